@@ -112,7 +112,7 @@ FRONTIER_POLL_SECONDS = 0.5
 # a worker's slots. Reader: worker/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS = 10
 # Seconds for which a closing worker tries to send Redis its remaining messages, and waits for a MongoDB that is away if
-# there is no spool, 1 to 3600. Readers: worker/maintenance.py, pipelines/mongodb.py
+# there is no spool, and for room on a full disk, 1 to 3600. Readers: worker/maintenance.py, scrapy_hooks.py
 FRONTIER_CLOSE_SECONDS = 20
 # Seconds without work, for this worker and the whole frontier, after which a worker ends, 0 to 31,536,000; 0 = never.
 # scrapy-redis' name. Reader: extensions/idle.py

@@ -24,7 +24,9 @@ _LOGIN: Final = re.compile(r"://([^\s/?#@]*):([^\s/?#]*)@")
 
 def mask(text: str, secrets: Sequence[str] = ()) -> str:
     """*text* without *secrets*, without user names, passwords and tokens in URLs, and without the values of headers
-    that carry credentials."""
+    that carry credentials. Lone surrogates, which no file and no server takes, become escapes."""
+    if not text.isascii():
+        text = text.encode("utf-8", "backslashreplace").decode()
     for secret in secrets:
         text = text.replace(secret, "***")
     if "@" in text:

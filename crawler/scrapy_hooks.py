@@ -60,6 +60,15 @@ def is_closing(engine: ExecutionEngine) -> bool:
     return engine._slot is None or engine._slot.closing is not None
 
 
+def gives_up(crawler: Crawler | None, seconds: float) -> bool:
+    """Whether nobody may wait any longer for what has been away for *seconds*: a worker that is told to end is killed
+    soon (FRONTIER_CLOSE_SECONDS)."""
+    engine = engine_of(crawler) if crawler is not None else None
+    if crawler is None or engine is None or not is_closing(engine):
+        return False
+    return seconds > crawler.settings.getfloat("FRONTIER_CLOSE_SECONDS")
+
+
 def is_starting(engine: ExecutionEngine) -> bool:
     """Whether the spider's start requests have not come to their end."""
     return engine._start is not None

@@ -18,6 +18,7 @@ from twisted.internet.defer import Deferred
 
 from crawler import current_request
 from crawler.accounts import of_run
+from crawler.engine.interruptions import UNINTERRUPTED
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
 from crawler.handlers import guard
@@ -67,7 +68,8 @@ class Downloader(ScrapyDownloader):
         tracker = self._tracker
         tracker.began(request)
         try:
-            result = await self._chain.download(self._send, request)
+            with UNINTERRUPTED:
+                result = await self._chain.download(self._send, request)
         except TooLateError as error:
             tracker.postponed(request, error.wait_ms)
             return request  # back to the scheduler, which knows the lease

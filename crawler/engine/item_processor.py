@@ -27,6 +27,7 @@ from twisted.python.failure import Failure
 
 from crawler.accounts import of_run
 from crawler.engine import safe_urls
+from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.spider_chain import fold
 from crawler.meta import RUN_ID
 
@@ -45,7 +46,7 @@ class ItemProcessor(ItemPipelineManager):
         assert self.crawler.engine is not None
         scraper = self.crawler.engine.scraper
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
-        scraper._scrape = partial(_scrape, scraper._scrape)  # type: ignore[method-assign]
+        scraper._scrape = partial(_scrape, scraper, scraper._scrape)  # type: ignore[method-assign]
         scraper.signals = Signals(scraper.signals.sender)
         fold(scraper.spidermw)
         safe_urls.install()
@@ -56,7 +57,8 @@ class ItemProcessor(ItemPipelineManager):
         for method in self.methods["process_item"]:
             assert method is not None
             needs_spider = self._mw_methods_requiring_spider and method in self._mw_methods_requiring_spider
-            item = await _awaited(method(item, self._spider) if needs_spider else method(item), method)
+            with UNINTERRUPTED:
+                item = await _awaited(method(item, self._spider) if needs_spider else method(item), method)
         return item
 
 
@@ -82,10 +84,15 @@ class Signals(SignalManager):
         return found
 
 
-async def _scrape(scrape: Callable[..., Any], result: Response | Failure, request: Request) -> None:
-    """As `Scraper._scrape`: what callbacks, errbacks and pipelines count is part of the page's run."""
+async def _scrape(scraper: Scraper, scrape: Callable[..., Any], result: Response | Failure, request: Request) -> None:
+    """As `Scraper._scrape`: what callbacks, errbacks and pipelines count is part of the page's run, and what they raise
+    that is no Exception is an error of the spider."""
     with of_run(request.meta.get(RUN_ID) or "", request):
-        await scrape(result, request)
+        try:
+            with UNINTERRUPTED:
+                await scrape(result, request)
+        except InterruptedPageError:
+            scraper.handle_spider_error(Failure(), request, result)  # type: ignore[no-untyped-call]
 
 
 async def handle_output(
@@ -100,11 +107,14 @@ async def handle_output(
         await Scraper.handle_spider_output_async(scraper, result, request, response)
         return
     items: set[asyncio.Task[None]] = set()
+    lost: list[asyncio.Task[None]] = []
     room = asyncio.Semaphore(scraper.concurrent_items)
 
     def ended(task: asyncio.Task[None]) -> None:
         items.discard(task)
         room.release()
+        if task.cancelled() or task.exception() is not None:
+            lost.append(task)
 
     async for output in aiter_errback(result, scraper.handle_spider_error, request, response):
         if isinstance(output, Request):
@@ -116,6 +126,8 @@ async def handle_output(
             task.add_done_callback(ended)
     if items:
         await asyncio.wait(items)
+    if lost:
+        lost[0].result()  # it raises: the page is not done
 
 
 async def _awaited(answer: Any, source: Callable[..., Any]) -> Any:

@@ -13,19 +13,19 @@ from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
-from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.errors import UnstoredItem
 from crawler.items import Item
 from crawler.pipelines import origins
 from crawler.pipelines.drops import LinkedItem, RejectedItem, reject
+from crawler.scrapy_hooks import gives_up
 from crawler.storage import building, connection, origin
 from crawler.storage.config import StorageConfig
 from crawler.storage.duplicates import DuplicateError
 from crawler.storage.outage import AwayError
 from crawler.storage.values import UnstorableError
 from crawler.timings import timings_of
-from crawler.worker.scheduler import Scheduler
+from crawler.worker.access import stop_leasing
 
 
 class MongoPipeline:
@@ -50,7 +50,7 @@ class MongoPipeline:
         self._stats = stats
         self._crawler = crawler
         self._timings = timings_of(crawler) if crawler is not None else None
-        self._writer = building.writer(client, settings, config, stats, pause, self._gives_up)
+        self._writer = building.writer(client, settings, config, stats, pause, partial(gives_up, crawler))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -58,7 +58,8 @@ class MongoPipeline:
         assert crawler.stats is not None
         config = StorageConfig.from_settings(crawler.settings)
         client = connection.connect(crawler.settings)
-        pipeline = cls(client, crawler.settings, config, crawler.stats, partial(_pause, crawler), crawler)
+        pause = partial(stop_leasing, crawler, "storage")
+        pipeline = cls(client, crawler.settings, config, crawler.stats, pause, crawler)
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         return pipeline
 
@@ -109,16 +110,3 @@ class MongoPipeline:
         """Write what is pending, then close the connections."""
         await self._writer.close()
         await self._client.close()
-
-    def _gives_up(self, seconds: float) -> bool:
-        """Whether nobody may wait any longer for a MongoDB that has been away for so long: a pod is killed soon."""
-        engine = scrapy_hooks.engine_of(self._crawler) if self._crawler is not None else None
-        is_closing = engine is not None and scrapy_hooks.is_closing(engine)
-        return is_closing and seconds > self._settings.getfloat("FRONTIER_CLOSE_SECONDS")
-
-
-def _pause(crawler: Crawler, reason: str) -> None:
-    engine = scrapy_hooks.engine_of(crawler)  # None in a pipeline that runs without a crawl
-    scheduler = engine.scheduler if engine is not None else None
-    if isinstance(scheduler, Scheduler):
-        scheduler.worker.pauses.stop("storage", reason)

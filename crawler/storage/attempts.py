@@ -110,6 +110,9 @@ class AttemptsLog:
             await self._write()
         except PyMongoError as error:
             logger.info("Attempts cannot be stored yet: %.200s", error)
+        except Exception as error:  # noqa: BLE001 - a value that MongoDB has no type for: it must not stop the log
+            self._stats.inc_value(names.ATTEMPTS_LOST, len(self._batches.popleft()) if self._batches else 0)
+            logger.warning("Attempts of a second are dropped, as one cannot be stored: %.200s", error)
 
     async def _run(self) -> None:
         while True:

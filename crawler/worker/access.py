@@ -21,3 +21,9 @@ def worker_if_any(crawler: Crawler) -> Worker | None:
     engine = scrapy_hooks.engine_of(crawler)
     scheduler = engine.scheduler if engine is not None else None
     return scheduler.worker if isinstance(scheduler, Scheduler) else None
+
+
+def stop_leasing(crawler: Crawler, owner: str, reason: str) -> None:
+    """Lease nothing while *owner* has a *reason*, cleared with "": what is fetched has nowhere to go."""
+    if (worker := worker_if_any(crawler)) is not None:
+        worker.pauses.stop(owner, reason)

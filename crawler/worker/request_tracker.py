@@ -15,6 +15,7 @@ from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
+from twisted.python.reflect import safe_str
 
 from crawler import current_request
 from crawler import stats as names
@@ -211,12 +212,12 @@ class RequestTracker:
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None, spider: Spider) -> None:
         if (held := self._of(response)) is not None:
-            held.evidence.spider_error = f"{failure.type.__name__}: {failure.value}" if failure.type else str(failure)
+            held.evidence.spider_error = _named(failure)
             held.evidence.too_costly = isinstance(failure.value, TooCostlyError)
 
     def _item_error(self, item: Any, response: Response | Failure | None, spider: Spider, failure: Failure) -> None:
         if (held := self._of(response)) is not None:
-            held.evidence.item_errors.append(f"{type(failure.value).__name__}: {failure.value}")
+            held.evidence.item_errors.append(_named(failure))
 
     def _item_dropped(self, item: Any, response: Response | Failure | None, exception: Exception) -> None:
         if isinstance(exception, UnstoredItem) and (held := self._of(response)) is not None:
@@ -226,6 +227,11 @@ class RequestTracker:
         if isinstance(response, Response):
             return self._book.behind(response)
         return self._book.of(getattr(response, "request", None))
+
+
+def _named(failure: Failure) -> str:
+    """Type and text of the error; one that cannot show itself has a stand-in for its text."""
+    return f"{type(failure.value).__name__}: {safe_str(failure.value)}"
 
 
 def _unfinished_times(request: Request) -> int:

@@ -7,6 +7,7 @@ import json
 import pytest
 from scrapy.settings import Settings
 
+from crawler.frontier.server.shards import pack, unpack
 from crawler.masking import mask, secrets_of
 from tests.shipped import shipped
 
@@ -71,3 +72,9 @@ def test_secrets_are_found_in_settings_wherever_they_stand() -> None:
 
 def test_what_ships_has_no_secret() -> None:
     assert secrets_of(shipped("settings.production")) == ()
+
+
+def test_lone_surrogates_become_escapes() -> None:
+    """Redis, MongoDB and files take none: a page's error was the end of its worker."""
+    assert mask("no price in \ud800 \u20ac") == "no price in \\ud800 \u20ac"
+    assert unpack(pack({"error": "\ud800"})) == {b"error": b"\\ud800"}

@@ -103,8 +103,8 @@ def groups(entries: Sequence[Entry], most: int) -> list[list[Entry]]:
 
 
 def pack(value: Any) -> bytes:
-    """msgpack that Redis' Lua can read: without the newer format's binary types."""
-    return bytes(msgpack.packb(value, use_bin_type=False))
+    """msgpack that Redis' Lua can read: without the newer format's binary types; lone surrogates become escapes."""
+    return bytes(msgpack.packb(value, use_bin_type=False, unicode_errors="backslashreplace"))
 
 
 def unpack(raw: bytes) -> Any:

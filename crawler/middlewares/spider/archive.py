@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,9 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import Response
+from twisted.python.reflect import safe_str
 
+from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.errors import CodecError
 from crawler.masking import mask
@@ -25,13 +28,13 @@ from crawler.policy.failures import FailureClass
 from crawler.routing import codec
 from crawler.storage import connection
 from crawler.storage.archive import files
-from crawler.storage.archive.archive import Archive
+from crawler.storage.archive.archive import Archive, UnarchivedError
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.urls import without_credentials
-from crawler.worker.access import worker_if_any
+from crawler.worker.access import stop_leasing, worker_if_any
 from crawler.worker.lease_book import Held
 
 
@@ -45,7 +48,8 @@ class ArchiveMiddleware:
         self._config = config
         self._client = client
         index = Index(connection.database(client, crawler.settings))
-        self._archive = Archive(config, index, Store(config), crawler.stats)
+        pause, gives_up = partial(stop_leasing, crawler, "archive"), partial(scrapy_hooks.gives_up, crawler)
+        self._archive = Archive(config, index, Store(config), crawler.stats, pause, gives_up)
         self._written: WeakKeyDictionary[Response, asyncio.Task[str]] = WeakKeyDictionary()
         self._failures: WeakKeyDictionary[Response, asyncio.Task[str]] = WeakKeyDictionary()
 
@@ -72,14 +76,14 @@ class ArchiveMiddleware:
         async for output in result:
             yield output
         if (written := self._written.get(response)) is not None:
-            await written
+            await self._synced(response, written)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> AsyncIterator[Any] | None:
         """Raise it again, once the page is synced."""
         return None if isinstance(exception, CloseSpider) else self._raise(response, exception)
 
     async def _raise(self, response: Response, exception: Exception) -> AsyncIterator[Any]:
-        await self._failed(response, mask(f"{type(exception).__name__}: {exception}"))
+        await self._failed(response, f"{type(exception).__name__}: {safe_str(exception)}")
         raise exception
         yield  # type: ignore[unreachable]  # makes this a generator, which is what Scrapy can wait for
 
@@ -90,10 +94,19 @@ class ArchiveMiddleware:
 
     async def _failed(self, response: Response, reason: str) -> None:
         if response not in self._failures:
-            self._failures[response] = asyncio.create_task(self._keep(response, reason))
-        record_id = await self._failures[response]
+            self._failures[response] = asyncio.create_task(self._keep(response, mask(reason)))
+        record_id = await self._synced(response, self._failures[response])
         if (held := self._held(response)) is not None:
             held.evidence.page = record_id
+
+    async def _synced(self, response: Response, written: asyncio.Task[str]) -> str:
+        """The record's id; without one, the page is given back: its worker has to end, and the disk takes nothing."""
+        try:
+            return await written
+        except UnarchivedError:
+            if (held := self._held(response)) is not None:
+                held.evidence.unstored = True
+            return ""
 
     async def _keep(self, response: Response, reason: str) -> str:
         written = self._written.get(response)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -33,7 +33,7 @@ BATCH: Final = 64  # pages per sync
 BATCH_SECONDS: Final = 0.01
 CLOSE_SECONDS: Final = 30.0  # for the last upload; after that it is left to the next worker
 LOOKUP_PAUSE_SECONDS: Final = 30.0  # without deduplication, after MongoDB did not answer
-RETRY_MAX_SECONDS: Final = 15.0
+RETRY_MAX_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,35 @@ class Submitted:
     failed: str = ""
 
 
+class UnarchivedError(Exception):
+    """The disk has taken nothing for so long that a closing worker gives the page back."""
+
+
 class Archive:
     """Writes pages in batches, to one file at a time; call `open` first, `close` last.
 
     A body that is already archived becomes a revisit record. Only records in finished files or in this worker's open
     file serve as originals: another worker's open file may be lost with its machine. While the disk is full or
-    ARCHIVE_PENDING_GB waits for upload, `add` does not return.
+    ARCHIVE_PENDING_GB waits for upload, `add` does not return, and *pause* is called with the reason, with "" at the
+    end; once *gives_up* says, with the seconds that it has lasted, that this is long enough, `add` raises
+    UnarchivedError.
     """
 
-    def __init__(self, config: ArchiveConfig, index: Index, store: Store, stats: Stats) -> None:
+    def __init__(
+        self,
+        config: ArchiveConfig,
+        index: Index,
+        store: Store,
+        stats: Stats,
+        pause: Callable[[str], None] = lambda _: None,
+        gives_up: Callable[[float], bool] = lambda _: False,
+    ) -> None:
         self._config = config
         self._index = index
         self._stats = stats
+        self._pause = pause
+        self._gives_up = gives_up
+        self._refused_at: float | None = None  # since when the disk takes nothing
         self._finisher = Finisher(config, index, store, stats)
         self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)
         self._writing = asyncio.Lock()
@@ -148,17 +165,28 @@ class Archive:
                 break
             except OSError as error:
                 attempt += 1
-                self._stats.inc_value(names.ARCHIVE_ERRORS)
-                self._stats.set_value(names.ARCHIVE_AWAY, 1)
-                if attempt == 1:
-                    words = "The archive in %s cannot be written: %s. Pages are not acknowledged until it can"
-                    logger.error(words, self._config.directory, error.strerror or error)
-                await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
-        if attempt:
+                self._refused(error)
+            await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
+        if self._refused_at is not None:
+            self._refused_at = None
             logger.warning("The archive in %s accepts pages again", self._config.directory)
             self._stats.set_value(names.ARCHIVE_AWAY, 0)
+            self._pause("")
         for (one, record), place in zip(chosen, places, strict=True):
             self._written(one, record, place)
+
+    def _refused(self, error: OSError) -> None:
+        """Note that the disk did not take a batch; raises UnarchivedError if nobody may wait any longer."""
+        now, reason = time.monotonic(), error.strerror or str(error)
+        self._stats.inc_value(names.ARCHIVE_ERRORS)
+        self._stats.set_value(names.ARCHIVE_AWAY, 1)
+        if self._refused_at is None:
+            self._refused_at = now
+            words = "The archive in %s cannot be written: %s. Pages are not acknowledged until it can"
+            logger.error(words, self._config.directory, reason)
+            self._pause(f"the archive in {self._config.directory} cannot be written: {reason}")
+        if self._gives_up(now - self._refused_at):
+            raise UnarchivedError(reason) from error
 
     def _write(self, chosen: Sequence[WarcRecord]) -> list[RecordPlace]:
         data = [records.encode(record) for record in chosen]

@@ -45,7 +45,7 @@ class SpoolFallback:
         self._outage = outage
         self._stats = stats
         self._batch_size = batch_size
-        self._full = False
+        self.refused = ""  # why the spool takes nothing now
         self.damaged = 0  # files that could not be stored completely
         self._task: asyncio.Task[None] | None = None
         self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk
@@ -73,12 +73,12 @@ class SpoolFallback:
         try:
             await self._spool.append(entries)
         except SpoolFullError as error:
-            if not self._full:
+            if not self.refused:
                 logger.error("%s. Items wait, and no page is acknowledged, until MongoDB stores again", error)
-            self._full = True
+            self.refused = str(error)
             self._count()
             return False
-        self._full = False
+        self.refused = ""
         self._stats.inc_value(names.SPOOLED, len(entries))
         self._count()
         return True

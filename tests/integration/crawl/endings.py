@@ -78,6 +78,76 @@ class RaisesMidway(Ending):
             raise ValueError("the page is not as expected")
 
 
+class Cancelled(Ending):
+    """The callback awaits what somebody has cancelled: to asyncio that looks as if the worker's own task were."""
+
+    name = "cancelled"
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        yield Request(self.site + "/child", callback=self.child)
+        task = asyncio.ensure_future(asyncio.sleep(60))
+        task.cancel()
+        await task
+
+    def child(self, response: Response) -> None:
+        """Nothing comes of it."""
+
+
+class Panics(Ending):
+    """The callback raises what is no Exception, as Rust libraries do."""
+
+    name = "panics"
+
+    def parse(self, response: Response) -> Any:
+        raise BaseException("a panic")
+
+
+class RaisesGeneratorExit(Ending):
+    """The callback raises what ends generators, and has no text to show."""
+
+    name = "generator_exit"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+        raise GeneratorExit
+
+
+class CancelledItem(Ending):
+    """A pipeline raises CancelledError."""
+
+    name = "cancelled_item"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.CancellingPipeline": 1}, "RETRY_TIMES": 0}
+
+
+class CancelledDownload(Ending):
+    """A downloader middleware raises CancelledError."""
+
+    name = "cancelled_download"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.CancellingMiddleware": 1}, "RETRY_TIMES": 0}
+
+
+class LoneSurrogate(Ending):
+    """The callback quotes what a page's JSON may hold and no server takes."""
+
+    name = "lone_surrogate"
+
+    def parse(self, response: Response) -> Any:
+        raise ValueError("no price in \ud800")
+
+
+class MuteError(Ending):
+    """The callback raises an error that cannot be shown."""
+
+    name = "mute_error"
+
+    def parse(self, response: Response) -> Any:
+        class UnprintableError(Exception):
+            def __str__(self) -> str:
+                raise ValueError("no text")
+
+        raise UnprintableError
+
+
 class NotFound(Ending):
     """404."""
 
@@ -402,6 +472,16 @@ class OnceFailingPipeline:
             self.failed = True
             raise OSError("the disk is full")
         return item
+
+
+class CancellingPipeline:
+    def process_item(self, item: Any) -> Any:
+        raise asyncio.CancelledError
+
+
+class CancellingMiddleware:
+    def process_request(self, request: Request) -> None:
+        raise asyncio.CancelledError
 
 
 class DroppingPipeline:

@@ -71,6 +71,13 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "item_error_once": ({"done": 1}, []),
     "dropped_item": ({"done": 1}, []),
     "raises_midway": ({"done": 1, "dead": 1}, ["spider_error"]),  # done: its child
+    "cancelled": ({"done": 1, "dead": 1}, ["spider_error"]),
+    "panics": ({"dead": 1}, ["spider_error"]),
+    "generator_exit": ({"dead": 1}, ["spider_error"]),
+    "cancelled_item": ({"dead": 1}, ["item_error"]),
+    "cancelled_download": ({"dead": 1}, ["download_error"]),
+    "lone_surrogate": ({"dead": 1}, ["spider_error"]),
+    "mute_error": ({"dead": 1}, ["spider_error"]),
     "not_found": ({"done": 1}, []),
     "unavailable": ({"dead": 1}, ["http_503"]),
     "object_in_meta": ({"dead": 1}, ["http_503"]),
@@ -191,6 +198,13 @@ def test_a_dead_letter_says_what_failed_how_often_and_what_came_last(ended: dict
     assert (refused["class"], refused["attempts"], refused["status"]) == ("host_fault", 2, 0)
     assert refused["error"].startswith("DownloadConnectionRefusedError")
     assert ended["unavailable"].count("failures/rate_limited") == ended["refused"].count("failures/host_fault") == 1
+
+
+def test_what_is_no_exception_is_named_as_what_ended_the_page(ended: dict[str, Ended]) -> None:
+    names = ("cancelled", "panics", "generator_exit", "cancelled_item", "cancelled_download")
+    errors = {name: ended[name].left.letters[0].detail["error"] for name in names}
+    assert all("was raised, which is no Exception" in str(error) for error in errors.values()), errors
+    assert "BaseException(a panic)" in str(errors["panics"])
 
 
 def test_what_is_missing_for_good_is_kept_apart(ended: dict[str, Ended]) -> None:

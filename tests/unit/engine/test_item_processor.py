@@ -18,6 +18,7 @@ from scrapy.signalmanager import SignalManager
 from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
+from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.item_processor import ItemProcessor, Signals, handle_output
 
 URL = "http://a.example/"
@@ -60,6 +61,7 @@ def scraper_of(manager: type[ItemPipelineManager], noted: list[Any], concurrent:
     """Scrapy's scraper with three pipelines, noting what they make of items, and what the engine is given."""
     crawler = get_crawler(settings_dict={"CONCURRENT_ITEMS": concurrent})
     crawler.spider = Spider("test")
+    crawler.spider.crawler = crawler
     scraper = Scraper(crawler)
     scraper.itemproc = manager(Plain(), Slow(), Future(), crawler=crawler)
     scraper.slot = Slot()
@@ -171,3 +173,53 @@ async def test_receivers_are_called_and_their_errors_caught(
     assert (type(found[failing]), type(found[closing])) == (ValueError, CloseSpider)
     assert [record.levelname for record in caplog.records] == ["ERROR"]
     assert "Error caught on signal handler" in caplog.text
+
+
+class Cancelled:
+    async def process_item(self, item: Any) -> Any:
+        raise asyncio.CancelledError
+
+
+async def test_an_item_that_is_neither_stored_nor_refused_is_not_passed_over() -> None:
+    """Its task would end in silence, and its page count as done."""
+    noted: list[Any] = []
+    scraper = scraper_of(ItemProcessor, noted)
+    scraper.itemproc = ItemProcessor(Cancelled(), crawler=scraper.crawler)
+    await handle_output(scraper, outputs("one"), Request(URL), RESPONSE)
+    assert len(noted) == 1
+    assert "CancelledError() was raised, which is no Exception" in noted[0]
+
+    def cancelling(item: Any) -> None:
+        raise asyncio.CancelledError
+
+    scraper.crawler.signals.connect(cancelling, signals.item_error)
+    scraper.signals = Signals(scraper.signals.sender)
+    with pytest.raises(asyncio.CancelledError):
+        await handle_output(scraper, outputs("one"), Request(URL), RESPONSE)
+
+
+@pytest.mark.parametrize("kind", [asyncio.CancelledError, BaseException, GeneratorExit])
+async def test_what_is_no_exception_is_an_error_of_the_page(kind: type[BaseException]) -> None:
+    with pytest.raises(InterruptedPageError, match=f"{kind.__name__}\\(why\\) was raised") as caught, UNINTERRUPTED:
+        raise kind("why")
+    assert isinstance(caught.value.__cause__, kind)
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, ValueError])
+def test_what_ends_the_process_and_exceptions_pass(kind: type[BaseException]) -> None:
+    with pytest.raises(kind, match="why"), UNINTERRUPTED:
+        raise kind("why")
+
+
+def test_a_coroutine_that_is_never_resumed_is_closed_in_silence() -> None:
+    async def waiting() -> None:
+        with UNINTERRUPTED:
+            await asyncio.sleep(60)
+
+    loop = asyncio.new_event_loop()
+    task = waiting()
+    loop.call_soon(task.send, None)
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    task.close()
+    loop.close()

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import errno
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,11 +20,18 @@ from scrapy.utils.test import get_crawler
 
 from crawler.errors import UnstoredItem
 from crawler.items import PageItem
+from crawler.middlewares.spider.archive import ArchiveMiddleware
 from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.policy.outcome import Evidence, Verdict, conclude
+from crawler.storage.archive.archive import Archive, UnarchivedError
+from crawler.storage.archive.config import ArchiveConfig, Keep
+from crawler.storage.archive.files import OpenFile
+from crawler.storage.archive.records import Page
+from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
 from crawler.storage.outage import AwayError, MongoOutage
+from crawler.storage.spool.high_water import HighWater
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats
 
@@ -39,6 +52,9 @@ class FullSpool:
     """A spool without room."""
 
     taken = False
+    refused = "the spool cannot be written"
+    share = 0.1
+    changed: Callable[[], None]
 
     async def take(self, entries: Sequence[Any]) -> bool:
         return False
@@ -87,3 +103,51 @@ async def test_whoever_ends_the_page_hears_of_it() -> None:
 def test_its_page_is_given_back_whatever_else_befell_it() -> None:
     assert conclude(Evidence(unstored=True, parsed=True, handed=True)).verdict is Verdict.GIVE_BACK
     assert conclude(Evidence(unstored=True, spider_error="ValueError")).verdict is Verdict.GIVE_BACK
+
+
+def test_nothing_is_leased_while_a_disk_that_is_full_keeps_items_waiting() -> None:
+    """Else the time that pages wait counted: they were fetched again, and dead letters in the end."""
+    reasons: list[str] = []
+    outage, spool = MongoOutage(RecordedStats(), "here", 0.05), FullSpool()
+    HighWater(outage, spool, 0.8, reasons.append)  # type: ignore[arg-type]
+    outage.failed(AutoReconnect("away"), outage._clock())
+    assert reasons[-1] == "items have nowhere to go: the spool cannot be written"
+    outage.over()
+    assert reasons[-1] == ""
+    spool.taken = True  # others are stored first: nothing overtakes them
+    spool.changed()
+    assert reasons[-1] == "items have nowhere to go: the spool cannot be written"
+
+
+async def test_an_archive_whose_disk_is_full_stops_leasing_and_gives_up_when_it_may_wait_no_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    index: Any = None
+    config = ArchiveConfig(keep=Keep.FAILED, directory=tmp_path)
+    page = Page(url=ITEM.url, status=200, headers=[], body=b"a page", fetched_at=datetime(2026, 3, 1, tzinfo=UTC))
+    made = Archive(config, index, Store(config), RecordedStats(), said.append, lambda seconds: seconds >= 0)
+    monkeypatch.setattr(made, "_no_lookups_until", math.inf)
+
+    def full(directory: Path, prefix: str) -> OpenFile:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenFile, "create", full)
+        for _ in range(2):
+            with pytest.raises(UnarchivedError):
+                await made.add(page)
+    assert said == [f"the archive in {tmp_path} cannot be written: No space left on device"]
+    assert await made.add(page)
+    assert said[1:] == [""]
+
+
+async def test_the_page_that_its_archive_gave_up_is_given_back() -> None:
+    async def refused() -> str:
+        raise UnarchivedError
+
+    held = SimpleNamespace(evidence=Evidence(handed=True, spider_error="ValueError: no price"))
+    middleware: Any = ArchiveMiddleware.__new__(ArchiveMiddleware)
+    middleware._held = lambda response: held
+    assert await middleware._synced(Response(ITEM.url), asyncio.create_task(refused())) == ""
+    assert conclude(held.evidence).verdict is Verdict.GIVE_BACK
