@@ -43,7 +43,7 @@ class Admission:
         if request is None or self._paced_otherwise(request, held) or self._moved(request, held):
             return None
         request.meta[REQUEST_ID] = held.lease.id
-        request.meta[RUN_ID] = self._book.run_of(held.lease.generation)
+        request.meta[RUN_ID] = held.run_id
         self._book.hold(request, held)
         return request
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
+from scrapy import Request
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
@@ -42,15 +43,16 @@ class EndingSender:
             *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
         )
         self.count_stale([ours])
+        named = nack.about if isinstance(nack.about, Request) else nack.handle[0]
+        extra = {"about": nack.about or {"request_id": nack.handle[0]}}
         if ours == GIVEN_UP:
             self._stats.inc_value(names.BURIED.format("host_down"))
             words = "%s became a dead letter: its host has been down for too long"
-            logger.error(words, nack.handle[0], extra={"about": {"request_id": nack.handle[0]}})
+            logger.error(words, named, extra=extra)
             return
         self._stats.inc_value(names.NACKED, ours)
         self._stats.inc_value(names.NACKED_FOR.format(nack.reason), ours)
-        about = {"about": {"request_id": nack.handle[0]}}
-        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason, extra=about)
+        logger.debug("%s is put back for %d ms: %s", named, nack.delay_ms, nack.reason, extra=extra)
 
     async def _move(self, move: Move) -> None:
         ours = await self._frontier.move(

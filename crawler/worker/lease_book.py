@@ -34,6 +34,7 @@ class Held:
     leased_at: float
     start_by: float  # later the request may not be sent under this lease
     address: str = ""  # the address it was paced by; "": its host stands alone
+    run_id: str | None = None
     started_at: float | None = None  # when it was sent
     reported: bool = False  # the host's slot is free again
     lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
@@ -55,7 +56,7 @@ class Held:
     def about(self, url: str = "") -> dict[str, Any]:
         """What a log line about it says where there is no Request: `extra={"about": ...}`."""
         lease = self.lease
-        named = {"run_id": run_id_of(lease.generation), "request_id": lease.id, "host": lease.host, "url": url}
+        named = {"run_id": self.run_id, "request_id": lease.id, "host": lease.host, "url": url}
         known = named | {"attempt": lease.deliveries + 1, "tier": tier_of(lease.stream)}
         return {name: value for name, value in known.items() if value}
 

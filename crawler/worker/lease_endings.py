@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scrapy import Request
 
 from crawler.frontier.messages import Handle
 
 
 @dataclass(frozen=True, slots=True)
 class Nack:
-    """Retry after *delay_ms*, with *body* and *priority* in place of the old ones if there is a body."""
+    """Retry after *delay_ms*, with *body* and *priority* in place of the old ones if there is a body. *about*: what its
+    log lines carry."""
 
     handle: Handle
     delay_ms: int
     reason: str
     body: bytes | None = None
     priority: int = 0
+    about: Request | Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,8 @@ class Prefetcher:
             )
         for lease in batch.leases:
             start_by, address = before + lease.start_within_ms / 1000, batch.addresses.get(lease.host, "")
-            self._queue.buffer.append(Held(lease, leased_at=before, start_by=start_by, address=address))
+            run_id = self._book.run_of(lease.generation)
+            self._queue.buffer.append(Held(lease, leased_at=before, start_by=start_by, address=address, run_id=run_id))
         if batch.leases:
             self._count(len(batch.leases))
             return 0.0

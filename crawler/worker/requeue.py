@@ -46,7 +46,7 @@ class Requeue:
 
     def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> None:
         """Put *request* back for a retry after *delay_ms*; in its queued form if its present one cannot be stored."""
-        self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority))
+        self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority, request))
 
     def move(self, request: Request, held: Held, tier: Tier) -> None:
         """Move *request* to the queue of *tier*; in its queued form if its present one cannot be stored."""
@@ -59,14 +59,15 @@ class Requeue:
         times, body = codec.passed_on(held.lease.body)
         if times < len(PASS_ON_SECONDS):
             wait = PASS_ON_SECONDS[times]
-            self._outbox.end(Nack(held.handle, 1000 * wait, OTHER_RELEASE, body, held.lease.priority))
+            about = held.about(error.url)
+            self._outbox.end(Nack(held.handle, 1000 * wait, OTHER_RELEASE, body, held.lease.priority, about))
             if error.name not in self._passed_on:
                 self._passed_on.add(error.name)
-                about = {"about": held.about(error.url)}
-                logger.warning("Left to workers of another release, next try in %d s: %s", wait, error, extra=about)
+                words = "Left to workers of another release, next try in %d s: %s"
+                logger.warning(words, wait, error, extra={"about": about})
             return
-        about = {"about": held.about(error.url)}
-        logger.error("Became a dead letter, no worker has what it needs: %s", error, extra=about)
+        words = "Became a dead letter, no worker has what it needs: %s"
+        logger.error(words, error, extra={"about": held.about(error.url)})
         detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
         _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry starts afresh
         self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
