@@ -46,9 +46,8 @@ class UrlReport:
     scope: str = ""  # the scope rule that keeps links to it from being followed
     closed: Sequence[str] = ()  # budgets and opening hours that hold it back
     robots: str = ""  # why robots.txt does not allow it, if the fleet has fetched that
-    stored: Sequence[Mapping[str, Any]] = field(
-        default=()
-    )  # collection, version, first_seen_at, last_seen_at; of `items` also documents
+    # collection, version, first_seen_at, last_seen_at; of `items` how many documents, too
+    stored: Sequence[Mapping[str, Any]] = field(default=())
 
 
 class Command(FleetCommand, ScrapyCommand):
