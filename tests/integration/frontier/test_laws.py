@@ -386,8 +386,8 @@ def _run(place: Place) -> tuple[str, str]:
     return place.stream[0], place.generation
 
 
-def obey(settings: BaseSettings, seed: int, replaced: Mapping[str, str]) -> None:
-    """Raises AssertionError, with what was done, when a law is broken."""
+def obey(settings: BaseSettings, seed: int, replaced: Mapping[str, str]) -> list[str]:
+    """What was done; raises AssertionError, with that, when a law is broken."""
     lawful, done = Lawful(settings, seed, replaced), list[str]()
     try:
         for _ in range(STEPS):
@@ -399,9 +399,10 @@ def obey(settings: BaseSettings, seed: int, replaced: Mapping[str, str]) -> None
         raise
     finally:
         lawful.harness.close()
+    return done
 
 
 @pytest.mark.one_server("scripts are the same on a Cluster")
 @pytest.mark.parametrize("seed", range(4))
 def test_laws_hold_whatever_is_done(redis_settings: BaseSettings, seed: int) -> None:
-    obey(redis_settings, seed, {})
+    assert len(obey(redis_settings, seed, {})) == STEPS + 1, "every step, and the end"

@@ -85,6 +85,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     settings: ClassVar[BaseSettings]
     replaced: ClassVar[Mapping[str, str]] = {}
+    compared: ClassVar[int] = 0  # states of the store
 
     def __init__(self) -> None:
         super().__init__()
@@ -540,6 +541,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def stored_is_what_the_model_says(self) -> None:
         if not hasattr(self, "model") or self.model.clock is None:
             return
+        type(self).compared += 1
         keys = self.run(self.client.eval(DUMP, 1, self.frontier.shards.key(0, "")))
         seen = observe([row for row in keys if not row[0].endswith(b":clock")])
         check_requests(seen, self.model)
@@ -665,5 +667,6 @@ def latest(model: Model, host: str) -> float:
 
 
 def test_any_sequence_of_calls_agrees_with_the_model(redis_settings: BaseSettings) -> None:
-    machine = type("Machine", (FrontierMachine,), {"settings": redis_settings})
+    machine: type[FrontierMachine] = type("Machine", (FrontierMachine,), {"settings": redis_settings})
     run_state_machine_as_test(machine, settings=SETTINGS)
+    assert machine.compared >= SETTINGS.max_examples, "each example ends with one"
