@@ -54,10 +54,23 @@ def free_port(first: int = FIRST_PORT) -> int:
 
 
 def any_port() -> int:
-    """A free port of loopback, outside the system's range for outgoing connections, that no neighbour looks for."""
-    while not is_free(port := secrets.choice(PORTS)):
+    """A free port of loopback, outside the system's range for outgoing connections. Nobody else is given it by this
+    function while this process lives, so that there is time to start who listens there."""
+    while not (_is_ours(port := secrets.choice(PORTS)) and is_free(port)):
         pass
     return port
+
+
+def _is_ours(port: int) -> bool:
+    """Take the UDP port of that number, which nothing here uses, as the sign that *port* is taken; kept to the end."""
+    sign = socket.socket(type=socket.SOCK_DGRAM)
+    try:
+        sign.bind(("127.0.0.1", port))
+    except OSError:  # somebody else's
+        sign.close()
+        return False
+    sign.detach()
+    return True
 
 
 def is_free(port: int) -> bool:

@@ -16,7 +16,7 @@ from tests.servers import Server
 NODES = 3
 ATTEMPTS = 3
 SLOTS = 16_384
-FORM_SECONDS = 30.0
+FORM_SECONDS = 60.0
 
 
 class Cluster:

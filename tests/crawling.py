@@ -176,7 +176,7 @@ class Fleet:
             while len(await frontier.inspection.workers()) < number:  # noqa: ASYNC110 - they are other processes
                 await asyncio.sleep(0.05)
 
-    async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = 40) -> Left:
+    async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = 90) -> Left:
         """The state of the frontier as soon as it fulfils *condition*."""
         deadline = time.monotonic() + seconds
         while not condition(found := await self.left(spider)):
@@ -185,13 +185,13 @@ class Fleet:
         return found
 
 
-async def ended(worker: Forked, seconds: float = 60) -> tuple[int, str]:
+async def ended(worker: Forked, seconds: float = 90) -> tuple[int, str]:
     """Exit status and log of *worker*, once it has ended."""
     _, log = await asyncio.to_thread(worker.communicate, timeout=seconds)
     return worker.wait(), log
 
 
-async def said(worker: Forked, words: str, times: int = 1, seconds: float = 40) -> None:
+async def said(worker: Forked, words: str, times: int = 1, seconds: float = 90) -> None:
     """Return when the log of *worker* has *words* that often."""
     deadline = time.monotonic() + seconds
     while worker.log.count(words) < times:

@@ -18,7 +18,7 @@ import pytest
 from demo.state import any_port
 from tests.serving import Handler, Served, Server
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 
 
 class RealProxy:

@@ -19,8 +19,8 @@ from crawler.errors import ServiceError
 from demo.state import any_port
 from tests.zygote import PROJECT_DIR, Forked, Zygote
 
-COMMAND_SECONDS = 60.0
-SERVER_SECONDS = 30.0
+COMMAND_SECONDS = 90.0
+SERVER_SECONDS = 60.0
 
 
 def start(data_dir: Path, *, redis: bool = False, mongodb: bool = False) -> Endpoints:

@@ -84,7 +84,7 @@ class Site(Served):
         with self._noting:
             insort(self.received, request, key=lambda one: one.at)
 
-    async def asked(self, number: int, seconds: float = 40) -> None:
+    async def asked(self, number: int, seconds: float = 90) -> None:
         """Return when that many requests have come in."""
         deadline = time.monotonic() + seconds
         while len(self.received) < number:
@@ -107,7 +107,7 @@ class _Handler(Handler):
         found = self.server.site.pages.get(self.path, Page("not here", 404))
         page = found if isinstance(found, Page) else found()
         if page.hold is not None:
-            page.hold.wait(30)
+            page.hold.wait(60)
         body = page.body.encode() if isinstance(page.body, str) else page.body
         self.send_response(page.status)
         headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body))} | dict(page.headers)

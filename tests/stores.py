@@ -28,7 +28,7 @@ from demo.state import any_port
 from tests.servers import Server, missing
 
 SERVICE: Final = "shoal"  # what the Sentinel calls it
-SECONDS: Final = 30.0
+SECONDS: Final = 60.0
 PASSWORD: Final = "s3cret-word"
 
 

@@ -65,7 +65,8 @@ async def _left_alone(shards: Shards, host: HostState, now_ms: int) -> WaitingHo
 def _end_of_term(shards: Shards, since: bytes, now_ms: int) -> int | None:
     """Ms until a host that has been down *since* then is given up."""
     try:
-        return max(0, round(float(since)) + shards.config.give_up_ms - now_ms)
+        gone = max(0, now_ms - round(float(since)))  # it may have gone down since *now_ms* was asked for
+        return max(0, shards.config.give_up_ms - gone)
     except (ValueError, OverflowError):  # not written by us
         return None
 

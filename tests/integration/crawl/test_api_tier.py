@@ -68,7 +68,7 @@ async def test_another_worker_asks_after_the_job_of_a_dead_one(
     with FakeProvider(polls=10_000) as provider:
         asked = await push(fleet, URLS[:1])
         first = fleet.start(**api(provider, "job"), **SHORT_LEASE)
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 90
         while not provider.asked.get("job-1"):
             assert time.monotonic() < deadline
             await asyncio.sleep(0.02)

@@ -65,7 +65,7 @@ def tops(site: Site) -> list[str]:
 async def waiting(fleet: Fleet, number: int) -> None:
     """Return when workers have reported this many pages waiting for room."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while sum(worker.info.get("waiting", 0) for worker in await frontier.inspection.workers()) < number:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
@@ -156,7 +156,7 @@ async def test_workers_that_are_killed_while_pages_wait_lose_none_and_charge_non
 async def waited(fleet: Fleet) -> None:
     """Return when a page waits and is not charged."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while not any(record[32:40] == bytes(8) and record[41] for record in await records(frontier)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
@@ -208,6 +208,6 @@ async def test_a_worker_that_closes_waits_for_redis_no_longer_than_it_may(
 async def started(fleet: Fleet) -> None:
     """Return when a delivery is charged."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while not any(record[32:40] != bytes(8) for record in await records(frontier)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

@@ -207,7 +207,7 @@ def _at_a_terminal(fleet: Fleet, arguments: list[str], answer: str) -> str:
 
 async def test_watching_into_a_pipe_shows_a_block_at_a_time(fleet: Fleet) -> None:
     watching = fleet.runner.fork("status", "products", "--watch", "-s", f"FRONTIER_KEY={fleet.key}")
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 90
     while watching.output.count(" UTC\n") < 2:
         assert time.monotonic() < deadline, watching.output
         await asyncio.sleep(0.05)

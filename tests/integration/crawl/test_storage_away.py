@@ -73,7 +73,7 @@ async def test_without_a_spool_nothing_is_leased_and_leases_outlive_the_outage(f
         await pages.asked(6)
         mongod.kill()
         await said(worker, "Leasing is paused")
-        await asyncio.sleep(1)
+        await fleet.until(lambda left: left.in_flight == 0)
         asked = len(pages.requested)
         await asyncio.sleep(3)
         assert len(pages.requested) == asked < PAGES

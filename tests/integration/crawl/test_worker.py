@@ -50,7 +50,7 @@ async def test_a_second_signal_quits_at_once(fleet: Fleet) -> None:
         await asyncio.sleep(0.5)
         assert worker.poll() is None
         worker.send_signal(signal.SIGINT)
-        await ended(worker, seconds=20)  # the pages are held for longer
+        await ended(worker, seconds=50)  # the pages are held for longer
         left = await fleet.left()
         hold.set()
     assert left.states == {"leased": 4}  # they come back when their leases expire

@@ -67,7 +67,7 @@ def test_a_killed_user_does_not_keep_it_through_its_children(use: Use, data_dir:
     user.url()
     running = server(data_dir)
     user.kill()
-    assert eventually(lambda: not running.alive, seconds=8)
+    assert eventually(lambda: not running.alive)
 
 
 def test_a_killed_server_is_back_on_its_port_with_its_data(use: Use, data_dir: Path) -> None:

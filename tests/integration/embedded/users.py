@@ -86,7 +86,7 @@ def client(url: str) -> closing[redis.Redis]:
     return closing(redis.Redis.from_url(url, decode_responses=True, socket_timeout=5))
 
 
-def eventually(condition: Callable[[], object], seconds: float = 15.0) -> bool:
+def eventually(condition: Callable[[], object], seconds: float = 60.0) -> bool:
     """Whether *condition* comes true in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

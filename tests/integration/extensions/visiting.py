@@ -59,7 +59,7 @@ def logged(process: Forked, words: re.Pattern[str]) -> re.Match[str]:
 def get(url: str) -> tuple[int, str]:
     """Status and body."""
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=30) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -68,7 +68,7 @@ def get(url: str) -> tuple[int, str]:
 
 def until(url: str, status: int) -> str:
     """The body as soon as *url* answers with *status*."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while (answer := get(url))[0] != status:
         assert time.monotonic() < deadline, answer
         time.sleep(0.05)
@@ -91,7 +91,7 @@ def samples(address: str) -> Samples:
 
 def eventually(address: str, condition: Callable[[Samples], bool]) -> Samples:
     """The metrics as soon as they fulfil *condition*."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not condition(found := samples(address)):
         assert time.monotonic() < deadline, found
         time.sleep(0.05)

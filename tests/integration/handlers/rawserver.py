@@ -46,7 +46,7 @@ class RawServer:
 
     async def closed(self, but: int = 0) -> None:
         """Return when every connection is closed, but for that many."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.open > but:  # noqa: ASYNC110 - a test's own server
                 await asyncio.sleep(0.005)
 
@@ -99,7 +99,7 @@ class Client:
 
     def __init__(self, handler: type[Any] = HttpDownloadHandler, **changed: Any) -> None:
         settings = shipped("settings.test")
-        settings.setdict({"DOWNLOAD_TIMEOUT": 5, "DOWNLOAD_VERIFY_CERTIFICATES": False} | changed, priority="cmdline")
+        settings.setdict({"DOWNLOAD_TIMEOUT": 60, "DOWNLOAD_VERIFY_CERTIFICATES": False} | changed, priority="cmdline")
         self.crawler = Crawler(Spider, settings)
         self.crawler.stats = MemoryStatsCollector(self.crawler)
         self.handler = handler(self.crawler)

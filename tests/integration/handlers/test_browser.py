@@ -184,18 +184,18 @@ async def test_what_may_not_leave_any_more_never_does(handler: BrowserDownloadHa
 
 async def test_it_tells_when_the_document_was_asked_for(handler: BrowserDownloadHandler) -> None:
     moments: dict[str, float] = {}
+    script = threading.Event()
 
     def sent(ago: float = 0.0) -> None:
         moments.setdefault("sent", time.monotonic() - ago)
+        script.set()
 
     wire_turn = WireTurn(lambda: True, sent, lambda: moments.update(leaving=time.monotonic()))
-    script = threading.Event()
     with Site({"/": Page("<script src=/s.js></script>"), "/s.js": Page("", hold=script)}) as site:
-        threading.Timer(3, script.set).start()
         await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: wire_turn}))
 
     assert moments["leaving"] <= moments["sent"] + 0.005
-    assert moments["sent"] == pytest.approx(site.received[0].at, abs=1), "not when the page was complete"
+    assert moments["sent"] < site.received[0].at + 20, "not when the page was complete: its script waits for that"
 
 
 # --- through a proxy

@@ -156,7 +156,7 @@ async def test_check_says_where_within_seconds_and_shows_no_password(
         await connection.check(client, secret)
     await client.close()
     gc.collect()
-    assert time.monotonic() - began < 15  # the driver alone would try for half a minute
+    assert time.monotonic() - began < 25  # the driver alone would try for half a minute
     assert connection.address(mongod.url) in str(error.value)
     assert "s3cret" not in str(error.value)
     assert "\n" not in str(error.value)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
-from demo.state import State, directory_of, free_port, is_free
+import pytest
+
+from demo import state
+from demo.state import State, any_port, directory_of, free_port, is_free
 
 
 def test_there_is_no_state_before_the_first_run(tmp_path: Path) -> None:
@@ -36,3 +41,12 @@ def test_a_port_in_use_on_one_address_is_not_free() -> None:
 
         assert not is_free(taken)
         assert free_port(taken) > taken
+
+
+def test_no_two_are_given_the_same_port_before_either_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = any_port()
+    ask = "from demo import state; state.PORTS = range({0}, {0} + 2); print(state.any_port())"
+    monkeypatch.setattr(state, "PORTS", range(first, first + 2))
+    other = subprocess.run([sys.executable, "-c", ask.format(first)], capture_output=True, text=True, check=True)
+    assert int(other.stdout) == first + 1
+    assert is_free(first)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,10 +30,12 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, TCPTimedOutError
 
 from crawler.errors import BlockedError, ConfigError
+from crawler.middlewares.downloader import retry
 from crawler.middlewares.downloader.retry import RetryMiddleware
 from tests.unit.test_settings import base
 
 URL = "http://a.example/page"
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler", "RETRY_BASE_SECONDS": 1, "RETRY_CAP_SECONDS": 300}
 
 
@@ -228,15 +231,13 @@ def test_each_class_has_its_budget_and_its_waits() -> None:
     assert counted == {"rate_limited": 4, "transient": 2, "host_fault": 1}
 
 
-@pytest.mark.parametrize(
-    "asked", ["7", lambda: format_datetime(datetime.now(UTC) + timedelta(seconds=7.9), usegmt=True)]
-)
+@pytest.mark.parametrize("asked", ["7", format_datetime(NOW + timedelta(seconds=7), usegmt=True)])
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_retry_after_is_waited_for_before_the_jitter(asked: Any, status: int) -> None:
-    chain = Chain()
-    again = chain.answer(Request(URL), status, Retry_After=asked if isinstance(asked, str) else asked())
+def test_retry_after_is_waited_for_before_the_jitter(asked: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "datetime", SimpleNamespace(now=NOW.astimezone))
+    again = Chain().answer(Request(URL), status, Retry_After=asked)
     assert isinstance(again, Request)
-    assert 7_000 <= again.meta["retry_wait_ms"] <= 9_000
+    assert again.meta["retry_wait_ms"] == 8_000, "and the jitter of the first retry"
 
 
 def test_a_denial_is_a_failure_whatever_its_status() -> None:
