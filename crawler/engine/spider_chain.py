@@ -1,13 +1,14 @@
-"""Runs consecutive spider middlewares of simple kinds as one generator per page.
+"""Runs a page's output through the spider middlewares as Scrapy does, with a generator per page where Scrapy has three
+per middleware.
 
-Those that build on Scrapy's `BaseSpiderMiddleware` or on our `OutputMiddleware` look at one request or item at a time.
-Scrapy gives each of them two asynchronous generators per page, and the event loop keeps a list of all generators.
+Middlewares that build on Scrapy's `BaseSpiderMiddleware` or on our `OutputMiddleware` look at one request or item at a
+time: those with nothing else between them run as one generator. Exceptions take Scrapy's own, slower path.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from scrapy.core.spidermw import SpiderMiddlewareManager
@@ -18,15 +19,25 @@ from scrapy.spidermiddlewares.depth import DepthMiddleware
 from crawler.middlewares.spider.outputs import OutputMiddleware
 
 Method = Callable[..., Any]
-Pair = tuple[Method | None, Method | None]  # what handles output, and exceptions; their places in a chain are the same
+Output = AsyncIterator[Any]
 
 
 class ChainStep(NamedTuple):
     """What one middleware does with a page: see `OutputMiddleware`."""
 
+    after: int  # place of the middleware behind it, the first that is asked about its exceptions
     begin: Callable[[Response], Any]
     each: Callable[[Any, Any], Any]
     end: Callable[[Any], None] | None
+
+
+class Segment(NamedTuple):
+    """Steps that run as one generator, on the output of *method*, which handles output in its own way; of the callback
+    if there is none."""
+
+    first: int  # place of the first of *steps*
+    method: Method | None
+    steps: list[ChainStep]
 
 
 # How Scrapy's simple kind handles output, and what it does first.
@@ -37,35 +48,111 @@ _SIMPLE: Final[dict[Method, Method | None]] = {
 
 
 def fold(manager: SpiderMiddlewareManager) -> None:
-    """Put one method in the place of those that follow each other, none of which handles exceptions."""
-    outputs, handlers = manager.methods["process_spider_output"], manager.methods["process_spider_exception"]
-    folded: list[Pair] = []
-    steps: list[ChainStep] = []
-    for pair in zip(list(outputs), list(handlers), strict=True):
-        if pair == (None, None):
-            continue
-        if (step := _step(*pair)) is not None:
-            steps.append(step)
-            continue
-        folded += [*_as_one(steps), pair]
-        steps = []
-    folded += _as_one(steps)
-    _replace(outputs, (output for output, _ in folded))
-    _replace(handlers, (handler for _, handler in folded))
+    """Make *manager* use a `SpiderChain` for what callbacks yield."""
+    manager._process_callback_output = SpiderChain(manager).process  # type: ignore[method-assign,assignment]
 
 
-def _step(output: Method | None, handler: Method | None) -> ChainStep | None:
-    owner, function = getattr(output, "__self__", None), getattr(output, "__func__", None)
-    if handler is not None:
-        return None
+class SpiderChain:
+    """The spider middlewares of *manager*, in its order and with its meaning."""
+
+    def __init__(self, manager: SpiderMiddlewareManager) -> None:
+        self._manager = manager
+        self.segments = _segments(manager)
+
+    async def process(self, response: Response, result: Output) -> Output:
+        """As `SpiderMiddlewareManager._process_callback_output`."""
+        rescued = Rescued(self._manager, response)
+        for segment in self.segments:
+            if segment.method is not None:
+                result = segment.method(response=response, result=result)
+            result = _passed(segment, response, result, rescued, last=segment is self.segments[-1])
+        return result
+
+
+class Rescued:
+    """What middlewares yield in the place of exceptions. It comes after everything else, the callback's last."""
+
+    def __init__(self, manager: SpiderMiddlewareManager, response: Response) -> None:
+        self._ask = partial(manager._process_spider_exception, response)
+        self._outputs: list[Output] = []
+        self._callbacks: list[Output] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._outputs or self._callbacks)
+
+    async def __aiter__(self) -> Output:
+        for outputs in (*self._outputs, *self._callbacks):
+            async for output in outputs:
+                yield output
+
+    def ask(self, error: Exception, first: int) -> None:
+        """Ask the middlewares from *first* on about *error*; raises it if all of them decline, or have done so."""
+        if getattr(error, "_spidermw_unhandled", False):
+            raise error
+        (self._outputs if first else self._callbacks).append(self._ask(error, first))
+
+
+async def _passed(segment: Segment, response: Response, result: Output, rescued: Rescued, *, last: bool) -> Output:
+    """The output of *segment*. After an exception that is rescued, the steps behind it come to their end as usual."""
+    at = segment.first
+    pages: list[tuple[ChainStep, Any]] = []
+    try:
+        for step in reversed(segment.steps):
+            at = step.after
+            if (page := step.begin(response)) is not None:
+                pages.insert(0, (step, page))
+        calls, at = [(step.after, step.each, page) for step, page in pages], segment.first
+        async for output in result:
+            for at, each, page in calls:  # noqa: B007 - where an exception comes from
+                if (output := each(output, page)) is None:
+                    break
+            else:
+                yield output
+            at = segment.first
+    except Exception as error:  # noqa: BLE001 - raised again unless a middleware answers
+        rescued.ask(error, at)
+    _end([(step, page) for step, page in pages if step.after > at], rescued)
+    if last and rescued:
+        async for output in rescued:
+            yield output
+
+
+def _end(pages: list[tuple[ChainStep, Any]], rescued: Rescued) -> None:
+    for step, page in pages:
+        if step.end is not None:
+            try:
+                step.end(page)
+            except Exception as error:  # noqa: BLE001 - as above
+                rescued.ask(error, step.after)
+
+
+def _segments(manager: SpiderMiddlewareManager) -> list[Segment]:
+    segments = [Segment(0, None, [])]
+    for place, method in enumerate(manager.methods["process_spider_output"]):
+        if method is None:
+            continue
+        if (step := _step(method, place + 1)) is not None:
+            segments[-1].steps.append(step)
+        else:
+            segments.append(Segment(place + 1, _called(manager, method), []))
+    return segments
+
+
+def _called(manager: SpiderMiddlewareManager, method: Method) -> Method:
+    """*method*, given a spider if it still asks for one."""
+    return partial(method, spider=manager._spider) if method in manager._mw_methods_requiring_spider else method
+
+
+def _step(method: Method, after: int) -> ChainStep | None:
+    owner, function = getattr(method, "__self__", None), getattr(method, "__func__", None)
     if isinstance(owner, OutputMiddleware) and function is OutputMiddleware.process_spider_output:
         ends = type(owner).end is not OutputMiddleware.end
-        return ChainStep(owner.begin, owner.each, owner.end if ends else None)
+        return ChainStep(after, owner.begin, owner.each, owner.end if ends else None)
     if function not in _SIMPLE or not isinstance(owner, BaseSpiderMiddleware):
         return None
     if owner._get_processed.__func__ is not BaseSpiderMiddleware._get_processed:  # type: ignore[attr-defined]
         return None
-    return ChainStep(_beginning(owner, _SIMPLE[function]), owner._get_processed, None)
+    return ChainStep(after, _beginning(owner, _SIMPLE[function]), owner._get_processed, None)
 
 
 def _beginning(owner: BaseSpiderMiddleware, prepare: Method | None) -> Callable[[Response], Response]:
@@ -75,27 +162,3 @@ def _beginning(owner: BaseSpiderMiddleware, prepare: Method | None) -> Callable[
         return response
 
     return begin
-
-
-def _as_one(steps: Sequence[ChainStep]) -> list[Pair]:
-    async def process_spider_output(response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        begun = [(step, page) for step in steps if (page := step.begin(response)) is not None]
-        ends = [(step.end, page) for step, page in begun if step.end is not None]
-        calls = [(step.each, page) for step, page in begun]
-        async for output in result:
-            kept = output
-            for each, page in calls:
-                if (kept := each(kept, page)) is None:
-                    break
-            else:
-                yield kept
-        for end, page in ends:
-            end(page)
-
-    return [(process_spider_output, None)] if steps else []
-
-
-def _replace(methods: deque[Any], by: Iterable[Method | None]) -> None:
-    kept = list(by)
-    methods.clear()
-    methods.extend(kept)

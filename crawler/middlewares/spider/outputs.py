@@ -24,7 +24,7 @@ class OutputMiddleware(Generic[P]):
 
     def end(self, page: P) -> None:
         """After the last output; not called if the callback raises or is stopped by CloseSpider, nor if a middleware
-        that runs in the same generator raises."""
+        nearer to the spider raises, unless another one yields something in place of the exception."""
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """As Scrapy calls it."""
