@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-from scrapy.settings import BaseSettings
+from typing import Any, Protocol
 
 from crawler.errors import ConfigError
 
@@ -45,7 +43,39 @@ def choice(settings: Mapping[str, Any], name: str, allowed: Sequence[str]) -> st
     return str(value)
 
 
-def mapping(settings: BaseSettings, name: str) -> dict[str, Any]:
+def text(settings: Mapping[str, Any], name: str) -> str:
+    """The setting as text, "" for None; a path may be a Path."""
+    value = settings.get(name)
+    if value is not None and not isinstance(value, (str, Path)):
+        raise ConfigError(name, value, "text")
+    found = str(value or "")
+    if "\0" in found or not found.isprintable():
+        raise ConfigError(name, found, "text without control characters")
+    return found
+
+
+class Lists(Protocol):
+    """The part of Scrapy's settings that lists are read with."""
+
+    def get(self, name: str) -> Any: ...
+    def getlist(self, name: str) -> list[Any]: ...
+
+
+class Dicts(Protocol):
+    """The part of Scrapy's settings that dicts are read with."""
+
+    def getdict(self, name: str) -> dict[Any, Any]: ...
+
+
+def texts(settings: Lists, name: str) -> list[str]:
+    """The setting as a list of texts; one text holds them separated by commas."""
+    value = settings.get(name)
+    if isinstance(value, (bytes, Mapping)) or not isinstance(value or (), Iterable):
+        raise ConfigError(name, value, "a list, or names separated by commas")
+    return [str(one).strip() for one in settings.getlist(name)]
+
+
+def mapping(settings: Dicts, name: str) -> dict[str, Any]:
     """The setting as a dict; a command line may give it as a JSON object."""
     try:
         return settings.getdict(name)
@@ -80,7 +110,7 @@ def check_escaped(name: str, uri: str, ends: str) -> None:
 def text_file(name: str, path: str | Path) -> str:
     """The text of the UTF-8 file at *path*, the value of setting *name*; raises ConfigError if it is unreadable."""
     try:
-        return Path(path).read_text("utf-8")
+        return Path(text({name: path}, name)).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ConfigError(name, str(path), f"a readable UTF-8 text file ({reason})") from None

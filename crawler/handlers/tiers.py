@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotSupported
 from scrapy.utils.misc import build_from_crawler
 
+from crawler import config
 from crawler.errors import ConfigError
 from crawler.handlers import guard
 from crawler.policy.tiers import TIERS
@@ -21,7 +22,7 @@ class TierHandlers:
     """One handler per tier in TIER, by TIER_HANDLERS; raises ConfigError for one that is unusable or has no guard."""
 
     def __init__(self, crawler: Crawler) -> None:
-        paths = crawler.settings.getdict("TIER_HANDLERS")
+        paths = config.mapping(crawler.settings, "TIER_HANDLERS")
         self._handlers: dict[str, DownloadHandlerProtocol] = {}
         for tier in served_tiers(crawler.settings):
             if tier == TIERS[0]:

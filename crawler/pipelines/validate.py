@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
+from crawler import config
 from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.frontier.state.run_record import is_run_generation
@@ -36,7 +37,7 @@ class ValidatePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         assert crawler.stats is not None
-        fatal = crawler.settings.getlist("ITEM_FATAL_ISSUES")
+        fatal = config.texts(crawler.settings, "ITEM_FATAL_ISSUES")
         if unknown := sorted(set(fatal) - validation.NAMES):
             raise ConfigError("ITEM_FATAL_ISSUES", unknown[0], "only names of " + ", ".join(sorted(validation.NAMES)))
         return cls(fatal, crawler.stats, tallies_of(crawler))

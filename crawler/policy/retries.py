@@ -59,7 +59,7 @@ class RetryPolicy:
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Raises ConfigError for a value out of range or an unknown class."""
-        rows = settings.getdict("RETRY_CLASSES")
+        rows = config.mapping(settings, "RETRY_CLASSES")
         if unknown := set(rows) - set(RETRIED):
             raise ConfigError("RETRY_CLASSES", min(map(str, unknown)), "one of the classes " + ", ".join(RETRIED))
         default = RetryBudget(None, _shared(settings, "base_seconds"), _shared(settings, "cap_seconds"))
@@ -103,7 +103,7 @@ def _own(settings: Settings, where: str, key: str, row: Mapping[str, Any]) -> An
 
 
 def _statuses(settings: Settings) -> frozenset[int]:
-    codes = settings.getlist("RETRY_HTTP_CODES")
+    codes = config.texts(settings, "RETRY_HTTP_CODES")
     try:
         return frozenset(int(code) for code in codes)
     except (TypeError, ValueError):

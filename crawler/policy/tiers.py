@@ -6,7 +6,7 @@ Times are ms of the frontier's clock.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Self, get_args
 
@@ -28,7 +28,10 @@ def rank(tier: Tier) -> int:
 def listed(settings: Mapping[str, Any], name: str) -> tuple[Tier, ...]:
     """The setting, `"http,browser"` or a list, as tiers, cheapest first; raises ConfigError."""
     value = settings.get(name) or ()
-    words = [word.strip() for word in value.split(",")] if isinstance(value, str) else list(value)
+    words = value.split(",") if isinstance(value, str) else value
+    words = (
+        [word.strip() if isinstance(word, str) else word for word in words] if isinstance(words, Iterable) else [None]
+    )
     if not all(word in TIERS for word in words):
         raise ConfigError(name, value, "one or more of " + ", ".join(TIERS) + ", separated by commas")
     return tuple(tier for tier in TIERS if tier in words)

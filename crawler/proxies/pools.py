@@ -41,8 +41,8 @@ class ProxyConfig:
         except BadValueError as error:
             raise ConfigError("PROXY_POOL", error.value, error.expected) from None
         return cls(
-            pools=settings.getdict("PROXY_POOLS"),
-            file=settings["PROXY_POOLS_FILE"] or "",
+            pools=config.mapping(settings, "PROXY_POOLS"),
+            file=config.text(settings, "PROXY_POOLS_FILE"),
             default=default,
             reload_seconds=config.number(settings, "PROXY_RELOAD_SECONDS", 0.1, 3_600),
             retry_times=config.integer(settings, "PROXY_RETRY_TIMES", 0, 20),

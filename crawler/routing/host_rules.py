@@ -139,7 +139,7 @@ class HostRules:
 
 
 def _slots(settings: BaseSettings) -> dict[str, dict[str, float]]:
-    return {name: _slot(name, slot) for name, slot in settings.getdict("DOWNLOAD_SLOTS").items()}
+    return {name: _slot(name, slot) for name, slot in config.mapping(settings, "DOWNLOAD_SLOTS").items()}
 
 
 def _slot(name: str, slot: Any) -> dict[str, float]:

@@ -110,7 +110,7 @@ def address(uri: str) -> str:
 def _bundled(settings: Mapping[str, Any]) -> str:
     from crawler import embedded
 
-    return embedded.ensure(settings["EMBEDDED_DATA_DIR"], redis=False).mongodb_uri
+    return embedded.ensure(config.text(settings, "EMBEDDED_DATA_DIR"), redis=False).mongodb_uri
 
 
 def _reason(uri: str, error: Exception) -> str:

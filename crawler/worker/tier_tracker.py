@@ -178,7 +178,7 @@ class TierTracker:
 
 def _limits(settings: BaseSettings, name: str) -> dict[Tier, float]:
     allowed = "a dict that maps browser or api to a number from 0 to 1e15"
-    limits = settings.getdict(name)
+    limits = config.mapping(settings, name)
     if set(limits) - set(TIERS[1:]):
         raise ConfigError(name, limits, allowed)
     try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,16 @@ from scrapy.settings import Settings
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.policy.retries import RetryPolicy
+from crawler.proxies.pools import ProxyConfig
+from crawler.worker.tier_tracker import TierConfig
+from tests.shipped import shipped
+
+READERS: dict[str, Callable[[Any], object]] = {
+    "RETRY_CLASSES": RetryPolicy.from_settings,
+    "PROXY_POOLS": ProxyConfig.from_settings,
+    "TIER_DAILY_COST": TierConfig.from_settings,
+}
 
 
 @given(st.integers(1, 99))
@@ -75,3 +88,38 @@ def test_a_map_may_come_as_json_and_is_never_shown() -> None:
 )
 def test_the_uri_of_a_server_is_shown_without_secrets(uri: str, shown: str) -> None:
     assert config.shown_uri(uri) == shown
+
+
+@pytest.mark.parametrize("value", [3, math.nan, [1], {"a": 1}, b"x", "a\0b", "a\nb", "\ud800"], ids=repr)
+def test_a_text_is_printable_text(value: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^T = .* is invalid: expected text"):
+        config.text({"T": value}, "T")
+    with pytest.raises(ConfigError, match=r"^T = .* is invalid: expected text"):
+        config.text_file("T", value)
+
+
+def test_a_text_may_be_missing_or_a_path() -> None:
+    assert [config.text({"T": value}, "T") for value in (None, "", "a b", Path("a/b"))] == ["", "", "a b", "a/b"]
+
+
+@pytest.mark.parametrize("value", [3, math.inf, {"a": 1}, b"x", True], ids=repr)
+def test_a_list_of_texts_is_a_list_or_text(value: Any) -> None:
+    with pytest.raises(
+        ConfigError, match=r"^RETRY_HTTP_CODES = .* is invalid: expected a list, or names separated by commas"
+    ):
+        config.texts(Settings({"RETRY_HTTP_CODES": value}), "RETRY_HTTP_CODES")
+
+
+@pytest.mark.parametrize(("value", "found"), [(None, []), ("a, b", ["a", "b"]), ([503, "x "], ["503", "x"])])
+def test_a_list_of_texts_may_be_one_text(value: Any, found: list[str]) -> None:
+    assert config.texts(Settings({"RETRY_HTTP_CODES": value}), "RETRY_HTTP_CODES") == found
+
+
+@pytest.mark.parametrize("value", ["x", "{", 3, math.nan, "[1]"], ids=repr)
+@pytest.mark.parametrize("name", ["RETRY_CLASSES", "PROXY_POOLS", "TIER_DAILY_COST"])
+def test_a_dict_that_is_none_is_refused_by_name(name: str, value: Any) -> None:
+    """Each ended in a traceback that named no setting."""
+    settings = shipped("settings.test")
+    settings.set(name, value, priority="cmdline")
+    with pytest.raises(ConfigError, match=rf"^{name} = .* is invalid: expected a dict, or a JSON object"):
+        READERS[name](settings)

@@ -124,13 +124,13 @@ def arguments(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
     """The URL, if one is set, and a client's other arguments; starts the server like `connect`."""
     given = config.mapping(settings, "REDIS_PARAMS")
     params = _DEFAULTS | {name: value for name, value in given.items() if name not in _OURS}
-    url = params.pop("url", None) or settings.get("REDIS_URL")
+    url = params.pop("url", None) or config.text(settings, "REDIS_URL")
     if url and not str(url).startswith("unix:"):
         config.check_escaped("REDIS_URL", str(url), "/?#")
     if not url:
         params = _address(settings) | params
         if "host" not in params and "unix_socket_path" not in params:
-            url = embedded.ensure(settings.get("EMBEDDED_DATA_DIR"), mongodb=False).redis_url
+            url = embedded.ensure(config.text(settings, "EMBEDDED_DATA_DIR"), mongodb=False).redis_url
     return url, params
 
 

@@ -18,6 +18,7 @@ from scrapy.exceptions import DownloadFailedError, NotSupported
 from scrapy.http import Headers, Response
 from scrapy.utils._download_handlers import make_response
 
+from crawler import config
 from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.handlers.api.batches import Batches
@@ -48,7 +49,7 @@ class ApiDownloadHandler:
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = time) -> None:
         self._crawler = crawler
         self._clock = clock
-        keys = crawler.settings.getdict("API_KEYS")
+        keys = config.mapping(crawler.settings, "API_KEYS")
         self._calls = {
             name: ProviderCalls(provider, _key(provider, keys), self._fetch, crawler.stats)
             for name, provider in read_providers(crawler.settings).items()

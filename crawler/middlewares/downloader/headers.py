@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 from scrapy.utils.python import without_none_values
 
+from crawler import config
 from crawler.meta import HEADER_PROFILE
 from crawler.policy.domains import Rules, load_rules
 from crawler.policy.headers import PROFILES, Profile
@@ -38,7 +39,7 @@ class HeadersMiddleware:
         rules = load_rules(crawler.settings["DOMAINS_FILE"])
         if not any(rule.headers in PROFILES for rule in (rules.default, *rules.by_host.values())):
             raise NotConfigured
-        return cls(rules, Headers(without_none_values(crawler.settings.getdict("DEFAULT_REQUEST_HEADERS"))))
+        return cls(rules, Headers(without_none_values(config.mapping(crawler.settings, "DEFAULT_REQUEST_HEADERS"))))
 
     def process_request(self, request: Request) -> None:
         """Set the profile's headers."""
