@@ -18,7 +18,8 @@ from crawler.extraction.main_text import SIGNS, signs_of
 from crawler.extraction.page import kind_and_passages
 from crawler.extraction.passages import WORD, Passage
 
-ROUNDS: Final = 12
+ROUNDS: Final = 12  # at most
+ENOUGH: Final = 0.01  # a step that moves no weight farther is the last
 SHRINK: Final = 0.00001  # L2, for each example of weight one
 HEAVIEST: Final = 20.0  # an example counts at most so many times the mean
 FEW_WORDS: Final = 60
@@ -94,7 +95,10 @@ def fit(pages: Sequence[Examples]) -> dict[str, float]:
                 line, scaled = curve[at], bend * value
                 for other, factor in row[index:]:
                     line[other] += scaled * factor
-        weights = [weight - step for weight, step in zip(weights, _solved(curve, slope), strict=True)]
+        steps = _solved(curve, slope)
+        weights = [weight - step for weight, step in zip(weights, steps, strict=True)]
+        if max(map(abs, steps)) < ENOUGH:
+            break
     return dict(zip(SIGNS, weights, strict=True))
 
 

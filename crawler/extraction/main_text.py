@@ -1,4 +1,4 @@
-"""Which passages of a page are its main text: weighted features, compared with a threshold for the kind of page.
+"""Which passages of a page are its main text: weighted features, then the choice that promises the best F1.
 
 The features are language-independent: elements and class names around a passage, its length, its share of links, its
 place, its surroundings. The weights are learned (reading.toml).
@@ -11,18 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from operator import mul
+from operator import itemgetter, mul
 from typing import Final
 
 from crawler.extraction.page_kind import PRICE, Kind
 from crawler.extraction.passages import BITS, READING, Box, Passage
 
-# Thresholds: the least probability with which a passage counts as main text.
-MARKS: Final[Mapping[Kind, float]] = {"article": 0.5, "forum": 0.5, "product": 0.45, "shop": 0.4, "other": 0.4}
-REPEATING: Final = frozenset(("forum", "product", "shop"))  # kinds of pages that show the same text twice
+REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
 MOST_REVIEWS: Final = 0.6  # of a product page's words; where more stands in elements named so, their names say nothing
-FEW_WORDS: Final = 10  # fewer than a tenth of a page are no main text: an app shell, a consent wall
-SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage qualifies
+SHELL: Final = 0.2  # of a page's words; where fewer, and no more than SMALL_PAGE, may be main text, there is none
+SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage is likely to be
+LIKELY: Final = 0.5
+UNLIKELY: Final = 0.05  # where no passage is likelier, there is no main text: a consent wall
 SHOPS: Final = frozenset(("product", "shop"))
 
 # Features of what is around a passage, and of its own block.
@@ -61,6 +61,9 @@ _REVIEWS: Final = _bit("rev")
 _FIELDS: Final = _bit("button") | _bit("label") | _bit("select")
 
 
+Scored = tuple[Passage, float]  # with its chance to be main text
+
+
 class Weights:
     """A weight for each of SIGNS."""
 
@@ -89,35 +92,65 @@ LEARNED: Final = Weights(READING["weights"])
 
 
 def main_passages(found: Sequence[Passage], kind: Kind, weights: Weights = LEARNED) -> list[Passage]:
-    """The passages of a page's main text, in order."""
-    mark = MARKS[kind]
-    chosen: list[Passage] = []
+    """The passages of a page's main text, in order: those that together promise the best F1."""
+    chances = weights.chances(found, kind)
+    able = _able(list(zip(found, chances, strict=True)), kind)
+    total = sum(each.words for each in found)
+    words = sum(each.words for each, _ in able)
+    best = max((chance for _, chance in able), default=0.0)
+    if total <= SMALL_PAGE and best < LIKELY:
+        return [each for each in found if not each.around & _ASIDE]
+    if best < UNLIKELY or (words <= SMALL_PAGE and words < SHELL * total):
+        return []
+    if kind in REPEATING:
+        able = _once(able)
+    least = _least_chance(able)
+    return [each for each, chance in able if chance >= least]
+
+
+def _least_chance(able: Sequence[Scored]) -> float:
+    """The chance from which on a passage is taken: half of the best F1 to be expected.
+
+    The likeliest passages are taken one after the other; a further one pays as long as its chance is more than half of
+    the F1 so far (Lewis 1995). So a page that is hard to tell gives what is likeliest, not nothing.
+    """
+    expected = sum(each.words * chance for each, chance in able)
+    right = taken = best = 0.0
+    for each, chance in sorted(able, key=itemgetter(1), reverse=True):
+        right += each.words * chance
+        taken += each.words
+        best = max(best, 2 * right / (taken + expected))
+    return best / 2
+
+
+def _able(found: Sequence[Scored], kind: Kind) -> list[Scored]:
+    """Without what is never main text on a page of this kind."""
+    shop = kind in SHOPS
+    left_out = _REVIEWS if shop and _has_reviews(found) else 0
+    return [
+        (each, chance)
+        for each, chance in found
+        if not (each.around & left_out or _is_of_menu(each) or (shop and _is_of_buying(each)))
+    ]
+
+
+def _once(found: Sequence[Scored]) -> list[Scored]:
+    """Without repetitions of more than three words."""
     seen: set[str] = set()
-    left_out = _REVIEWS if kind in SHOPS and _has_reviews(found) else 0
-    for each, chance in zip(found, weights.chances(found, kind), strict=True):
-        if chance < mark or each.around & left_out or _is_of_menu(each) or (kind in SHOPS and _is_of_buying(each)):
-            continue
-        if kind in REPEATING and each.words > 3:
+    kept = []
+    for each, chance in found:
+        if each.words > 3:
             if each.text in seen:
                 continue
             seen.add(each.text)
-        chosen.append(each)
-    return _or_none(found, chosen)
+        kept.append((each, chance))
+    return kept
 
 
-def _or_none(found: Sequence[Passage], chosen: list[Passage]) -> list[Passage]:
-    """*chosen*, unless that is next to nothing."""
-    total = sum(each.words for each in found)
-    words = sum(each.words for each in chosen)
-    if not words and total <= SMALL_PAGE:
-        return [each for each in found if not each.around & _ASIDE]
-    return [] if words < FEW_WORDS and 10 * words < total else chosen
-
-
-def _has_reviews(found: Sequence[Passage]) -> bool:
+def _has_reviews(found: Sequence[Scored]) -> bool:
     """Whether a part of a product page is what customers say."""
-    reviews = sum(each.words for each in found if each.around & _REVIEWS)
-    return 0 < reviews <= MOST_REVIEWS * sum(each.words for each in found)
+    reviews = sum(each.words for each, _ in found if each.around & _REVIEWS)
+    return 0 < reviews <= MOST_REVIEWS * sum(each.words for each, _ in found)
 
 
 def _is_of_menu(passage: Passage) -> bool:

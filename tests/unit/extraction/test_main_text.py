@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from crawler.extraction import Document, extract_page
+from crawler.extraction.main_text import Weights, main_passages
 from crawler.extraction.page import kind_and_passages
-from crawler.extraction.passages import MAX_ELEMENTS, passages
+from crawler.extraction.page_kind import Kind
+from crawler.extraction.passages import MAX_ELEMENTS, Passage, passages
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
@@ -82,6 +86,37 @@ def test_hidden_words_and_links_are_counted() -> None:
     (one, two) = passages(Document("<p>One two <a href=/>three four</a></p><p hidden>five</p>", URL))
     assert (one.words, one.linked, one.box.tag) == (4, 2, "p")
     assert (two.words, two.linked) == (1, 0)
+
+
+class Stated(Weights):
+    """The chance of a passage is the number that it ends with."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def chances(self, found: Sequence[Passage], kind: Kind) -> list[float]:
+        return [float(each.text.split()[-1]) for each in found]
+
+
+def chosen(chances: Sequence[float], kind: Kind = "other", words: int = 30) -> list[float]:
+    body = "".join(f"<p>{'word ' * words}{chance}</p>" for chance in chances)
+    return [float(each.text.split()[-1]) for each in main_passages(passages(Document(body, URL)), kind, Stated())]
+
+
+def test_passages_are_taken_as_long_as_they_raise_the_f1_to_be_expected() -> None:
+    assert chosen([0.9, 0.9, 0.9, 0.4, 0.1]) == [0.9, 0.9, 0.9]
+    assert chosen([0.9, 0.5, 0.5, 0.4, 0.1]) == [0.9, 0.5, 0.5, 0.4]
+
+
+def test_a_page_that_is_hard_to_tell_gives_what_is_likeliest() -> None:
+    assert chosen([0.08, 0.3, 0.3, 0.06, 0.06]) == [0.3, 0.3]
+    assert chosen([0.04] * 5) == []
+    assert chosen([0.04, 0.03], words=3) == [0.04, 0.03]
+
+
+def test_posts_are_taken_once_and_tiles_as_often_as_they_stand() -> None:
+    assert chosen([0.9, 0.9, 0.8], "forum") == [0.9, 0.8]
+    assert chosen([0.9, 0.9, 0.8], "shop") == [0.9, 0.9, 0.8]
 
 
 PRODUCT = '<meta property="og:type" content="product">'
