@@ -62,8 +62,10 @@ class FleetFiguresPart:
         """For KEDA's metrics-api: `workers`, of all or of one `spider` and `tier`. 503 while it is unknown: a fleet
         must not be scaled to 0 by mistake. 400 for an unknown tier or spider."""
         spider, tier = request.query_params.get("spider"), request.query_params.get("tier")
-        if tier not in {None, *TIERS} or (spider is not None and spider not in self._spiders):
-            return JSONResponse({"error": f"there is no spider {spider}, or no tier {tier}"}, 400)
+        if tier not in {None, *TIERS}:  # what was asked may hold anything, and is not repeated
+            return JSONResponse({"error": f"tier: expected one of {', '.join(TIERS)}"}, 400)
+        if spider is not None and spider not in self._spiders:
+            return JSONResponse({"error": "spider: expected one of those that `scrapy list` shows"}, 400)
         answer = self.scaling.answer(spider, tier)
         return JSONResponse(answer or {"error": "not known now"}, 200 if answer else 503)
 

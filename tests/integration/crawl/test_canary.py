@@ -9,6 +9,7 @@ import json
 import re
 import signal
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ from urllib.request import urlopen
 import redis
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import Fleet, ended, said
+from tests.crawling import Fleet, ended, options, said
 from tests.integration.crawl.test_credentials import stored
 from tests.otlp import Receiver
 from tests.sites import Page, Site
@@ -68,12 +69,41 @@ def _unpacked(directory: Path) -> Iterator[str]:
         yield gzip.decompress(path.read_bytes()).decode("latin-1")
 
 
+def _let_in(fleet: Fleet, password: str) -> None:
+    """The user of the fleet, with *password*; who is connected has to log in again."""
+    with redis.Redis.from_url(fleet.redis_url) as client:
+        client.acl_deluser("canary")
+        client.acl_setuser("canary", enabled=True, passwords=[password], keys=["*"], commands=["+@all"])
+
+
+async def _served(fleet: Fleet, given: list[str]) -> dict[str, str]:
+    """What `scrapy serve` answers, what is wrong included, and its log; at last its password is none any more."""
+    told, quick = {}, options({"SERVE_PORT": 0, "METRICS_QUEUE_SECONDS": 0.1, "SERVE_LEASE_SECONDS": 1})
+    served = fleet.runner.fork("serve", *given, *quick)
+    await said(served, "This replica leads")
+    address = re.search(r"http://[0-9.]+:[0-9]+", served.log)
+    assert address
+    word = WORD["url"]
+    wrong = [f"/nowhere/{word}?key={word}", f"/scaling?spider={word}&tier={word}", f"/scaling?{word}={word}"]
+    for method, path in (*(("GET", path) for path in ("/metrics", "/readyz?verbose", *wrong)), ("POST", "/metrics")):
+        asked = HTTPConnection(urlsplit(address[0]).netloc)
+        asked.request(method, path, headers={"Cookie": word, "Authorization": word})
+        answer = asked.getresponse()
+        told[f"{method} {path}"] = f"{answer.status} {answer.headers} {answer.read().decode()}"
+        asked.close()
+    _let_in(fleet, "+another")
+    await said(served, "invalid username-password pair")
+    served.send_signal(signal.SIGTERM)
+    _, told["log of serve"] = await ended(served)
+    _let_in(fleet, f"+{WORD['redis']}")
+    return told
+
+
 async def test_planted_credentials_are_found_nowhere(
     fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path
 ) -> None:
     where = urlsplit(fleet.redis_url)
-    with redis.Redis.from_url(fleet.redis_url) as client:
-        client.acl_setuser("canary", enabled=True, passwords=[f"+{WORD['redis']}"], keys=["*"], commands=["+@all"])
+    _let_in(fleet, f"+{WORD['redis']}")
     fleet.runner.env["REDIS_URL"] = f"redis://canary:{WORD['redis']}@{where.hostname}:{where.port}/0"
     pages = {path: Page(f"<title>{path}</title>") for path in ("/good", "/raises", "/proxied", "/login")}
     told: dict[str, str] = {}
@@ -108,6 +138,7 @@ async def test_planted_credentials_are_found_nowhere(
     for command in shown:
         done = await asyncio.to_thread(fleet.runner.run, *command, *given)
         told[" ".join(command)] = done.stdout + done.stderr
+    told |= await _served(fleet, given)
     told["documents"] = await stored(mongo_database)
     told["archive"] = "".join(_unpacked(tmp_path))
     assert all(len(text) > 20 for text in told.values()), {name: text for name, text in told.items() if len(text) <= 20}

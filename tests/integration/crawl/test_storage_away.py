@@ -43,14 +43,18 @@ def site() -> Site:
 async def test_with_a_spool_pages_are_confirmed_and_stored_later(
     fleet: Fleet, mongod: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    spool = tmp_path_factory.mktemp("spool")
+    spool, secret = tmp_path_factory.mktemp("spool"), "canary-of-spool-x7"
     with site() as pages:
+        links = "".join(f"<a href={pages.url(f'/{n}')}>.</a>" for n in range(PAGES))
+        signed = {"Set-Cookie": f"session={secret}"}
+        pages.pages["/"] = Page(links.replace("://", f"://me:{secret}@"), headers=signed)
         await fleet.push(pages.url("/"))
         worker = fleet.start(SPOOL_DIR=str(spool), STORAGE_CONNECT_SECONDS=0.5, DOWNLOAD_DELAY=0.1, **PATIENT)
         await pages.asked(4)
         mongod.kill()
         await fleet.until(lambda left: left.states == {"done": PAGES + 1})
-        assert list(spool.glob("*/*.spool"))
+        kept = b"".join(path.read_bytes() for path in spool.glob("*/*.spool"))
+        assert (pages.url("/").encode() in kept, secret.encode() in kept) == (True, False)
         await asyncio.to_thread(mongod.start)
         while list(spool.glob("*/*.spool")):  # noqa: ASYNC110 - the worker empties it; pytest's limit ends this
             await asyncio.sleep(0.05)
