@@ -157,4 +157,6 @@ async def share_scope(frontier: Frontier, encoder: Encoder, generation: str, sco
     given = await frontier.scopes.get(encoder.spider.name, generation)
     encoder.scopes.learn(generation, given)
     if (budget := encoder.scopes.budget_of(given)) is not None:
-        await frontier.budgets.state([terms_of_run(encoder.spider.name, generation, budget)])
+        terms = [terms_of_run(encoder.spider.name, generation, budget)]
+        await frontier.budgets.state(terms)
+        await frontier.shares.begin(terms)

@@ -53,7 +53,9 @@ class WorkerBudgets:
         """Repeated every minute: days end, and a budget that no worker states any more expires."""
         if self.on:
             now_ms = round(self._clock() * 1000)
-            await self._frontier.budgets.state([terms_of(name, one, now_ms) for name, one in self._budgets.items()])
+            terms = [terms_of(name, one, now_ms) for name, one in self._budgets.items()]
+            await self._frontier.budgets.state(terms)
+            await self._frontier.shares.begin(terms)
             self._say(await self._frontier.budgets.closed(now_ms))
 
     def _say(self, closed: Sequence[Closed]) -> None:

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- share_state: take what shard 0 has dealt this shard, give back half of what is free, and tell how things stand.
+-- share_state: take what shard 0 has dealt this shard, give back half of what is free, all of it where nothing is
+-- queued, and tell how things stand.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  name of a shared limit
 -- ARGV[2]  when its day began (ms)
@@ -26,7 +27,7 @@ end
 if ARGV[4] == '1' then
   for kind = 1, 4 do
     local free = share[kind] - share[4 + kind] - used[kind]
-    if free > 0 then share[4 + kind] = share[4 + kind] + math.ceil(free / 2) end
+    if free > 0 then share[4 + kind] = share[4 + kind] + (state.backlog > 0 and math.ceil(free / 2) or free) end
   end
 end
 if share[1] + share[2] + share[3] + share[4] > 0 and (dealt ~= '' or ARGV[4] == '1') then

@@ -38,6 +38,11 @@ class Terms:
     lasting: bool = False
     holds_ms: int = HELD_MS
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether hosts on several shards have it in common."""
+        return self.name[:2] not in {"*", "v:"} and any((self.requests, self.size, self.browser_ms, self.cost))
+
     def packed(self) -> bytes:
         """As the scripts read it."""
         most = (self.requests, self.size, self.browser_ms, self.cost * MILLION)

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.budgets import Terms
 
 TURN_MS: Final = 900  # between rounds, for any number of workers
+BEGUN_AT_ONCE: Final = 20  # limits; each costs two calls a shard
 
 
 class Shares:
@@ -15,6 +17,17 @@ class Shares:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
+        self._begun: set[tuple[str, int]] = set()
+
+    async def begin(self, terms: Sequence[Terms]) -> None:
+        """Deal each shard its part of these limits before it asks, which takes it a second. Of many limits some are
+        left to ask; dealing them once more changes nothing."""
+        if self._shards.count == 1:
+            return
+        new = {(one.name, one.day[0]) for one in terms if one.is_shared} - self._begun
+        for name, day in sorted(new)[:BEGUN_AT_ONCE]:
+            await self._deal(name, str(day), set(range(self._shards.count)))
+        self._begun = {(one.name, one.day[0]) for one in terms}
 
     async def turn(self) -> None:
         """A round, unless another worker has just made one."""

@@ -57,6 +57,22 @@ async def test_a_limit_is_exact_wherever_its_hosts_are(redis_client: Any, limit:
 
 
 @pytest.mark.one_server("shards are the same on each node")
+@pytest.mark.parametrize("hosts", [1, len(HOSTS)])
+@pytest.mark.parametrize("limit", ["domain", "run", "spider"])
+async def test_who_states_a_limit_deals_first_shares_of_it(redis_client: Any, limit: str, hosts: int) -> None:
+    world, terms = await timed(redis_client, shards=SHARDS), LIMITS[limit][0]
+    assert terms is not None
+    await world.frontier.budgets.state([terms])
+    await asyncio.gather(*(Shares(world.frontier.shards).begin([terms]) for _ in range(2)))
+    await world.frontier.shares.begin([terms])
+    await world.frontier.push([message(n, HOSTS[n % hosts], generation=RUN, cap=100) for n in range(40)], forced=True)
+    first = await world.lease(40)
+    assert 2 <= len(first) <= 10, "nobody waits for a round"
+    await world.frontier.ack(handles(first))
+    assert len(first) + await drained(world, random.Random(hosts), 3 if hosts == 1 else 14) == 10
+
+
+@pytest.mark.one_server("shards are the same on each node")
 @pytest.mark.parametrize("limit", LIMITS)
 async def test_what_one_shard_has_left_goes_to_those_that_come_later(redis_client: Any, limit: str) -> None:
     world, rng = await timed(redis_client, shards=SHARDS), random.Random(3)
