@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from scrapy.core.spidermw import SpiderMiddlewareManager
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spidermiddlewares.depth import DepthMiddleware
@@ -48,8 +49,18 @@ _SIMPLE: Final[dict[Method, Method | None]] = {
 
 
 def fold(manager: SpiderMiddlewareManager) -> None:
-    """Make *manager* use a `SpiderChain` for what callbacks yield."""
+    """Make *manager* use a `SpiderChain` for what callbacks yield, and free pages that middlewares refuse."""
+    manager._process_spider_exception = partial(_freeing, manager._process_spider_exception)  # type: ignore[method-assign]
     manager._process_callback_output = SpiderChain(manager).process  # type: ignore[method-assign,assignment]
+
+
+def _freeing(ask: Method, response: Response, exception: Exception, start_index: int = 0) -> Any:
+    """As `SpiderMiddlewareManager._process_spider_exception`. A refusal (HttpError) that is dealt with forgets where it
+    was raised: a frame there refers to it, and both would keep the page until the garbage collector runs."""
+    answer = ask(response, exception, start_index)
+    if isinstance(exception, IgnoreRequest):
+        exception.__traceback__ = None
+    return answer
 
 
 class SpiderChain:

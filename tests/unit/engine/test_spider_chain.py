@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
+from weakref import ReferenceType, ref
 
 import pytest
 from scrapy import Request, Spider
+from scrapy.core.scraper import Scraper
 from scrapy.core.spidermw import SpiderMiddlewareManager
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
@@ -202,3 +205,27 @@ async def test_those_that_follow_each_other_are_one() -> None:
     assert (await scraped(CHAINS["ours between Scrapy's"], list, folded=True))[2] == 1
     assert (await scraped(CHAINS["one of another kind between"], list, folded=True))[2] == 2
     assert (await scraped(CHAINS["ours, changed"], list, folded=True))[2] == 2
+
+
+async def test_a_refused_page_is_freed_at_once() -> None:
+    crawler = get_crawler()
+    crawler.spider = Spider("s")
+    scraper = Scraper(crawler)
+    manager = SpiderMiddlewareManager(HttpErrorMiddleware.from_crawler(crawler), crawler=crawler)
+    fold(manager)
+
+    async def pages() -> list[ReferenceType[Response]]:
+        found = []
+        for _ in range(2):
+            response = Response(URL, status=404, body=b"nothing here", request=Request(URL))
+            assert response.request is not None
+            outputs = await manager.scrape_response_async(scraper.call_spider_async, response, response.request)
+            assert [output async for output in outputs] == []
+            found.append(ref(response))
+        return found
+
+    gc.disable()
+    try:
+        assert [page() for page in await pages()] == [None, None]
+    finally:
+        gc.enable()
