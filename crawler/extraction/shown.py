@@ -20,11 +20,13 @@ _REDUCED = re.compile(
     r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
 )
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
+_NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _DIGIT = re.compile(r"\d")
 _ENDS = frozenset(" .,<€")  # of a number
 _DATA = frozenset("\"'=:/-")  # before what is data or an address
 MAX_FOUND = 20_000  # per number and page
 MAX_PLACES = 500  # of these, such as people see
+CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
 REACH = 160  # characters between the sign and the price
 MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
@@ -100,7 +102,11 @@ class Shown:
         """Whether the stated price may not be the current one."""
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
-        return len(set(evidence.prices)) > 1 or _is_reduced(self.draft.fields["price"], self.draft.document.markup)
+        price, document = self.draft.fields["price"], self.draft.document
+        if len(set(evidence.prices)) > 1 or _is_reduced(price, document.markup):
+            return True
+        # Often a script shows it: that alone is no reason to build a tree.
+        return not _is_shown(price, document.markup) and (document.has_tree or _NET.search(document.html) is not None)
 
     def read_identifier(self) -> None:
         """Replace an invisible identifier by the labelled one."""
@@ -126,7 +132,8 @@ class Shown:
         if draft.lacks("price"):
             best = self._best_price
         else:
-            best = visible_price.corrected(evidence.prices or [draft.fields["price"]], self._prices)
+            stated = evidence.prices or [draft.fields["price"]]
+            best = visible_price.corrected(stated, self._prices, draft.fields.get("currency"))
         if best is not None:
             draft.set("price", best.amount, "html")
         if draft.lacks("currency") and not draft.lacks("price"):
@@ -168,6 +175,13 @@ def _is_reduced(price: Decimal, html: str) -> bool:
     """
     digits = str(int(price))[-3:]
     return any(_is_old(html[max(0, at - REACH) : at].lower()) for at in islice(_shown(digits, html), MAX_PLACES))
+
+
+def _is_shown(price: Decimal, html: str) -> bool:
+    """Whether *price* occurs in the source as people see it."""
+    cents = f"{price % 1:.2f}"[2:].replace("00", "")
+    places = islice(_shown(str(int(price))[-3:], html), MAX_PLACES)
+    return any(cents in html[at : at + CENTS] for at in places)
 
 
 def _shown(digits: str, html: str) -> Iterator[int]:

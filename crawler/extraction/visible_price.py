@@ -24,6 +24,8 @@ UNDERCUTS: Final = 8  # texts between an old price and the current one
 MANY: Final = 4  # different prices in similar elements belong to a list
 SAME: Final = 3  # times that a page shows its one price beside a button, for screens of all sizes
 MIN_SCORE: Final = 0.5
+CLEAR: Final = 2.5  # score of a named price that replaces one that the page does not show
+LEAD: Final = 1.5  # of one without a name
 REPEATED: Final = 2  # less for one of a list's prices
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
@@ -201,11 +203,12 @@ def is_of_period(page: View, best: Price) -> bool:
     return any(_PERIOD.search(text) for text in (own, *after))
 
 
-def corrected(stated: Sequence[Decimal], prices: list[Price]) -> Price | None:
+def corrected(stated: Sequence[Decimal], prices: list[Price], currency: str | None = None) -> Price | None:
     """The replacement of the first *stated* price, or None if that is right.
 
     If sources disagree, the most prominent one. If the page shows the stated one only as an old price, the lower
-    current one: structured data often lags behind a reduction.
+    current one: structured data often lags behind a reduction. If it does not show it at all, a clear one in the same
+    *currency* that is not much different: the stated one may be without tax.
     """
     if len(set(stated)) > 1:
         shown = [price for price in prices if price.amount in stated and not price.past]
@@ -213,8 +216,20 @@ def corrected(stated: Sequence[Decimal], prices: list[Price]) -> Price | None:
         return best if best is not None and best.amount != stated[0] else None
     asked = best_price(prices)
     same = [price for price in prices if price.amount == stated[0]]
+    if not same and asked is not None and asked.currency == currency and _is_instead(asked, stated[0], prices):
+        return asked
     late = bool(same) and all(price.past or price.score < MIN_SCORE for price in same) and any(p.past for p in same)
     return asked if late and asked is not None and asked.amount < stated[0] else None
+
+
+def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
+    """Whether the page clearly asks this price and not the *stated* one, which it does not show; cents may be
+    elsewhere."""
+    rivals = (each for each in prices if each.amount != asked.amount and not each.past)
+    is_clear = (asked.named and asked.score >= CLEAR) or all(each.score < asked.score - LEAD for each in rivals)
+    return (
+        is_clear and not asked.repeated and int(asked.amount) != int(stated) and stated / 2 < asked.amount < stated * 2
+    )
 
 
 def currency_of(amount: Decimal, prices: list[Price]) -> str | None:

@@ -380,6 +380,24 @@ def test_an_identifier_in_what_opens_beside_the_page(body: str, sku: str | None)
     assert found(html, "https://x.example/knife").sku == sku
 
 
+@pytest.mark.parametrize(
+    ("body", "price"),
+    [
+        ("<p class=price>$49.90</p>", "49.90"),  # the stated one is without tax, or of last week
+        ("<p class=price>$49.90</p><p>$41.00 excl. VAT</p>", "41.00"),
+        ("<p class=price>$41<sup>00</sup></p><p class=price>$49.90</p>", "41.00"),
+        ("<p class=price>$149.90</p>", "41.00"),
+        ("<p class=price>€49.90</p>", "41.00"),
+        ("<p>$49.90</p><p>$47.90</p><p>$52.90</p>", "41.00"),
+        ("<div class=related><p class=price>$49.90</p></div>", "41.00"),
+        ("", "41.00"),
+    ],
+)
+def test_a_stated_price_that_the_page_does_not_show(body: str, price: str) -> None:
+    offer = {"price": "41.00", "priceCurrency": "USD", "availability": "InStock", "valueAddedTaxIncluded": False}
+    assert str(found(f"{json_ld(offers=offer)}<h1>Kochmesser</h1>{body}", "https://x.example/knife").price) == price
+
+
 def test_what_the_cart_offers_is_no_listing() -> None:
     card = "<div class=card><b class=price>$9</b><button>Add to cart</button></div>"
     html = f"<title>Steel knife</title>{card}<h1>Steel knife</h1>{card.replace('$9', '$49')}"
