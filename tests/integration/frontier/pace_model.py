@@ -148,11 +148,10 @@ class Rule:
         h.ref = h.trying = h.events = h.answers = h.debt = 0
 
     def _weigh_trial(self, h: Pace) -> None:
-        rare = h.events <= 0.15 * h.answers
-        if h.events > 3 and not rare:
+        if h.events > 0.15 * max(h.answers, 60):
             self._end_trial(h, PACED)
             self._slow_down(h, self._gap(h), LESS)
-        elif rare and (h.events >= 3 or (h.events == 2 and h.answers >= 60)):
+        elif h.events >= 3 and h.answers >= 60:
             self._end_trial(h, max(0.05, min(h.events / h.answers, 0.1)))
             h.peak = 0
         elif h.answers >= (60 if h.events == 0 else 120):

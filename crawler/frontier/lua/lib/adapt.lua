@@ -121,14 +121,15 @@ local function end_trial(p, noise)
 end
 
 -- Evaluates a trial at half the pace: complaints are about the pace if they are frequent (still too fast) or nearly
--- gone; otherwise they are not, and the pace is restored.
+-- gone; otherwise they are not, and the pace is restored. Never after a few responses: complaints come in bursts while
+-- another fleet at the same site probes for its share.
 local function weigh_trial(h, p)
   local complaints, answers = p[EVENTS], p[ANSWERS]
-  local rare = complaints <= RARE * answers
-  if complaints > ENOUGH and not rare then
+  local rare = complaints <= RARE * math.max(answers, TRIAL)
+  if not rare then
     end_trial(p, PACED)
     slow_down(h, p, gap(h), LESS)
-  elseif rare and (complaints >= ENOUGH or complaints == 2 and answers >= TRIAL) then
+  elseif complaints >= ENOUGH and answers >= TRIAL then
     end_trial(p, math.max(DENIED, math.min(complaints / answers, MOST_NOISE)))
     p[PEAK] = 0
   elseif answers >= (complaints == 0 and 1 or 2) * TRIAL then
