@@ -244,7 +244,8 @@ class Pacer:
             turn.lender.loan.release()
 
     def _origin(self, host: str, request: Request | None, *, good: bool) -> str:
-        """Scheme and port of *request*; "" if this worker has reported them already."""
+        """Scheme and port of *request*, and between them its host where that is not the politeness group; "" if this
+        worker has reported them already."""
         if request is None:
             return ""
         start = caches.key(request.url[: request.url.find("/", 8)])
@@ -255,7 +256,8 @@ class Pacer:
                 self._answered.clear()
             self._answered.add((host, start))
         parts = urlsplit(request.url)
-        return f"{parts.scheme}:{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"
+        name = "" if parts.hostname == host else f"{parts.hostname}:"
+        return f"{parts.scheme}:{name}{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"
 
     async def back_off(self, request: Request) -> None:
         """*request* was answered with a block page: a complaint, which counts once however often it is retried. Returns

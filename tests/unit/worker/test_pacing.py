@@ -109,6 +109,25 @@ async def test_what_goes_beside_the_queue_may_be_another_sites_doing(
     assert report.led == led
 
 
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("http://a.example/", "http:80"),
+        ("http://dead.a.example/", "http:dead.a.example:80"),
+        ("https://a.example.:81/", "https:a.example.:81"),
+    ],
+)
+async def test_faults_are_told_by_the_host_they_happened_at(site: Site, url: str, origin: str) -> None:
+    """In a politeness group of several hosts, one that never answered says nothing of the others."""
+    request = Request(url)
+    site.holds(request)
+    turn = await site.pacer.turn(request)
+    site.pacer.answered(turn, None, fault=True, request=request)
+    await site.outbox.flush()
+    [report] = [report for name, reports in site.frontier.told if name == "report" for report in reports]
+    assert report.origin == origin
+
+
 async def test_a_page_past_its_time_is_not_sent(site: Site) -> None:
     site.holds(PAGE)
     site.clock.now += 20.1

@@ -1,12 +1,13 @@
 -- What a report does; row: id (d), token (d), ms since wire start (I4), latency ms (I4), status or 0 (H), Retry-After
 -- ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 if the host is not to blame (a proxy failed)
 -- and its pace stays unchanged, 4 if it is, though it did not answer, 8 if it complained of this request before, 16 if
--- another site linked here, 32 if it redirected here; then the origin ("https:443"), with a fault, and with the first
--- good response of an origin that the worker saw. jitter: a random number in [0, 1).
+-- another site linked here, 32 if it redirected here; then the origin ("https:443", in a group of several hosts
+-- "https:www.shop.example:443"), with a fault, and with the first good response of an origin that the worker saw.
+-- jitter: a random number in [0, 1).
 -- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS.
 -- Returns STALE if the token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker,
 -- CLOSED if it closed it.
-local MOST_ORIGINS = 200 -- bytes
+local MOST_ORIGINS = 1000 -- bytes
 
 -- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other
 -- sites linked or redirected to a host that never answered.
