@@ -78,10 +78,12 @@ def _link(rows: dict[str, Any]) -> None:
         if not stack:
             return
         of = stack.pop()
-        for key, value in list(of.items() if isinstance(of, dict) else enumerate(of)):
-            if isinstance(value, str) and value[:1] == "$" and of is not rows:
-                of[key] = _meant(value, rows)
-            elif isinstance(value, (dict, list)):
+        for key, value in of.items() if type(of) is dict else enumerate(of):
+            kind = type(value)
+            if kind is str:
+                if value[:1] == "$" and of is not rows:
+                    of[key] = _meant(value, rows)  # of a key that is there already, so the loop goes on
+            elif kind is dict or kind is list:
                 stack.append(value)
 
 

@@ -7,7 +7,6 @@ literal (literal.py), and never executed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -36,7 +35,6 @@ _ASSIGNED = re.compile(
 _UNDEFINED = re.compile(r"(?<=[:\[,])\s{0,9}(?:undefined|NaN|void 0)(?=\s{0,9}[,}\]])")
 _WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
 _BLANK: Final = "\ufeff \t\r\n"
-_decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
 
 def whole(text: str) -> Any:
@@ -44,7 +42,7 @@ def whole(text: str) -> Any:
     if text[:100].lstrip(_BLANK)[:1] not in ("{", "[") or len(text) > MAX_ALL:
         return None
     try:
-        return _decoder.decode(text.strip(_BLANK))
+        return literal.DECODER.decode(text.strip(_BLANK))
     except (ValueError, RecursionError):
         return None
 
@@ -89,7 +87,7 @@ def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:
             return
         place = found.end()
         try:
-            value, place = _decoder.raw_decode(code, place)
+            value, place = literal.DECODER.raw_decode(code, place)
         except (ValueError, RecursionError):
             value = _parsed(_UNDEFINED.sub("null", code[place:])) if "undefined" in code else None
             if value is None and not found[2]:
@@ -113,7 +111,7 @@ def _literal(code: str, place: int, budget: literal.Allowance) -> tuple[Any, int
 def _parsed(text: str) -> Any:
     """The value at the start of *text*, or None."""
     try:
-        return _decoder.raw_decode(text.lstrip())[0]
+        return literal.DECODER.raw_decode(text.lstrip())[0]
     except (ValueError, RecursionError):
         return None
 

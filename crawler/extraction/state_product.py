@@ -14,6 +14,7 @@ from crawler.extraction import identifiers, state, values
 MAX_FOUND: Final = 500  # objects shaped like a product
 MAX_DEPTH: Final = 4  # of objects that wrap a price
 MIN_ID: Final = 3  # characters of an identifier in the URL
+LONGEST_KEY: Final = 40  # characters
 
 _NAMES: Final = ("name", "title", "productname", "displayname", "producttitle", "itemname")
 _PRICES: Final = (
@@ -41,6 +42,8 @@ _NO: Final = ("outofstock", "isoutofstock", "soldout", "issoldout")
 _PUNCTUATION = re.compile(r"[\W_]+")
 _SEPARATED = re.compile(r"\s+[|–—·»:-]\s+|\s*[|»·]\s*")
 
+_CONTAINERS: Final = frozenset((dict, list))
+
 Node = Mapping[str, Any]
 
 
@@ -55,8 +58,11 @@ def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict
     most = 0.0
     for root in states:
         for node in _shaped(root):
+            confirmed = _confirmed(node, path, in_url, folded)
+            if not confirmed:
+                continue
             fields = _fields(node, root)
-            evidence = _evidence(node, fields, path, in_url, folded)
+            evidence = confirmed + 0.1 * sum(value is not None for value in fields.values())
             if evidence > most and fields["price"] is not None:
                 best, most = fields, evidence
     return best
@@ -64,31 +70,53 @@ def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict
 
 def _shaped(root: Any) -> Iterator[Node]:
     """Objects of a state with name and price, outermost first; keys in lower case without punctuation."""
-    level, seen, found = [root], set[int](), 0
-    while level and len(seen) < state.MAX_NODES:
+    level, seen, found, spelled = [root], set[int](), 0, _Spelled()
+    while level:
         inner: list[Any] = []
         for value in level:
-            if id(value) in seen or len(seen) >= state.MAX_NODES:
+            if id(value) in seen:
                 continue
+            if len(seen) >= state.MAX_NODES:
+                return
             seen.add(id(value))
-            if isinstance(value, dict):
-                node = _plain(value)
-                if not node.keys().isdisjoint(_NAMES) and not node.keys().isdisjoint(_PRICES):
-                    yield node
-                    found += 1
-                    if found >= MAX_FOUND:
-                        return
-                inner += (each for each in value.values() if each and isinstance(each, (dict, list)))
-            elif isinstance(value, list):
-                inner += (each for each in value if each and isinstance(each, (dict, list)))
+            if type(value) is not dict:
+                inner += [each for each in value if each and type(each) in _CONTAINERS]
+                continue
+            if spelled.is_shaped(value):
+                yield _plain(value)
+                found += 1
+                if found >= MAX_FOUND:
+                    return
+            inner += [each for each in value.values() if each and type(each) in _CONTAINERS]
         level = inner
+
+
+class _Spelled:
+    """How a state writes the keys of names and prices: most of its objects have none, and are not looked at closer."""
+
+    def __init__(self) -> None:
+        self._known: set[Any] = set()
+        self._names: set[Any] = set()
+        self._prices: set[Any] = set()
+
+    def is_shaped(self, node: Node) -> bool:
+        """Whether *node* has a name and a price."""
+        if not self._known.issuperset(node):
+            for key in node.keys() - self._known:
+                plain = _key(key) if isinstance(key, str) and len(key) <= LONGEST_KEY else ""
+                self._known.add(key)
+                if plain in _NAMES:
+                    self._names.add(key)
+                elif plain in _PRICES:
+                    self._prices.add(key)
+        return not (self._prices.isdisjoint(node) or self._names.isdisjoint(node))
 
 
 def _plain(node: Mapping[Any, Any]) -> dict[str, Any]:
     """Normalises keys: `sale_price`, `salePrice` -> `saleprice`."""
     plain: dict[str, Any] = {}
     for key, value in node.items():
-        if isinstance(key, str) and len(key) <= 40:
+        if isinstance(key, str) and len(key) <= LONGEST_KEY:
             plain.setdefault(_key(key), value)
     return plain
 
@@ -118,17 +146,16 @@ def _fields(node: Node, root: Any) -> dict[str, Any]:
     }
 
 
-def _evidence(node: Node, fields: Mapping[str, Any], path: str, in_url: set[str], headings: set[str]) -> float:
-    """How much evidence the page has that it is about *node*; 0 if none."""
-    named = _folded(fields["title"] or "") in headings
+def _confirmed(node: Node, path: str, in_url: set[str], headings: set[str]) -> float:
+    """How much evidence heading and URL give that the page is about *node*; 0 if none."""
+    named = _folded(_text(node, _NAMES) or "") in headings
     own = (_path(str(node[key])) for key in _URLS if isinstance(node.get(key), str))
     slugs = any(
         each and (each == path or ("/" not in each.strip("/") and path.rpartition("/")[2] == each.strip("/")))
         for each in own
     )
     ids = {text.lower() for key in _SKUS if (text := state.scalar(node.get(key))) and len(text) >= MIN_ID}
-    confirmed = 2.0 * named + 2.0 * slugs + 1.5 * bool(ids & in_url)
-    return confirmed + 0.1 * sum(value is not None for value in fields.values()) if confirmed else 0.0
+    return 2.0 * named + 2.0 * slugs + 1.5 * bool(ids & in_url)
 
 
 def _price(node: Node, root: Any) -> tuple[str | None, str | None]:

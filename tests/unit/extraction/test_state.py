@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.errors import ConfigError
-from crawler.extraction import Document, extract_product, links, state
+from crawler.extraction import Document, extract_product, links, literal, state
 from crawler.policy.domains import parse_rules
 
 URL = "https://shop.example.com/products/steel-knife"
@@ -268,3 +268,27 @@ def test_many_pushes_are_bounded() -> None:
     document = Document(page(f"<script>{pushed}</script>"), URL)
     extract_product(document, URL)
     assert len(document.states) == 1
+
+
+def test_json_inside_a_literal_costs_hardly_a_token() -> None:
+    inner = {"list": [{"name": f"Thing {number}", "price": 1.5, "tags": ["a", None]} for number in range(500)]}
+    text = f"{{items: {json.dumps(inner)}, more: [{{'name': x}}], last: 1}} + 1"
+    budget = literal.Allowance()
+
+    value, end = literal.read(text, 0, budget)
+
+    assert value["items"]["list"][499] == {"name": "Thing 499", "price": "1.5", "tags": ["a", None]}
+    assert (value["more"], value["last"], text[end:]) == ([{"name": None}], 1, " + 1")
+    assert literal.MAX_TOKENS - budget.tokens < 40
+
+
+@pytest.mark.parametrize(
+    "tail", ["x" * 1_000_000, '", "x":' * 100_000 + "!"], ids=["unterminated", "broken at the end"]
+)
+def test_what_is_read_as_json_in_vain_is_bounded(tail: str) -> None:
+    budget = literal.Allowance()
+
+    with pytest.raises(ValueError, match="no literal"):
+        literal.read("{a:" + '{"b":' * 150 + f'"{tail}', 0, budget)
+
+    assert budget.tokens < 0
