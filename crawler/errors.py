@@ -72,6 +72,11 @@ class UnstoredItem(DropItem):
         super().__init__("MongoDB is away and this worker has to end: its page is given back, to be fetched again")
 
 
+class EndingError(Exception):
+    """A request beside the queue (media, robots.txt) waited for a turn until its worker had to end: the page
+    that asked for it is given back to the frontier."""
+
+
 class RobotsUnreachableError(IgnoreRequest):
     """The robots.txt of *origin* was unreachable for so long that its pages are given up."""
 

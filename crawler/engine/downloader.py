@@ -18,7 +18,7 @@ from twisted.internet.defer import Deferred
 
 from crawler import current_request
 from crawler.accounts import of_run
-from crawler.engine.interruptions import UNINTERRUPTED
+from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
 from crawler.handlers import guard
@@ -59,6 +59,7 @@ class Downloader(ScrapyDownloader):
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares, and tell the request tracker how it ended."""
+        self._tracker.asked(request)
         self.active.add(request)  # now, not when its task starts: the engine checks for room before that
         with of_run(request.meta.get(RUN_ID) or "", request):  # what the engine does with the answer is part of it, too
             return deferred_from_coro(self._fetch(request))
@@ -68,7 +69,7 @@ class Downloader(ScrapyDownloader):
         tracker = self._tracker
         tracker.began(request)
         try:
-            with UNINTERRUPTED:
+            with CANCELLABLE:
                 result = await self._chain.download(self._send, request)
         except TooLateError as error:
             tracker.postponed(request, error.wait_ms)

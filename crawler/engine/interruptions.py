@@ -18,9 +18,15 @@ class InterruptedPageError(Exception):
 
 
 class Uninterrupted:
-    """A context that raises InterruptedPageError in place of what is no Exception and does not end the process."""
+    """A context that raises InterruptedPageError in place of what is no Exception and does not end the process.
 
-    __slots__ = ()
+    *cancellable*: except where its own task is cancelled.
+    """
+
+    __slots__ = ("_cancellable",)
+
+    def __init__(self, *, cancellable: bool) -> None:
+        self._cancellable = cancellable
 
     def __enter__(self) -> None:
         return
@@ -30,11 +36,19 @@ class Uninterrupted:
     ) -> None:
         if error is None or isinstance(error, (Exception, *_ENDING)) or _is_closing(error):
             return
+        if self._cancellable and isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            return
         text = f"{type(error).__name__}({error!s:.200}) was raised, which is no Exception"
         raise InterruptedPageError(text) from error
 
 
-UNINTERRUPTED: Final = Uninterrupted()
+UNINTERRUPTED: Final = Uninterrupted(cancellable=False)
+CANCELLABLE: Final = Uninterrupted(cancellable=True)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _is_closing(error: BaseException) -> bool:

@@ -7,6 +7,7 @@ robots.txt, media) takes a turn from the same host state and waits for it here.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler import caches
+from crawler.errors import EndingError
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Report, Slot
@@ -29,6 +31,8 @@ from crawler.urls import DEFAULT_PORTS
 from crawler.worker.addresses import AddressBook
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.outbox import Outbox
+
+logger = logging.getLogger(__name__)
 
 PUSH_BACK = (429, 503)
 ASK_AFTER_SECONDS = 0.1  # an older lease asks once more: its host may have pushed back, at any worker
@@ -92,6 +96,7 @@ class Pacer:
         self._worker = worker
         self._clock = clock
         self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing about the host
+        self.gives_up: Callable[[float], bool] = lambda _: False  # after waiting for so many seconds
         self.addresses: AddressBook | None = None  # where hosts are, with POLITENESS_GROUP = "ip"
         self._patience = frontier.config.start_within_ms / 1000
         self._answered: set[tuple[str, str]] = set()  # hosts and origins reported to the frontier
@@ -136,7 +141,7 @@ class Pacer:
 
     def allowed(self, turn: Turn) -> bool:
         """Whether the request of *turn* may still be written: the last check of the clock and of operators."""
-        held = turn.held or turn.led_by
+        held = turn.held or turn.led_by or turn.lender
         forbidden = held is not None and self._book.is_forbidden(held)
         paced_by = turn.held.address if turn.held is not None else ""
         moving = self.addresses is not None and self.addresses.is_moving(turn.host, paced_by)
@@ -300,10 +305,11 @@ class Pacer:
 
     async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
         """Wait for a slot, or for another turn in the slot of *lease*; raises TooLateError after *patience* seconds,
-        for a request that can wait in the frontier."""
+        for a request that can wait in the frontier, and EndingError if its worker has to end."""
         rule = self._rules.of(request)
         handle = lease.handle if lease is not None else None
-        give_up_at = self._clock() + patience
+        began = self._clock()
+        give_up_at = began + patience
 
         async def ask() -> tuple[float, Slot]:
             asked_at = self._clock()
@@ -328,6 +334,7 @@ class Pacer:
             if slot.token is None:
                 if lease is None:
                     self._clear(rule.group)
+                    self._end(request, asked_at - began)
                 await asyncio.sleep(min(slot.wait_ms / 1000, POLL_SECONDS))
             elif self._clock() <= start_by:
                 if lease is not None:
@@ -335,6 +342,15 @@ class Pacer:
                 return Turn(slot.token, start_by, rule.group, lender=lease)
             elif lease is None:
                 self._outbox.give_back(slot.token)  # this worker was frozen
+
+    def _end(self, request: Request, seconds: float) -> None:
+        """Raise EndingError if a request without a lease, which waits for *seconds*, may not wait any longer."""
+        if not self.gives_up(seconds):
+            return
+        logger.warning("%s is not sent: this worker has to end. The page that asked for it is given back", request)
+        if (asker := self._book.parent(request)) is not None:
+            asker.evidence.unstored = True
+        raise EndingError
 
 
 def _led(turn: Turn, request: Request | None) -> str:

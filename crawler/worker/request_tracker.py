@@ -61,6 +61,11 @@ class RequestTracker:
         crawler.signals.connect(self._item_error, signals.item_error)
         crawler.signals.connect(self._item_dropped, signals.item_dropped)
 
+    def asked(self, request: Request) -> None:
+        """*request* will be downloaded: one beside the queue belongs to the page whose code asks for it."""
+        if self._book.of(request) is None and (asker := self._book.of(current_request.current())) is not None:
+            self._book.found(request, asker)
+
     def began(self, request: Request) -> None:
         """*request* enters the download chain."""
         if (held := self._book.of(request)) is not None:

@@ -19,7 +19,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler import stats as names
-from crawler.errors import AddressRefusedError, ConfigError
+from crawler.errors import AddressRefusedError, ConfigError, EndingError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
 from crawler.meta import ALLOW_BLOCKED, CUT_AT
 from crawler.policy import robots
@@ -137,6 +137,8 @@ class RobotsFetcher:
                 if self._clock() >= give_up_at:
                     return None
             response = download.result()
+        except EndingError:
+            return None
         except Exception as error:  # noqa: BLE001 - whatever it was, it is counted, and the pages are told
             return self._failed(origin, error)
         finally:

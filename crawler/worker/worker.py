@@ -102,6 +102,7 @@ class Worker:
         )
         self._listen()
         self.pacer.held_up_since = self.standstill.since
+        self.pacer.gives_up = partial(scrapy_hooks.gives_up, crawler)
         self._crawler = crawler
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []

@@ -10,14 +10,16 @@
 -- ARGV[7...]  for a request under a lease, its id and token (d, d): in the lease's slot while it holds one, else the
 -- lease gets a slot again
 -- Result: {wait ms, id, token}; wait GRANTED: report it under id and token; LOST: the lease is stale; else ask again
--- after wait ms. The host is held for a waiting request. O(streams of the host).
--- include: clock damage state hosts addresses turns rules records
-local HOLD_MS, POLL_MS = 500, 250
+-- after wait ms. The host is held for a waiting request. One without a lease waits while operators pause its host or
+-- its worker's spider. O(streams of the host).
+-- include: clock damage state hosts addresses turns rules records control
+local HOLD_MS, POLL_MS, PAUSED_MS = 500, 250, 1000
 local GRANTED, LOST = 0, -1 -- instead of ms to wait
 local records, ids = lookup_rows(7)
 local r, id = records[1], ids[1]
 if id and not r then return {LOST, 0, 0} end
 local name = r and r[HOST] or ARGV[1]
+if not r and (is_said('pause', 'host', name) or is_said('pause', 'spider', ARGV[6])) then return {PAUSED_MS, 0, 0} end
 local h, address = host(name), load_statements().by_address and address_of(name)
 local a = address and host(address) or nil
 local own = not r and {tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])}

@@ -12,6 +12,8 @@ from crawler.frontier.messages import Lease, PushOutcome
 from crawler.frontier.state import control
 from crawler.frontier.state.control import Said, Target, lua_pattern, run_target
 from crawler.frontier.state.run_record import Run, RunError
+from crawler.frontier.state.statement import Statement
+from crawler.policy.pace import Pace
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 from tests.integration.frontier.observation import STATE, STATE_FIELDS
 from tests.unit.frontier.fakes import lease as made_lease
@@ -52,6 +54,20 @@ async def test_a_paused_host_waits_and_others_go_on(redis_client: Any) -> None:
     await world.frontier.control.say("resume", "host a.example")
     await world.pass_ms(2_001)
     assert await world.bodies() == [1]
+
+
+@pytest.mark.parametrize("what", ["host a.example", "spider s"])
+async def test_what_goes_beside_the_queue_waits_while_it_is_paused(redis_client: Any, what: str) -> None:
+    """robots.txt and media: an operator who pauses a host means every request to it."""
+    world = await timed(redis_client)
+    world.frontier.statement = Statement("s", Pace(0, 1, 1), {})
+    await world.frontier.control.say("pause", what)
+    refused = await world.frontier.reserve_slot("a.example", worker="w")
+    assert (refused.token, refused.lost, refused.wait_ms) == (None, False, 1_000)
+    other = await world.frontier.reserve_slot("b.example", worker="w")
+    assert (other.token is None) is what.startswith("spider")
+    await world.frontier.control.say("resume", what)
+    assert (await world.frontier.reserve_slot("a.example", worker="w")).token is not None
 
 
 @pytest.mark.parametrize("delay_ms", [0, 100])

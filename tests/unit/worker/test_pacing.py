@@ -9,6 +9,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.errors import EndingError
 from crawler.frontier.messages import Slot
 from crawler.frontier.state.control import Said
 from crawler.routing.host_rules import HostRule
@@ -362,3 +363,23 @@ async def test_time_for_which_the_loop_was_held_up_is_no_latency_of_the_host(sit
     await site.outbox.flush()
     [report] = site.frontier.told[-1][1]
     assert (report.elapsed_ms, report.latency_ms) == (3250, 250)
+
+
+async def test_what_goes_beside_the_queue_waits_no_longer_than_its_worker_may(site: Site) -> None:
+    """A host that asks for an hour kept a worker from ending; the page that asked for it is given back."""
+    page = site.holds(PAGE)
+    page.started_at = 1.0  # its own turn is used: there is none to borrow
+    media = Request("http://a.example/picture")
+    site.book.found(media, page)
+    site.frontier.takes = [REFUSED] * 100
+    asked: list[float] = []
+
+    def gives_up(seconds: float) -> bool:
+        asked.append(seconds)
+        return seconds > 2
+
+    site.pacer.gives_up = gives_up
+    with pytest.raises(EndingError):
+        await site.pacer.turn(media)
+    assert asked[-1] > 2 >= asked[-2]
+    assert page.evidence.unstored
