@@ -13,6 +13,7 @@ from rich.table import Table
 from crawler.commands.status_look import Snapshot
 from crawler.commands.status_view import narrow_table
 from crawler.durations import in_words
+from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.run_record import Run
 from crawler.storage.run_items import Difference
 
@@ -128,8 +129,22 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
     if paused:
         yield "It is paused (`scrapy control resume`)."
     yield from (f"{reason}." for reason in seen.held_up)
+    for closed in _closed(run, seen):
+        yield f"Held back: {closed.told}, for {in_words(closed.until_ms / 1000)} more."
     for one in seen.waiting[:MOST_HOSTS]:
         yield f"{one.host}: {one.pages:,} pages wait, next try in {in_words(one.until_ms / 1000)}: {one.why}."
+
+
+def _closed(run: Run, seen: Snapshot) -> list[Closed]:
+    """The budgets and opening hours that hold back requests of *run*; those of hosts, of the longest queues'."""
+    hosts = [host.host for host in seen.hosts]
+    own = {f"r:{run.spider}:{run.generation}", f"s:{run.spider}"}
+    return [
+        one
+        for one in seen.closed
+        if one.name in own
+        or (one.name[:2] not in {"r:", "s:"} and any(one.governs(host, run.spider) for host in hosts))
+    ]
 
 
 def _reasons(counts: Mapping[str, int]) -> str:

@@ -1,11 +1,17 @@
 #!lua flags=no-writes
 -- stats: the counters of every generation, and how many hosts could be leased from now.
 -- KEYS[1]  the shard's tag
+-- ARGV     names of the generations, at most AT_ONCE; none: the first ones there are
 -- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...},
--- {{stream, hosts due, hosts waiting, suspects}...}}. O(generations + streams * log hosts).
+-- {{stream, hosts due, hosts waiting, suspects}...}, {name...} of generations to ask for in further calls}.
+-- O(generations + streams * log hosts).
 -- include: clock damage state
-local generations, streams, known = {}, {}, {}
-for _, name in ipairs(generation_names()) do
+local AT_ONCE = 100
+local names, generations, streams, known, rest = ARGV, {}, {}, {}, {}
+if #names == 0 then names = generation_names() end
+for i = AT_ONCE + 1, #names do rest[i - AT_ONCE] = names[i] end
+for i = 1, math.min(#names, AT_ONCE) do
+  local name = names[i]
   generations[#generations + 1] = {name, call('HGETALL', T .. ':gen:' .. name)}
   local stream = string.match(name, '^(.*):')
   if not known[stream] then
@@ -17,4 +23,4 @@ for _, name in ipairs(generation_names()) do
     streams[#streams + 1] = {stream, ready, all - ready, suspects}
   end
 end
-return {state.born, now, state.seq, state.token, state.evicted, generations, streams}
+return {state.born, now, state.seq, state.token, state.evicted, generations, streams, rest}

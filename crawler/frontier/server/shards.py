@@ -20,6 +20,7 @@ from crawler.frontier.server.wire_format import handle_row
 # their queues, fewer.
 BATCH: Final = 48
 FEW: Final = 16
+GENERATIONS: Final = 100  # the twin of AT_ONCE in lua/stats.lua
 Entry = TypeVar("Entry")
 
 
@@ -61,6 +62,22 @@ class Shards:
     async def run_all(self, name: str, *arguments: bytes | str | float) -> list[Any]:
         """Run one script on every shard; answers in the order of the shards."""
         return await asyncio.gather(*(self.run(name, shard, *arguments) for shard in range(self.count)))
+
+    async def stats(self, shard: int) -> list[Any]:
+        """What the script `stats` tells of all generations, in calls that hold the server up for a moment each. Two
+        such answers that are equal show the moment between them, as those of two shards do."""
+        answer: list[Any] = await self.run("stats", shard)
+        rest = answer.pop()
+        for some in groups(rest, GENERATIONS):
+            more = await self.run("stats", shard, *some)
+            answer[5] += more[5]
+            known = {row[0] for row in answer[6]}
+            answer[6] += [row for row in more[6] if row[0] not in known]
+        return answer
+
+    async def stats_all(self) -> list[list[Any]]:
+        """The same of every shard, in their order."""
+        return await asyncio.gather(*map(self.stats, range(self.count)))
 
     async def scatter(
         self,

@@ -68,7 +68,7 @@ class Inspection:
 
     async def stats(self, spider: str | None = None) -> FrontierStats:
         """Counters of *spider*, or of all; O(generations), independent of the queue's size."""
-        answers = await self._shards.run_all("stats")
+        answers = await self._shards.stats_all()
         generations: dict[tuple[str, str], SpiderStats] = {}
         tiers: dict[tuple[str, Tier], SpiderStats] = {}
         cut: dict[tuple[str, str], Counter[str]] = {}
@@ -146,7 +146,7 @@ class Inspection:
         """
         queues: list[str] = []
         buckets: list[str] = []
-        for shard, answer in enumerate(await self._shards.run_all("stats")):
+        for shard, answer in enumerate(await self._shards.stats_all()):
             for stream, *_ in answer[6]:
                 names = await self._hosts(shard, stream.decode(), SAMPLED)
                 queues += [
@@ -189,7 +189,7 @@ class Inspection:
         """How many requests of each host are queued in each tier."""
         queued: dict[tuple[int, str], Counter[Tier]] = {}
         for shard in range(self._shards.count):
-            for stream, *_ in (await self._shards.run("stats", shard))[6]:
+            for stream, *_ in (await self._shards.stats(shard))[6]:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     for name in (stream.decode(), stream.decode() + "!"):
                         for host, count in (await self._lengths(shard, name)).items():

@@ -241,7 +241,7 @@ class Runs:
         return _read(raw)
 
     async def _look(self) -> Look:
-        return Look.of(await self._shards.run_all("stats"))
+        return Look.of(await self._shards.stats_all())
 
 
 _PAGE: Final = 100

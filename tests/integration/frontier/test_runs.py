@@ -9,6 +9,7 @@ import msgpack
 import pytest
 
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.server.shards import GENERATIONS
 from crawler.frontier.state.runs import RunCounts, RunError, Runs, run_id_of
 from tests.integration.frontier.making import handles, message, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, events, over, push
@@ -388,3 +389,24 @@ async def test_a_last_number_that_is_none_costs_no_run(redis_client: Any, noise:
     await world.frontier.generations.sweep()
     second = await world.frontier.runs.open("s")
     assert [first.id, second.id] == [f"{BEGUN}-1", f"{BEGUN}-2"]
+
+
+@pytest.mark.one_server("a matter of size")
+async def test_hundreds_of_runs_at_once_are_looked_at_in_slices(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = await timed(redis_client)
+    generations = [f"20261122{number:06}" for number in range(1, GENERATIONS + 32)]
+    await world.frontier.push([message(1, stream=f"s{n % 3}", generation=one) for n, one in enumerate(generations)])
+    asked, run = list[int](), world.frontier.shards.run
+
+    async def counted(name: str, shard: int, *arguments: Any) -> Any:
+        asked.append(len(arguments))
+        return await run(name, shard, *arguments)
+
+    monkeypatch.setattr(world.frontier.shards, "run", counted)
+    (answer,) = await world.frontier.shards.stats_all()
+    assert asked == [0, 31]
+    assert sorted(name.decode().rpartition(":")[2] for name, _ in answer[5]) == generations
+    assert sorted(row[0] for row in answer[6]) == [b"s0", b"s1", b"s2"]
+    assert (await world.frontier.inspection.stats()).total.queued == len(generations)

@@ -11,7 +11,10 @@ import pytest
 from rich.console import Console
 
 from crawler.commands import runs, runs_view
+from crawler.commands.status_look import Snapshot
 from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.messages import HostState
+from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.run_record import Run, RunCounts
 
 RUN = Run(
@@ -38,6 +41,22 @@ def test_a_thousand_runs_with_long_names_and_large_numbers_fit_80_columns() -> N
     lines = listed(*runs).splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("20261122-") for line in lines) == 1_000, "no id is folded or cut"
+
+
+def test_a_run_says_which_budgets_hold_it_back() -> None:
+    run = replace(RUN, state="sealed", ended_ms=0, counts=RunCounts(accepted=3, done=2, delayed=1))
+    ours = ("r:products:20261122000001", "s:products", "d:shop.example", "v:a.shop.example")
+    others = ("r:products:20261122000002", "s:pages", "d:other.example", "v:b.shop.example")
+    closed = [Closed(name, "hours" if name[0] == "v" else "requests", 7_200_000) for name in (*ours, *others)]
+    hosts = [HostState("a.shop.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0)]
+    seen = Snapshot({}, {}, {}, 0, 0, 0, hosts, [], [], [], None, None, closed=closed, now_ms=RUN.opened_ms)
+    told = [line for line in runs_view.whole(run, seen, {}, {}, paused=False) if line.startswith("Held back")]
+    assert told == [
+        "Held back: the budget of run 20261122-1 is spent (requests), for 2 h more.",
+        "Held back: the budget of spider products is spent (requests), for 2 h more.",
+        "Held back: the budget of shop.example is spent (requests), for 2 h more.",
+        "Held back: the robots.txt of a.shop.example names the hours in which it may be visited, for 2 h more.",
+    ]
 
 
 async def test_waiting_outlasts_redis(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
