@@ -42,10 +42,9 @@ NUMBERS: Final = str.split(
 )
 SIGNS: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
 
-_END = re.compile(r"[.!?…:;\"”)。！？]$")
+_ENDS: Final = frozenset('.!?…:;"”)。！？')
 _PROSE = re.compile(r"[.!?…:;。！？]")
 _DIGIT = re.compile(r"\d")
-_COOKIE = re.compile(r"cookie|consent", re.IGNORECASE)
 
 
 def _bit(name: str) -> int:
@@ -176,60 +175,117 @@ def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
 
 
 def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
-    """The values of NUMBERS for each passage."""
+    """The values of NUMBERS for each passage.
+
+    Made by columns, one list for all passages each: a call for each passage and number costs several times as much.
+    """
+    if not found:
+        return []
     page = _Page(found)
-    rows: list[tuple[float, ...]] = []
-    before = 0
-    for at, each in enumerate(found):
-        rows.append((*_of_itself(page, each, at, before / page.words), *_of_its_place(page, each, at, kind)))
-        before += each.words
-    return rows
+    return list(zip(*_of_themselves(page), *_of_their_places(page), *_of_posts(page, kind), strict=True))
 
 
-def _of_itself(page: _Page, each: Passage, at: int, place: float) -> tuple[float, ...]:
-    """The first part of NUMBERS: of the passage itself."""
-    return (
-        1.0,
-        place,
-        place < 0.05,
-        place > 0.9,
-        page.heading is not None and at >= page.heading,
-        page.heading is None,
-        page.is_repeated(each),
-        page.alike(each),
-        math.log1p(each.words),
-        each.words >= 10,
-        each.words >= 25,
-        _END.search(each.text) is not None,
-        each.text[:1].islower(),
-        _DIGIT.search(each.text) is not None,
-        len(_COOKIE.findall(each.text)) / math.sqrt(1 + each.words),
-        page.has_main and not each.around & _MAIN,
-        page.has_article and not each.around & _ARTICLE,
-    )
-
-
-def _of_its_place(page: _Page, each: Passage, at: int, kind: Kind) -> tuple[float, ...]:
-    """The rest of NUMBERS: of the page, of neighbours, and of forum posts."""
-    post = kind == "forum"
-    prose = post and each.words >= 10 and each.linked < 0.3 * each.words and bool(_PROSE.search(each.text))
-    second, third, fourth = _boxes(each.box)
-    return (
+def _of_themselves(page: _Page) -> list[list[float]]:
+    """The first part of NUMBERS: of the passages themselves."""
+    found, words, total, count = page.found, page.words, page.total, len(page.found)
+    heading = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
+    places = [before / total for before in page.words_before[:-1]]
+    lower = [each.text.lower() for each in found]
+    return [
+        [1.0] * count,
+        places,
+        [place < 0.05 for place in places],
+        [place > 0.9 for place in places],
+        [heading is not None and at >= heading for at in range(count)],
+        [float(heading is None)] * count,
+        _repeated(found),
+        page.alike,
         page.log_words,
-        min(each.box.depth, 30) / 30,
-        page.near_links(at),
-        page.long_share(at, 1),
-        second.linked / max(1, second.words),
-        third.linked / max(1, third.words),
-        fourth.words / page.words,
-        page.long_share(at, 8),
-        page.log_words_near(at),
-        math.log1p(each.words) if post else 0.0,
-        post and each.around & _CARD > 0,
-        page.alike(each) if post else 0.0,
-        prose,
-        post and each.box.tag == "li",
-    )
+        [many >= 10 for many in words],
+        [many >= 25 for many in words],
+        [each.text[-1] in _ENDS for each in found],
+        [each.text[0].islower() for each in found],
+        [_DIGIT.search(each.text) is not None for each in found],
+        [
+            (text.count("cookie") + text.count("consent")) / math.sqrt(1 + many)
+            for text, many in zip(lower, words, strict=True)
+        ],
+        _outside(found, _MAIN),
+        _outside(found, _ARTICLE),
+    ]
+
+
+def _of_their_places(page: _Page) -> list[list[float]]:
+    """The second part: of the page, of neighbours, and of the boxes around."""
+    count, total = len(page.found), page.total
+    boxes = [_boxes(each.box) for each in page.found]
+    long = [0, *accumulate([many >= 10 for many in page.words])]
+    at = list(range(count + 1))
+    near, wide = _windows(at, 1), _windows(at, 8)
+    return [
+        [math.log1p(total)] * count,
+        [min(each.box.depth, 30) / 30 for each in page.found],
+        [
+            linked / (words or 1)
+            for linked, words in zip(_windows(page.linked_before, 3), _windows(page.words_before, 3), strict=True)
+        ],
+        [many / of for many, of in zip(_windows(long, 1), near, strict=True)],
+        [second.linked / (second.words or 1) for second, _, _ in boxes],
+        [third.linked / (third.words or 1) for _, third, _ in boxes],
+        [fourth.words / total for _, _, fourth in boxes],
+        [many / of for many, of in zip(_windows(long, 8), wide, strict=True)],
+        [math.log1p(words / of) for words, of in zip(_windows(page.words_before, 8), wide, strict=True)],
+    ]
+
+
+def _of_posts(page: _Page, kind: Kind) -> list[list[float]]:
+    """The rest: what counts in forums."""
+    if kind != "forum":
+        return [[0.0] * len(page.found)] * 5
+    return [
+        page.log_words,
+        [each.around & _CARD > 0 for each in page.found],
+        page.alike,
+        [
+            each.words >= 10 and each.linked < 0.3 * each.words and _PROSE.search(each.text) is not None
+            for each in page.found
+        ],
+        [each.box.tag == "li" for each in page.found],
+    ]
+
+
+class _Page:
+    """What several numbers need of all passages."""
+
+    def __init__(self, found: Sequence[Passage]) -> None:
+        self.found = found
+        self.words = [each.words for each in found]
+        self.log_words = [math.log1p(many) for many in self.words]
+        self.words_before = [0, *accumulate(self.words)]
+        self.linked_before = [0, *accumulate([each.linked for each in found])]
+        self.total = max(1, self.words_before[-1])
+        places = [(each.box.tag, each.own, each.around) for each in found]
+        logs = {place: math.log(many) for place, many in Counter(places).items()}
+        self.alike = [logs[place] for place in places]
+
+
+def _windows(before: Sequence[int], reach: int) -> list[int]:
+    """For each passage the sum over it and *reach* on each side, by the sums *before* each one and of all."""
+    padded = [before[0]] * reach + list(before) + [before[-1]] * reach
+    return [high - low for low, high in zip(padded, padded[2 * reach + 1 :], strict=False)]
+
+
+def _repeated(found: Sequence[Passage]) -> list[float]:
+    """Whether the same text occurred before."""
+    seen: dict[str, int] = {}
+    return [seen.setdefault(each.text, at) != at for at, each in enumerate(found)]
+
+
+def _outside(found: Sequence[Passage], bit: int) -> list[float]:
+    """Whether the page has an element of *bit*, but not around the passage."""
+    if not any(each.around & bit for each in found):
+        return [0.0] * len(found)
+    return [not each.around & bit for each in found]
 
 
 def _boxes(box: Box) -> tuple[Box, Box, Box]:
@@ -237,45 +293,3 @@ def _boxes(box: Box) -> tuple[Box, Box, Box]:
     second = box.parent or box
     third = second.parent or second
     return second, third, third.parent or third
-
-
-class _Page:
-    """What features of one passage need from all passages."""
-
-    def __init__(self, found: Sequence[Passage]) -> None:
-        self.words = max(1, sum(each.words for each in found))
-        self.log_words = math.log1p(self.words)
-        self.heading = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
-        self.has_main = any(each.around & _MAIN for each in found)
-        self.has_article = any(each.around & _ARTICLE for each in found)
-        self._alike = Counter((each.box.tag, each.own, each.around) for each in found)
-        self._seen: set[str] = set()
-        self._count = len(found)
-        self._words = [0, *accumulate(each.words for each in found)]
-        self._linked = [0, *accumulate(each.linked for each in found)]
-        self._long = [0, *accumulate(each.words >= 10 for each in found)]
-
-    def alike(self, passage: Passage) -> float:
-        """The logarithm of how many passages have the same place in the tree."""
-        return math.log(self._alike[passage.box.tag, passage.own, passage.around])
-
-    def is_repeated(self, passage: Passage) -> bool:
-        """Whether the same text occurred before; has to be called once per passage, in order."""
-        known = len(self._seen)
-        self._seen.add(passage.text)
-        return len(self._seen) == known
-
-    def near_links(self, at: int) -> float:
-        """The share of words in links, of the passage and three on each side."""
-        low, high = max(0, at - 3), min(self._count, at + 4)
-        return (self._linked[high] - self._linked[low]) / max(1, self._words[high] - self._words[low])
-
-    def long_share(self, at: int, reach: int) -> float:
-        """The share of passages with ten words or more, among neighbours on each side."""
-        low, high = max(0, at - reach), min(self._count, at + reach + 1)
-        return (self._long[high] - self._long[low]) / (high - low)
-
-    def log_words_near(self, at: int) -> float:
-        """The logarithm of the mean length of eight passages on each side."""
-        low, high = max(0, at - 8), min(self._count, at + 9)
-        return math.log1p((self._words[high] - self._words[low]) / (high - low))
