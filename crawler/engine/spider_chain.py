@@ -7,7 +7,7 @@ time: those with nothing else between them run as one generator. Exceptions take
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -29,7 +29,7 @@ class ChainStep(NamedTuple):
     after: int  # place of the middleware behind it, the first that is asked about its exceptions
     begin: Callable[[Response], Any]
     each: Callable[[Any, Any], Any]
-    end: Callable[[Any], None] | None
+    end: Callable[[Any], Awaitable[None] | None] | None
 
 
 class Segment(NamedTuple):
@@ -122,17 +122,18 @@ async def _passed(segment: Segment, response: Response, result: Output, rescued:
             at = segment.first
     except Exception as error:  # noqa: BLE001 - raised again unless a middleware answers
         rescued.ask(error, at)
-    _end([(step, page) for step, page in pages if step.after > at], rescued)
+    await _end([(step, page) for step, page in pages if step.after > at], rescued)
     if last and rescued:
         async for output in rescued:
             yield output
 
 
-def _end(pages: list[tuple[ChainStep, Any]], rescued: Rescued) -> None:
+async def _end(pages: list[tuple[ChainStep, Any]], rescued: Rescued) -> None:
     for step, page in pages:
         if step.end is not None:
             try:
-                step.end(page)
+                if (ending := step.end(page)) is not None:
+                    await ending
             except Exception as error:  # noqa: BLE001 - as above
                 rescued.ask(error, step.after)
 

@@ -23,6 +23,7 @@ from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.errors import CodecError
 from crawler.masking import mask
+from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.policy.failures import FailureClass
 from crawler.routing import codec
@@ -38,7 +39,7 @@ from crawler.worker.access import stop_leasing, worker_if_any
 from crawler.worker.lease_book import Held
 
 
-class ArchiveMiddleware:
+class ArchiveMiddleware(OutputMiddleware[Response]):
     """Applies ARCHIVE_PAGES; a failed parse (a callback that raises, a rejected item) and a blocked page or empty shell
     are always kept, and the dead letter names the record."""
 
@@ -66,17 +67,24 @@ class ArchiveMiddleware:
         crawler.signals.connect(middleware._item_dropped, signals.item_dropped)
         return middleware
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass everything on while the page is written; ends when it is synced."""
+    def begin(self, response: Response) -> Response | None:
+        """Start to write the page; None for one that nobody has to wait for."""
         if self._config.keep is not Keep.FAILED and response.status != 304:  # it is archived already
             self._written[response] = asyncio.create_task(self._archive.add(self._page(response)))
+            return response
+        return response if self._block(response) is not None else None
+
+    async def end(self, page: Response) -> None:
+        """Returns when the page is synced."""
+        if (block := self._block(page)) is not None:
+            await self._failed(page, f"blocked: {block}")
+        if (written := self._written.get(page)) is not None:
+            await self._synced(page, written)
+
+    def _block(self, response: Response) -> str | None:
+        """What blocks the page."""
         held = self._held(response)
-        if held is not None and held.evidence.failure is FailureClass.BLOCKED:
-            await self._failed(response, f"blocked: {held.evidence.block}")
-        async for output in result:
-            yield output
-        if (written := self._written.get(response)) is not None:
-            await self._synced(response, written)
+        return held.evidence.block if held is not None and held.evidence.failure is FailureClass.BLOCKED else None
 
     def process_spider_exception(self, response: Response, exception: Exception) -> AsyncIterator[Any] | None:
         """Raise it again, once the page is synced."""

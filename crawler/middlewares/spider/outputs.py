@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any, Generic, TypeVar
 
 from scrapy.http import Response
@@ -22,9 +22,10 @@ class OutputMiddleware(Generic[P]):
         """*output*, another one in its place, or None to drop it."""
         return output
 
-    def end(self, page: P) -> None:
-        """After the last output; not called if the callback raises or is stopped by CloseSpider, nor if a middleware
-        nearer to the spider raises, unless another one yields something in place of the exception."""
+    def end(self, page: P) -> Awaitable[None] | None:
+        """After the last output; awaited if it is a coroutine. Not called if the callback raises or is stopped by
+        CloseSpider, nor if a middleware nearer to the spider raises, unless another one yields something in place of
+        the exception."""
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """As Scrapy calls it."""
@@ -32,5 +33,5 @@ class OutputMiddleware(Generic[P]):
         async for output in result:
             if page is None or (output := self.each(output, page)) is not None:
                 yield output
-        if page is not None:
-            self.end(page)
+        if page is not None and (ending := self.end(page)) is not None:
+            await ending

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -84,6 +85,22 @@ class Fails(Counted):
             raise RuntimeError(self.words)
 
 
+class Waits(OutputMiddleware[Response]):
+    """Is waited for at the end of a page, and fails then if it was told to."""
+
+    def __init__(self, words: str = "") -> None:
+        self.words = words
+
+    def begin(self, response: Response) -> Response:
+        return response
+
+    async def end(self, page: Response) -> None:
+        await asyncio.sleep(0)
+        ENDED.append(self)
+        if self.words:
+            raise RuntimeError(self.words)
+
+
 class AsksForSpider(OutputMiddleware[Response]):
     """In its own way, and with the argument that Scrapy has given up."""
 
@@ -138,10 +155,12 @@ CHAINS: dict[str, Chain] = {
     "one that fails at first": [Rescuer, Counted, partial(Fails, "begin"), Counted],
     "one that fails at last": [Rescuer, Counted, partial(Fails, "end"), Counted],
     "one that is rescued at first": [Counted, Rescuer, partial(Fails, "begin", "rescue"), Counted],
+    "one that is waited for": [Counted, Waits, Counted],
     "one that is rescued at last": [Counted, Rescuer, partial(Fails, "end", "rescue"), Counted],
 }
 RANDOM: tuple[Callable[..., Any], ...] = (
     *(Counted, Changed, Rescuer, HttpErrorMiddleware, AsksForSpider),
+    *(Waits, partial(Waits, "failed"), partial(Waits, "rescue")),
     *(partial(Fails, when, words) for when in ("begin", "end") for words in ("failed", "rescue")),
 )
 
