@@ -36,6 +36,7 @@ _REFUSALS: Final = {
     "BUSY": "is busy with a script: wait, or end it with SCRIPT KILL",
     "CLUSTERDOWN": "is a Cluster with nodes down: start them",
 }
+_IN_SCRIPT: Final = "ACL failure in script"  # of a user that may run scripts, and not what they do
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +110,7 @@ def _said(error: BaseException) -> str:
         return f"shows a certificate that is not trusted ({reason}): {cure}"
     if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
         return "rejects the user or password: check REDIS_URL or REDIS_PARAMS"
-    if isinstance(error, NoPermissionError):
+    if isinstance(error, NoPermissionError) or _IN_SCRIPT in str(error):
         return "does not permit this user what the frontier needs: see the ACL in docs/operations.md"
     if isinstance(error, ResponseError) or "cluster support disabled" in str(error):
         return _refusal(error)

@@ -46,6 +46,7 @@ async def test_it_is_waited_for_and_that_is_said_once(
         (OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "raise its maxmemory"),
         (ResponseError("BUSY Valkey is busy running a script."), "SCRIPT KILL"),
         (ResponseError("unknown command 'EVALSHA'"), "needs Redis 7 or Valkey 7.2 or later"),
+        (ResponseError("ACL failure in script: User ro has no permissions to run the 'set' command"), "see the ACL in"),
         (RedisConnectionError("refused"), "does not answer (ConnectionError): start it"),
     ],
 )
