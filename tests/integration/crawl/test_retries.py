@@ -76,10 +76,10 @@ async def test_retry_after_counts_for_every_answer_that_is_tried_again(fleet: Fl
 async def test_the_sick_are_left_alone_and_the_healthy_do_not_wait_for_them(fleet: Fleet) -> None:
     def refusing() -> Callable[[], Page]:
         """Long at first: the healthy have that time to be done, however busy the machine."""
-        waits = iter(["3", "3"])
+        waits = iter(["4", "4"])
         return lambda: Page("too many", 429, {"Retry-After": next(waits, "1")})
 
-    pages = {f"/{number}": Page() for number in range(30)}
+    pages = {f"/{number}": Page() for number in range(12)}
     with (
         Site(dict.fromkeys(("/a", "/b"), refusing()), "127.0.0.2") as sick,
         Site(dict.fromkeys(("/a", "/b"), refusing()), "127.0.0.3") as ill,
@@ -89,7 +89,7 @@ async def test_the_sick_are_left_alone_and_the_healthy_do_not_wait_for_them(flee
         status, log = await ended(fleet.start(RETRY_TIMES=2, FRONTIER_BREAKER_SECONDS=1))
         left = await fleet.left()
     assert status == 0
-    assert left.states == {"done": 30, "dead": 4}
+    assert left.states == {"done": 12, "dead": 4}
     assert {(letter.reason, letter.detail["class"], letter.detail["attempts"]) for letter in left.letters} == {
         ("http_429", "rate_limited", 3)
     }

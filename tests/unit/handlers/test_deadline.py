@@ -57,7 +57,7 @@ async def _read(sent: bytes, held_up: float) -> bytes:
         reader, writer = await asyncio.open_connection(sock=ours)
         try:
             answer = asyncio.create_task(_answered(reader, 0.2))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)  # it has begun
             sending = threading.Thread(target=theirs.sendall, args=(sent,))
             sending.start()  # more than fits on the way: the rest can only come once the loop reads
             time.sleep(held_up)  # noqa: ASYNC251 - what no callback should do

@@ -150,7 +150,7 @@ async def test_names_whose_servers_hang_hold_up_no_other(monkeypatch: pytest.Mon
 
     def ask(host: str) -> list[Address]:
         if host != "shop.example":
-            answered.wait(30)
+            answered.wait(60)
         return [ip_address("93.184.216.34")]
 
     monkeypatch.setattr("crawler.handlers.resolver._getaddrinfo", ask)
@@ -159,7 +159,7 @@ async def test_names_whose_servers_hang_hold_up_no_other(monkeypatch: pytest.Mon
     slow = [asyncio.ensure_future(resolver.resolve(f"slow{number}.example")) for number in range(15)]
     await asyncio.sleep(0)
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             assert await resolver.resolve("shop.example") == ["93.184.216.34"]
         assert not any(one.done() for one in slow)
     finally:
@@ -188,7 +188,7 @@ async def test_look_ups_share_a_bounded_number_of_threads() -> None:
         with lock:
             running += 1
             most = max(most, running)
-        released.wait(5)
+        released.wait(30)
         with lock:
             running -= 1
         if host == "bad":
@@ -197,7 +197,8 @@ async def test_look_ups_share_a_bounded_number_of_threads() -> None:
 
     released = threading.Event()
     asked = [asyncio.ensure_future(threads.run(ask, host)) for host in ("a", "b", "bad", "c", "d", "e")]
-    await asyncio.sleep(0.05)
+    while running < 3:  # noqa: ASYNC110 - threads
+        await asyncio.sleep(0.005)
     released.set()
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert [answer for answer in answers if isinstance(answer, str)] == ["A", "B", "C", "D", "E"]
@@ -210,9 +211,14 @@ async def test_look_ups_share_a_bounded_number_of_threads() -> None:
 
 
 async def test_what_was_not_begun_is_cancelled_at_the_end() -> None:
-    threads, released = LookupThreads(1), threading.Event()
-    hanging, waiting = (asyncio.ensure_future(threads.run(lambda _: released.wait(5), "a")) for _ in range(2))
-    await asyncio.sleep(0.05)
+    threads, began, released = LookupThreads(1), threading.Event(), threading.Event()
+
+    def hang(_: str) -> bool:
+        began.set()
+        return released.wait(30)
+
+    hanging, waiting = (asyncio.ensure_future(threads.run(hang, "a")) for _ in range(2))
+    assert await asyncio.to_thread(began.wait, 30)
     threads.close()
     with pytest.raises(asyncio.CancelledError):
         await waiting

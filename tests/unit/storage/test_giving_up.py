@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats
 
 ITEM = PageItem(url="http://a.example/", title="a page")
-LONG_SECONDS = 0.05
+LONG_SECONDS = 60.0
 
 
 class Away:
@@ -68,7 +69,7 @@ def writer(spool: Any = None) -> tuple[Writer, list[float]]:
         asked.append(seconds)
         return seconds > LONG_SECONDS
 
-    outage = MongoOutage(RecordedStats(), "here", 0.05)
+    outage = MongoOutage(RecordedStats(), "here", 0.001, clock=itertools.count(step=LONG_SECONDS / 4).__next__)
     return Writer(Away(), StorageConfig(batch_ms=1), outage, spool, gives_up=gives_up), asked  # type: ignore[arg-type]
 
 
