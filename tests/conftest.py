@@ -14,6 +14,7 @@ import redis.asyncio
 from hypothesis import HealthCheck, settings
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
+from scrapy.core.downloader import contextfactory  # noqa: F401 - it looks at every module there is: import it soon
 
 from crawler.errors import ServiceError
 from tests import servers

@@ -95,7 +95,9 @@ def test_nothing_around_it_hides_it(around: str, tag: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "packed", [gzip.compress(b"\0" * 20_000_000), brotli.compress(b"\0" * 20_000_000)], ids=["gzip", "brotli"]
+    "packed",
+    [gzip.compress(b"\0" * 20_000_000), brotli.compress(b"\0" * 20_000_000, quality=1)],
+    ids=["gzip", "brotli"],
 )
 def test_a_bomb_is_not_unpacked_beyond_the_limit_of_a_body(packed: bytes) -> None:
     settings = shipped()
