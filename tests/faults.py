@@ -35,6 +35,7 @@ SITEMAPS = ("test_sitemaps.py",)
 COUNTS = ("test_counts.py",)
 SHARES = ("test_shares.py",)
 TOTALS = ("test_run_totals.py",)
+DAMAGE = ("test_damage.py",)
 
 _CANCELLED = " and not is_cancelled("
 FAULTS = (
@@ -100,6 +101,9 @@ FAULTS = (
     Mutant("a spent budget is leased from", "lib/budgets", "used[i] >= shares.allow(", "false and (", BUDGETS),
     Mutant("what is given back stays spent", "give_back", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is put back unsent stays spent", "nack", "refund_request(r)\n", "", BUDGETS),
+    Mutant("hosts that are filed nowhere are given up", "sweep", "not all_filed() or ", "", DAMAGE),
+    Mutant("a pass over all hosts ends with its first page", "sweep", "+ (looks_on() and 1 or 0)", "", DAMAGE),
+    Mutant("a line's requests count as lost", "sweep", "if located and", "if false and", ("test_addresses.py",)),
     Mutant("what is reaped unsent stays spent", "reap", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is put off unsent stays spent", "put_off", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is moved unsent stays spent", "move", "refund_request(r)\n", "", BUDGETS),

@@ -10,8 +10,9 @@
 -- Fingerprints are kept for some time: T:kept ZSET spider:generation -> ms when it was over, while other generations
 -- use them for longer; T:drop HASH set -> buckets keeps what is still to go.
 -- Where nothing is delayed, or, after damage, leased, the counters say so, and also once so few are queued that they
--- can be counted: what was lost counts as dropped, and nobody waits for it.
--- include: clock damage state tally hosts members
+-- can be counted: what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere
+-- are filed again (lib/refile).
+-- include: clock damage state tally hosts addresses members refile
 local BUCKETS, MOST_BUCKETS, HOSTS, FEW = 128, 67108864, 512, 2000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
@@ -39,15 +40,27 @@ local nothing_leased = is_damaged and call('ZCARD', T .. ':lease') + call('HLEN'
 
 -- The queues of a stream: their place and how many wait there; nothing if they are too many to look at each time.
 local function queues_of(stream)
-  local queues = {}
+  local queues, room = {}, HOSTS
+
+  -- Counts the queues of some hosts, and of those in the line of each address among them; false if they are too many.
+  local function count_queues(queue, names)
+    room = room - #names
+    if room < 0 then return false end
+    for _, name in ipairs(names) do
+      local place = place_of(queue, name)
+      queues[place] = call('LLEN', T .. ':q:' .. place) + call('ZCARD', T .. ':early:' .. place)
+      if located and string.sub(name, 1, 3) == ADDRESS then
+        if not count_queues(queue, call('ZRANGE', line_of(queue, name), 0, room)) then return false end
+      end
+    end
+    return true
+  end
+
   for _, queue in ipairs({stream, stream .. '!'}) do
     local due, wait, park = T .. ':due:' .. queue, T .. ':wait:' .. queue, T .. ':park:' .. queue
-    if call('ZCARD', due) + call('ZCARD', wait) + call('SCARD', park) > HOSTS then return end
+    if call('ZCARD', due) + call('ZCARD', wait) + call('SCARD', park) > room then return end
     for _, names in ipairs({call('ZRANGE', due, 0, -1), call('ZRANGE', wait, 0, -1), call('SMEMBERS', park)}) do
-      for _, name in ipairs(names) do
-        local place = place_of(queue, name)
-        queues[place] = call('LLEN', T .. ':q:' .. place) + call('ZCARD', T .. ':early:' .. place)
-      end
+      if not count_queues(queue, names) then return end
     end
   end
   return queues
@@ -58,7 +71,7 @@ end
 local function found_queued(stream, counted)
   local queues, total, found = queues_of(stream), 0, {}
   for _, count in pairs(queues or {}) do total = total + count end
-  if not queues or total >= counted or total > FEW then return end
+  if not queues or total >= counted or not all_filed() or total > FEW then return end
   for place in pairs(queues) do
     for _, entries in ipairs({
       call('LRANGE', T .. ':q:' .. place, 0, -1), call('ZRANGE', T .. ':early:' .. place, 0, -1),
@@ -88,6 +101,7 @@ for _, name in ipairs(generation_names()) do
   local stream = string.match(name, '^(.*):')
   queued[stream] = (queued[stream] or 0) + number(T .. ':gen:' .. name, 'queued')
 end
+if call('EXISTS', T .. ':refile') == 1 then all_filed() end
 for stream, counted in pairs(queued) do queued_by[stream] = counted > 0 and found_queued(stream, counted) or nil end
 for _, name in ipairs(generation_names()) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
@@ -197,4 +211,4 @@ if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 state.again = call('HLEN', T .. ':dead:again')
 save_tallies()
 save_state()
-return left + (#overdue == HOSTS and 1 or 0)
+return left + (#overdue == HOSTS and 1 or 0) + (looks_on() and 1 or 0)

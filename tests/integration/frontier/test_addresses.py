@@ -304,3 +304,23 @@ async def test_damage_costs_only_itself(platform: Platform) -> None:
         await platform.pass_ms(DELAY_MS)
         fetched += await platform.fetch()
     assert sorted(fetched) == [*names, "z.example"]
+
+
+async def test_who_stands_in_line_is_not_taken_for_lost(platform: Platform, redis_client: Any) -> None:
+    """sweep compares the counters with the queues of all hosts, and files those that are in no set or line."""
+    names = [f"h{number}.example" for number in range(6)]
+    platform.where = {name: (A,) for name in names}
+    await platform.frontier.push([message(number, name) for number, name in enumerate(names)])
+    assert len(await platform.fetch()) == 1
+    key = platform.frontier.shards.key(0, "line:s::ip:" + A)
+    assert await redis_client.zcard(key) == 5
+    await platform.frontier.generations.tidy()
+    total = (await platform.frontier.inspection.stats()).total
+    assert (total.queued, total.dropped) == (5, 0)
+    assert not await redis_client.exists(platform.frontier.shards.key(0, "damaged"))
+    await redis_client.delete(key)
+    await platform.frontier.generations.tidy()
+    for _ in range(6):
+        await platform.pass_ms(DELAY_MS)
+        await platform.fetch()
+    assert (await platform.frontier.inspection.stats()).total.done == 6

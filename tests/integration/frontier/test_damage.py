@@ -264,6 +264,54 @@ async def test_a_run_that_lost_a_request_ends_and_no_counter_is_below_0(redis_cl
 
 
 @pytest.mark.one_server("each shard looks at its own")
+@pytest.mark.parametrize("place", ["due", "wait", "park", "due of suspects"])
+async def test_hosts_that_are_filed_nowhere_are_filed_again(redis_client: Any, place: str) -> None:
+    """Their requests are still queued: none of them is lost with the key."""
+    world = await timed(redis_client, lease_ms=40_000)
+    frontier, kind = world.frontier, place.partition(" ")[0]
+    await frontier.push([message(number, BAD, delay_ms=1_000 * (kind == "wait")) for number in (1, 2)])
+    for _ in range(2 * (kind != place)):
+        [lease] = await world.lease(1)
+        await frontier.start(handles([lease]))
+        await world.pass_ms(40_000)
+        await frontier.shards.run_all("reap")
+    held = await world.lease(1) if kind == "park" else []
+    if kind == "wait":
+        await world.fetch(1)
+    await frontier.generations.sweep()
+    key = frontier.shards.key(0, f"{kind}:s" + "!" * (kind != place))
+    assert await redis_client.delete(key) == 1
+    await frontier.ack(handles(held))
+    await frontier.generations.sweep()
+    done = [int(lease.body) for lease in held]
+    for _ in range(4):
+        await world.pass_ms(2_000)
+        done += await world.fetch(suspects_ok=True)
+    total = (await frontier.inspection.stats()).total
+    assert (total.queued, total.dropped) == (0, 0)
+    assert total.done == 2
+    assert await redis_client.exists(frontier.shards.key(0, "damaged"))
+
+
+async def test_no_request_is_given_up_before_every_host_was_looked_at(redis_client: Any) -> None:
+    """A pass over thousands of hosts takes several calls."""
+    world = await timed(redis_client)
+    frontier = world.frontier
+    await frontier.push([message(number, f"{number}.example") for number in range(3_000)])
+    keys = [frontier.shards.key(at, "due:s") for at in range(frontier.shards.config.shards)]
+    await redis_client.delete(*keys)
+    await redis_client.set(frontier.shards.key(0, "refile"), b"x")
+    for _ in range(3):
+        await frontier.generations.sweep()
+        assert (await frontier.inspection.stats()).total.dropped == 0
+    await frontier.generations.tidy()
+    total = (await frontier.inspection.stats()).total
+    assert (total.queued, total.dropped) == (3_000, 0)
+    await world.pass_ms(1)
+    assert len({lease.host for _ in range(12) for lease in await world.lease(500)}) == 3_000
+
+
+@pytest.mark.one_server("each shard looks at its own")
 @pytest.mark.parametrize("harm", ["deleted", "replaced", "cut"])
 @pytest.mark.parametrize("others", [0, 3])
 async def test_a_queue_that_was_lost_is_waited_for_no_longer(redis_client: Any, harm: str, others: int) -> None:
