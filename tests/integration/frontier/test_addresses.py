@@ -309,7 +309,7 @@ async def test_damage_costs_only_itself(platform: Platform) -> None:
 async def test_who_stands_in_line_is_not_taken_for_lost(platform: Platform, redis_client: Any) -> None:
     """sweep compares the counters with the queues of all hosts, and files those that are in no set or line."""
     names = [f"h{number}.example" for number in range(6)]
-    platform.where = {name: (A,) for name in names}
+    platform.where = dict.fromkeys(names, (A,))
     await platform.frontier.push([message(number, name) for number, name in enumerate(names)])
     assert len(await platform.fetch()) == 1
     key = platform.frontier.shards.key(0, "line:s::ip:" + A)
