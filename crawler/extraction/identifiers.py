@@ -47,6 +47,11 @@ _NOT_AN_ID = re.compile(
 )
 
 
+_INTERNAL = re.compile(  # numbers of a database, that no shop shows
+    r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
+)
+
+
 def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
     """(identifier, "html" or "url") with the most evidence, or None.
 
@@ -146,7 +151,7 @@ def _attributes(page: View) -> Iterator[tuple[float, str, str]]:
         attributes = node.attributes
         for name in _ATTRIBUTES:
             value = attributes.get(name)
-            if value and _VALUE.fullmatch(value) and value not in given and len(given) < 3:
+            if value and _is_given(value) and value not in given and len(given) < 3:
                 given.add(value)
                 yield 1.6 - 0.4 * len(given), value, "html"
     entered: set[str] = set()  # forms for cart and wish list repeat it
@@ -154,11 +159,18 @@ def _attributes(page: View) -> Iterator[tuple[float, str, str]]:
         attributes = node.attributes
         name = re.sub(r"[\W_]", "", attributes.get("name") or "").lower()
         value = attributes.get("value")
-        if name not in _INPUTS or not value or value in entered or not _VALUE.fullmatch(value):
+        if name not in _INPUTS or not value or value in entered or not _is_given(value):
             continue
         if not page.flags(node) & view.OTHER:
             entered.add(value)
             yield 1.0, value, "html"
+
+
+def _is_given(value: str) -> bool:
+    """Whether an attribute's *value* may be an identifier that people use: the shop's, or a GTIN."""
+    if not _VALUE.fullmatch(value):
+        return False
+    return _INTERNAL.fullmatch(value) is None or values.gtin(value) is not None
 
 
 def url_identifiers(url: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from crawler.entities import unescape
+from crawler.extraction import values
 from crawler.extraction.document import Document
 
 _META = re.compile(r"<meta\b[^>]{0,8000}>", re.IGNORECASE)
@@ -39,7 +40,10 @@ def _metas(document: Document) -> dict[str, str]:
         attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(element)}
         name = attributes.get("property") or attributes.get("name")
         if name and attributes.get("content"):
-            found.setdefault(name.lower(), unescape(attributes["content"]))
+            name, content = name.lower(), unescape(attributes["content"])
+            if name == "og:type" and "product" in content.lower():  # two plug-ins may disagree
+                found[name] = content
+            found.setdefault(name, content)
     return found
 
 
@@ -50,6 +54,6 @@ def raw_fields(found: dict[str, str]) -> dict[str, str]:
 
 
 def is_product(found: dict[str, str]) -> bool:
-    """Whether the page calls itself a product (`og:type` product, product.item, shop:product ...)."""
+    """Whether the page calls itself a product (`og:type` product, product.item, shop:product ...) or has its price."""
     kind = found.get("og:type", "").lower()
-    return "product" in kind and "group" not in kind
+    return ("product" in kind and "group" not in kind) or values.price(found.get("product:price:amount")) is not None

@@ -89,9 +89,10 @@ def name(raw: object) -> str | None:
 
 
 def brand(raw: object) -> str | None:
-    """A brand's name, without a label before it (`More of the brand: Acme` -> `Acme`); not a date or URL."""
+    """A brand's name, without a label or slogan (`More of the brand: Acme`, `Acme | We cut` -> `Acme`); not a date or
+    URL."""
     value = name(raw)
-    value = name(BRAND_PREFIX.sub("", value)) if value is not None else None
+    value = name(BRAND_PREFIX.sub("", value).partition(" | ")[0]) if value is not None else None
     return None if value is None or _DATE.fullmatch(value) or value.startswith(("http:", "https:", "//")) else value
 
 

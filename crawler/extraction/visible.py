@@ -17,6 +17,8 @@ _SCORE = re.compile(
 )
 _BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
 _STARS = "[class*=ating],[class*=tars],[aria-label*=star i],[title*=star i]"
+_LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
+_LOGO = re.compile(r"^logo (?:von |de |di |of )?|[- ]logo$", re.IGNORECASE)
 _REVIEWS = re.compile(
     r"(\d[\d.,\u00a0]{0,9})\s*(?:customer |verified |product )?(?:reviews?|ratings?|opini|bewertung|rezension|avis\b"
     r"|reseñ|valoraci|recension|avaliaç|beoordeling|omdöm|anmeldels|arvostel|hodnocen|hodnoten|recenz|értékelés"
@@ -30,6 +32,8 @@ MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
 NEAR = 60  # texts around the heading
 BESIDE = 4  # texts right by the heading
+MAX_LOGOS = 30
+REACH = 2_000  # characters of a tag before its alt
 MAX_RATING = 200  # characters
 
 
@@ -40,7 +44,7 @@ def shown_title(page: View) -> str | None:
 
 def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer, else that of an element with such a name near the
-    heading, else a link by the heading with which the page's title begins."""
+    heading, else a link by the heading or a logo with which heading or title begin."""
     for index, (text, node) in enumerate(page.texts):
         if len(text) > MAX_LABEL + MAX_BRAND:
             continue
@@ -62,12 +66,37 @@ def shown_brand(page: View) -> str | None:
 
 
 def _linked_brand(page: View) -> str | None:
+    """The link by the heading, or the logo, with which the heading or the page's title begins."""
     at = page.heading_index
     heading = shown_title(page) or ""
     for text, node in page.texts[max(0, at - BESIDE) : at + BESIDE] if at >= 0 else ():
         is_apart = text != heading and bool(page.flags(node) & view.LINK) and not page.flags(node) & view.OTHER
-        if is_apart and len(text) < MAX_BRAND and page.title.lower().startswith(f"{text.lower()} "):
+        if is_apart and _begun(text, heading, page.title):
             return text
+    return _logo_brand(page.document.markup, heading, page.title)
+
+
+def _logo_brand(markup: str, heading: str, title: str) -> str | None:
+    """The text of an image named a logo or brand, with which heading or title begin; read from the source."""
+    opened = f'alt="{heading.partition(" ")[0] or title.partition(" ")[0]}'
+    at = markup.find(opened)
+    for _ in range(MAX_LOGOS if len(opened) > 5 else 0):
+        end = markup.find('"', at + 5, at + 5 + MAX_BRAND) if at >= 0 else -1
+        begun = _begun(_LOGO.sub("", markup[at + 5 : end]), heading, title) if end >= 0 else None
+        if begun and _LOGOS.search(markup, markup.rfind("<", max(0, at - REACH), at), markup.find(">", end)):
+            return begun
+        if at < 0:
+            break
+        at = markup.find(opened, at + 5)
+    return None
+
+
+def _begun(name: str, *texts: str) -> str | None:
+    """*name* as written at the start of one of *texts*, if a word follows: "Shop - Knife" begins with no brand."""
+    size = len(name)
+    for text in texts if 1 < size < MAX_BRAND else ():
+        if text[size : size + 1] == " " and text[size + 1 : size + 2].isalnum() and text[:size].lower() == name.lower():
+            return text[:size]
     return None
 
 

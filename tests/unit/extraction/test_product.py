@@ -226,6 +226,7 @@ def test_a_product_page_may_name_articles_and_stars(stated: str) -> None:
         ("<p>Sold out</p><button>Add to cart</button>", "OutOfStock", "json-ld"),
         ("<ul class=sizes><li>M (sold out)</ul><button>Add to cart</button>", "InStock", "html"),
         ("<button>Add to wish list</button>", "OutOfStock", "json-ld"),
+        ("<p>Get notified when it is back</p><button>Add to cart</button>", "OutOfStock", "json-ld"),
         ("", "OutOfStock", "json-ld"),
     ],
 )
@@ -396,6 +397,47 @@ def test_an_identifier_in_what_opens_beside_the_page(body: str, sku: str | None)
 def test_a_stated_price_that_the_page_does_not_show(body: str, price: str) -> None:
     offer = {"price": "41.00", "priceCurrency": "USD", "availability": "InStock", "valueAddedTaxIncluded": False}
     assert str(found(f"{json_ld(offers=offer)}<h1>Kochmesser</h1>{body}", "https://x.example/knife").price) == price
+
+
+@pytest.mark.parametrize(
+    ("title", "image", "brand"),
+    [
+        ("Acme X200 knife", '<img class="brand-logo" alt="Acme" src="/1.png">', "Acme"),
+        ("Acme X200 knife", '<img src="/marques/7.png" alt="Acme logo">', "Acme"),
+        ("Acme X200 knife", '<img src="/7.png" alt="Acme">', None),
+        ("Acme X200 knife", '<img class="logo" alt="Best Shop">', None),
+        ("Shop - X200 knife", '<img class="logo" alt="Shop">', None),
+    ],
+)
+def test_the_logo_of_the_brand(title: str, image: str, brand: str | None) -> None:
+    html = f"<title>{title}</title>{image}<h1>{title}</h1><p class=price>$49</p><button>Buy</button>"
+    assert found(html, "https://x.example/p/knife").brand == brand
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        '<meta property="og:type" content="article"><meta property="og:type" content="og:product">',
+        '<meta property="og:type" content="website"><meta property="product:price:amount" content="49">',
+    ],
+)
+def test_metas_of_a_product(meta: str) -> None:
+    assert found(f"<head><title>Knife</title>{meta}</head><h1>Knife</h1>", "https://x.example/knife").title == "Knife"
+
+
+@pytest.mark.parametrize(
+    ("value", "sku"),
+    [
+        ("5f908b0e176fbe430b867170", None),
+        ("1b4e28ba-2fa1-11d2-883f-0016d3cca427", None),
+        ("34366276239491", None),
+        ("4006381333931", "4006381333931"),
+        ("20451", "20451"),
+    ],
+)
+def test_numbers_of_a_database_are_no_identifiers(value: str, sku: str | None) -> None:
+    body = f"<h1>Knife</h1><p class=price>$49</p><button data-product-id={value}>Buy</button>"
+    assert found(body, "https://x.example/knife").sku == sku
 
 
 def test_what_the_cart_offers_is_no_listing() -> None:
