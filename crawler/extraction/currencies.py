@@ -95,6 +95,12 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
     return None if is_next else _meant(first[0], country, certain=certain)
 
 
+@cached(16_384)  # labels beside numbers are much the same on all pages
+def mentions(text: str, country: str) -> bool:
+    """Whether *text* has anything that `beside` may take for a currency."""
+    return any(_meant(token, country, certain=True) for token in _TOKEN.findall(text))
+
+
 def _meant(token: str, country: str, *, certain: bool) -> str | None:
     """The code of one *token*; of an ambiguous one only in its country, or if *certain*."""
     lower = token.lower().replace(" ", "")

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from crawler.caches import cached
 from crawler.extraction import offers
 
 Node: TypeAlias = Mapping[str, Any]
@@ -99,7 +100,7 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         return
     if kinds & ARTICLES and not listed:
         found.articles.append(name_of(node.get("headline")) or name_of(node.get("name")) or "")
-    if not listed and (kinds & SUBJECTS or any(kind.endswith("event") for kind in kinds)):
+    if kinds and not listed and (kinds & SUBJECTS or any(kind.endswith("event") for kind in kinds)):
         found.subjects.append(name_of(node.get("name")) or "")
     found.other_page = found.other_page or not kinds.isdisjoint(OTHER_PAGES)
     inside = listed or "itemlist" in kinds
@@ -112,7 +113,12 @@ def types(node: Node) -> set[str]:
     """The node's types in lower case, without their vocabulary."""
     raw = node.get("@type")
     names = raw if isinstance(raw, list) else [raw]
-    return {_VOCABULARY.split(name)[-1].lower() for name in names if isinstance(name, str)}
+    return {_type(name) for name in names if isinstance(name, str)}
+
+
+@cached(4_096)
+def _type(name: str) -> str:
+    return _VOCABULARY.split(name)[-1].lower()
 
 
 def is_bare(product: Node) -> bool:

@@ -75,7 +75,7 @@ class Shown:
         draft, page = self.draft, self.view
         if draft.lacks("title"):
             draft.set("title", visible.shown_title(page), "html")
-        if draft.lacks("price", "currency") or self.is_doubtful(evidence):
+        if draft.lacks("price", "currency") or (not self._stands(evidence) and self.is_doubtful(evidence)):
             self._read_price(evidence)
         if draft.lacks("availability") or (self._is_denied() and visible_stock.is_sold(page)):
             draft.set("availability", visible_stock.shown_availability(page), "html")
@@ -124,11 +124,12 @@ class Shown:
             best = visible_price.price_by_button(self._prices, visible_stock.buy_places(self.view))
         return best
 
+    def _stands(self, evidence: StructuredData) -> bool:
+        """Whether the page shows the one price that is stated: in its texts that costs less than to doubt it."""
+        return len(set(evidence.prices)) < 2 and visible_price.stands(self.view, self.draft.fields["price"])
+
     def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft
-        is_agreed = not draft.lacks("price", "currency") and len(set(evidence.prices)) < 2
-        if is_agreed and visible_price.stands(self.view, draft.fields["price"]):
-            return
         if draft.lacks("price"):
             best = self._best_price
         else:

@@ -192,6 +192,8 @@ def _own_flags(node: LexborNode) -> int:
     value = _TAG_FLAGS.get(tag, 0)
     if not attributes:
         return value
+    if len(attributes) == 1 and (classes := attributes.get("class")):  # most
+        return value | names.flags(classes[:300])
     if tag in _A and (attributes.get("href") or "#")[0] not in "#j":
         value |= LINK
     if attributes.get("role") == "button":

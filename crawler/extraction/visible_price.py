@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -294,7 +294,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
         return _completed(page, _Candidate(index, node, number[0], currency))
     # Of another product, a number without a currency is left alone.
     is_others = bool(page.flags(node) & view.OTHER)
-    for element in _around(node) if not is_others else ():
+    for element in islice(_around(node), int(_is_alone(text, node)), None) if not is_others else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
             break
@@ -305,6 +305,12 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     if not (unit or is_others) and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
         return _completed(page, _Candidate(index, node, number[0], None))
     return None
+
+
+def _is_alone(text: str, node: LexborNode) -> bool:
+    """Whether *node* has just this one word."""
+    only = node.first_child
+    return only is not None and only.next is None and not any(map(str.isspace, text))
 
 
 def _are_cents(before: str, text: str) -> bool:
@@ -325,7 +331,7 @@ def _money(text: str, country: str) -> tuple[str, str] | None:
 
 def _with_cents(page: View, candidate: _Candidate, text: str, country: str) -> _Candidate:
     """The same price with cents from their own element."""
-    for element in list(_around(candidate.node))[:2] if text[-1].isdigit() else ():
+    for element in list(_around(candidate.node))[:2] if text[-1].isdigit() and not _HAS_CENTS.search(text) else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
             return _Candidate(candidate.index, element, *money)
@@ -358,8 +364,10 @@ def _is_near(node: LexborNode, other: LexborNode) -> bool:
 
 def _beside(page: View, index: int, number: str, country: str) -> str | None:
     """The currency at the end of the text before, or at the start of the text after."""
-    after = page.texts[index + 1][0][: currencies.MAX_BESIDE] if index + 1 < len(page.texts) else ""
-    before = _label(page, index)
+    after = page.texts[index + 1][0][: currencies.MAX_BESIDE - 1] if index + 1 < len(page.texts) else ""
+    before = _label(page, index)[-currencies.MAX_BESIDE :]
+    if not any(text and currencies.mentions(text, country) for text in (before, after)):
+        return None  # nearly always
     return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
 
 

@@ -136,3 +136,15 @@ def test_every_symbol_means_a_currency_in_use() -> None:
 )
 def test_which_country_a_page_speaks_to(url: str, language: str, country: str) -> None:
     assert page_country(url, language) == country
+
+
+@pytest.mark.parametrize("country", ["", "de", "se", "us", "kw"])
+def test_what_mentions_no_currency_is_none_beside_any_number(country: str) -> None:
+    texts = ["", "Qty", "TOP", "cup", "kr", "SR", "US$", "€", "EUR incl.", "12 reviews", "元起", "no currency", "CUP "]
+    for text in texts:
+        beside = {
+            currencies.beside(before, number, after, country)
+            for before, after in ((text, ""), ("", f" {text}"))
+            for number in ("7", "19.99", "1 299")
+        }
+        assert currencies.mentions(text, country) or beside == {None}
