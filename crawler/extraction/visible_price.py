@@ -30,6 +30,7 @@ REPEATED: Final = 2  # less for one of a list's prices
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
 BY_BUTTON: Final = 12  # texts between a price and its buy button
+BEHIND: Final = 4  # texts from a buy button to its price
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
 _DIGIT = re.compile(r"\d")
@@ -173,12 +174,16 @@ def best_price(prices: list[Price]) -> Price | None:
 
 
 def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | None:
-    """The last price before the first buy button (places of texts) that has one nearby, for pages that name none."""
+    """The price nearest to the first buy button (places of texts) that has one nearby, before it rather than after it;
+    for pages that name none."""
     likely = [each for each in prices if each.score >= LEAST and each.currency and not (each.past or each.repeated)]
     for button in buttons:
         beside = [each for each in likely if 0 < button - each.index <= BY_BUTTON]
         if beside:
             return max(beside, key=lambda each: each.index)
+        behind = [each for each in likely if 0 <= each.index - button <= BEHIND]
+        if behind:
+            return behind[0]
     return None
 
 
