@@ -101,7 +101,8 @@ FRONTIER_LEASE_SECONDS = 120
 # frontier/config.py
 FRONTIER_START_WITHIN_SECONDS = 20
 # Seconds from wire start to acknowledgement, 1 to 86,400: a lease is not renewed any longer, which also bounds how
-# long a callback may block. Reader: frontier/config.py
+# long a callback may block or wait: one that waits longer is cancelled. Readers: frontier/config.py,
+# worker/maintenance.py
 FRONTIER_HARD_CAP_SECONDS = 900
 # Wire starts without an end after which a request becomes a dead letter, 1 to 100. Reader: frontier/config.py
 FRONTIER_MAX_DELIVERIES = 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import re
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
 
 from rich.console import Console
 from scrapy import Spider
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 else:
     _Command = object  # Scrapy would take a subclass of its command class in this package for a command
 
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 INTERRUPTED = 130  # as shells say for Ctrl-C
 PIPE_WIDTH = 160  # columns when writing to a file or pipe: fits whole host names
 
@@ -113,15 +115,18 @@ def console() -> Console:
 def answering(args: Sequence[str]) -> Iterator[None]:
     """Wraps a command's work: exit status 2 for what a person has to fix, 130 for Ctrl-C, 0 after `| head`.
 
-    Refuses *args* that look like options: Scrapy takes unknown options for arguments.
+    Refuses *args* that look like options: Scrapy takes unknown options for arguments. Without a standard output (`>&-`)
+    what it prints goes nowhere.
     """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # type: ignore[unreachable]
     if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
         raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_nothing_more()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
@@ -130,6 +135,16 @@ def answering(args: Sequence[str]) -> Iterator[None]:
         raise UsageError(words, print_help=False) from None
     except ShoalError as error:
         raise UsageError(str(error), print_help=False) from error
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        _print_nothing_more()
+        raise UsageError(f"standard output cannot be written: {error.strerror}", print_help=False) from None
+
+
+def _print_nothing_more() -> None:
+    """Python writes what is left when it exits, and would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def agreed(question: str) -> bool:

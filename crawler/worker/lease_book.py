@@ -6,12 +6,13 @@ Keyed by the Request object and never by its meta, which redirects and `follow` 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from scrapy import Request
 from scrapy.http import Response
@@ -22,6 +23,8 @@ from crawler.frontier.state.run_record import run_id_of
 from crawler.frontier.streams import tier_of
 from crawler.policy.outcome import Evidence
 from crawler.worker.lease_buffer import Buffer
+
+logger = logging.getLogger(__name__)
 
 MOST_RUNS = 1_000  # whose ids are remembered
 
@@ -45,6 +48,7 @@ class Held:
     status: int = 0  # of the last response
     answered: bool = False  # whether there was a response
     handed_at: float | None = None  # when its callback was called
+    task: ReferenceType[asyncio.Task[Any]] | None = None  # that its callback runs in
     parsed_at: float | None = None  # when its callback ended
     evidence: Evidence = field(default_factory=Evidence)
 
@@ -152,6 +156,24 @@ class LeaseBook:
                 self.found(one, parent)
             yield one
         self.parsed(parent)
+
+    def handed(self, held: Held) -> None:
+        """Note that the task that runs now is about to call the callback or errback of *held*."""
+        held.handed_at = monotonic()
+        task = asyncio.current_task()
+        held.task = ref(task) if task is not None else None
+
+    def stop_overdue(self, seconds: float) -> None:
+        """Cancel callbacks that have run for longer than *seconds* under a lease that is lost: nothing of theirs counts
+        any more, and those that never end would keep their slots for ever."""
+        for held in self._held.values():
+            task = held.task() if held.task is not None else None
+            if not held.lost or task is None or task.done() or held.handed_at is None:
+                continue
+            if (taken := monotonic() - held.handed_at) > seconds:
+                words = "The callback of %s (%s) is cancelled after %.0f s: FRONTIER_HARD_CAP_SECONDS is over"
+                logger.error(words, held.lease.id, held.lease.host, taken, extra={"about": held.about()})
+                task.cancel()
 
     def found(self, child: Request, parent: Held) -> None:
         """Note that the callback of *parent* yielded *child*."""

@@ -160,6 +160,7 @@ class Maintenance:
             answers = await worker.frontier.renew(handles, suspended=bool(worker.pauses.reason))
             for one, ours in zip(held, answers, strict=False):  # endings that wait to be sent need no answer
                 one.lost = one.lost or not ours
+            worker.book.stop_overdue(worker.frontier.config.hard_cap_ms / 1000)
         if waiting := worker.outbox.waiting:
             answers = await worker.frontier.renew(waiting, for_room=worker.outbox.refused)
             for handle, ours in zip(waiting, answers, strict=True):

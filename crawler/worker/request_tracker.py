@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable
-from time import monotonic
 from typing import Any, Final
 
 from scrapy import Request, Spider, signals
@@ -129,7 +128,7 @@ class RequestTracker:
         """The callback is about to get *response*."""
         if (held := self._book.behind(response)) is not None:
             held.evidence.handed = True
-            held.handed_at = monotonic()
+            self._book.handed(held)
 
     def refused(self, response: Response, why: str) -> None:
         """*response* was kept from its callback as no page."""
@@ -202,6 +201,7 @@ class RequestTracker:
 
         async def tracked(failure: Failure) -> AsyncIterator[Any]:
             current_request.note(request)
+            self._book.handed(held)
             request.errback = errback  # a retry that it yields must name a method of the spider
             try:
                 output = errback(failure)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import get_project_settings
 
-from crawler.commands.usage import INTERRUPTED, answering, spider_class
+from crawler.commands.usage import INTERRUPTED, answering, console, spider_class
 from crawler.errors import ShoalError
 from settings.base import PROJECT_DIR
 
@@ -58,6 +59,35 @@ def test_a_reader_who_has_seen_enough_is_no_error(printing: str) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+PRINTS = """
+from scrapy.exceptions import UsageError
+from crawler.commands.usage import answering, console
+import sys
+try:
+    with answering([]):
+        console().print("x\\n" * 999)
+except UsageError as error:
+    sys.exit(str(error))
+"""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_an_output_that_is_full_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", PRINTS], cwd=PROJECT_DIR, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "standard output cannot be written: No space left on device\n")
+
+
+def test_without_an_output_what_is_printed_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with answering([]):
+        print("unheard")
+        console().print("unheard, too")
+    sys.stdout.close()
 
 
 def test_a_spider_that_there_is_not_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator
 from typing import Any
@@ -101,3 +102,32 @@ def test_a_fetch_is_slow_from_its_start_to_its_answer() -> None:
     assert not lease.on_wire_since(Clock.now - 2)
     lease.reported = True
     assert not lease.on_wire_since(Clock.now)
+
+
+@pytest.mark.parametrize(("lost", "seconds", "cancelled"), [(True, 0, True), (False, 0, False), (True, 900, False)])
+async def test_a_callback_that_outlasts_its_lease_is_cancelled(lost: bool, seconds: float, cancelled: bool) -> None:
+    """Pages whose callbacks never end took their slots for ever: a worker with as many of them did nothing more."""
+    book = LeaseBook()
+    lease = held(1)
+    lease.lost = lost
+    book.hold(Request(URL), lease)
+
+    async def callback() -> None:
+        book.handed(lease)
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(callback())
+    await asyncio.sleep(0)
+    book.stop_overdue(seconds)
+    await asyncio.sleep(0)
+    assert task.cancelled() is cancelled
+    task.cancel()
+
+
+def test_a_lease_whose_callback_was_not_called_is_left_alone() -> None:
+    book = LeaseBook()
+    lease = held(1)
+    lease.lost = True
+    book.hold(Request(URL), lease)
+    book.stop_overdue(0)
+    assert book.all() == [lease]
