@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import itemgetter, mul
 from typing import Final
@@ -23,6 +23,8 @@ SHELL: Final = 0.2  # of a page's words; where fewer, and no more than SMALL_PAG
 SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage is likely to be
 LIKELY: Final = 0.5
 UNLIKELY: Final = 0.05  # where no passage is likelier, there is no main text: a consent wall
+CORE: Final = 0.6  # of the page's prose
+FAR: Final = 8  # steps
 SHOPS: Final = frozenset(("product", "shop"))
 
 # Features of what is around a passage, and of its own block.
@@ -37,7 +39,7 @@ NUMBERS: Final = str.split(
     """
     bias place start end after-heading no-heading repeated-text alike words ten-words many-words ends-as-sentence
     lower digits cookies outside-main outside-article page-words depth near-links near-long links-2 links-3 share-4
-    long-8 words-8 post-words post-card post-alike post-prose post-item
+    long-8 words-8 in-core core-far post-words post-card post-alike post-prose post-item
     """
 )
 SIGNS: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
@@ -235,7 +237,51 @@ def _of_their_places(page: _Page) -> list[list[float]]:
         [fourth.words / total for _, _, fourth in boxes],
         [many / of for many, of in zip(_windows(long, 8), wide, strict=True)],
         [math.log1p(words / of) for words, of in zip(_windows(page.words_before, 8), wide, strict=True)],
+        *_of_core(page.found),
     ]
+
+
+def _of_core(found: Sequence[Passage]) -> list[list[float]]:
+    """Whether each passage stands in the core, and how far out of it: the steps to a box that holds both, up to 1.
+
+    The core is the innermost box with most of the page's prose.
+    """
+    prose: dict[Box, int] = {}  # words of prose in each box
+    for each in found:
+        words = each.words if _is_prose(each) else 0
+        prose[each.box] = prose.get(each.box, 0) + words
+        for box in _outwards(each.box.parent):
+            if box in prose:
+                break
+            prose[box] = 0
+    inwards = sorted(prose, key=_depth)
+    for box in reversed(inwards):
+        if box.parent is not None:
+            prose[box.parent] += prose[box]
+    core = inwards[0]
+    for box in inwards:
+        if box.depth > core.depth and prose[box] >= CORE * prose[inwards[0]] > 0:
+            core = box
+    place: dict[Box, tuple[bool, int]] = {}  # in the core, steps out of what is around it
+    spine = set(_outwards(core))
+    for box in inwards:
+        inside, steps = place[box.parent] if box.parent is not None else (False, 0)
+        place[box] = (inside or box is core, 0 if box in spine else steps + 1)
+    return [[place[each.box][0] for each in found], [min(FAR, place[each.box][1]) / FAR for each in found]]
+
+
+def _is_prose(passage: Passage) -> bool:
+    return passage.words >= 10 and passage.linked < 0.3 * passage.words and _PROSE.search(passage.text) is not None
+
+
+def _depth(box: Box) -> int:
+    return box.depth
+
+
+def _outwards(box: Box | None) -> Iterator[Box]:
+    while box is not None:
+        yield box
+        box = box.parent
 
 
 def _of_posts(page: _Page, kind: Kind) -> list[list[float]]:
@@ -246,10 +292,7 @@ def _of_posts(page: _Page, kind: Kind) -> list[list[float]]:
         page.log_words,
         [each.around & _CARD > 0 for each in page.found],
         page.alike,
-        [
-            each.words >= 10 and each.linked < 0.3 * each.words and _PROSE.search(each.text) is not None
-            for each in page.found
-        ],
+        [_is_prose(each) for each in page.found],
         [each.box.tag == "li" for each in page.found],
     ]
 

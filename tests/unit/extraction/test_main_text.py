@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
-from crawler.extraction import Document, extract_page
-from crawler.extraction.main_text import Weights, main_passages
+from crawler.extraction import Document, extract_page, main_text
+from crawler.extraction.main_text import NUMBERS, Weights, main_passages, numbers_of
 from crawler.extraction.page import kind_and_passages
 from crawler.extraction.page_kind import Kind
-from crawler.extraction.passages import MAX_ELEMENTS, Passage, passages
+from crawler.extraction.passages import MAX_ELEMENTS, Box, Passage, passages
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
@@ -117,6 +117,29 @@ def test_a_page_that_is_hard_to_tell_gives_what_is_likeliest() -> None:
 def test_posts_are_taken_once_and_tiles_as_often_as_they_stand() -> None:
     assert chosen([0.9, 0.9, 0.8], "forum") == [0.9, 0.8]
     assert chosen([0.9, 0.9, 0.8], "shop") == [0.9, 0.9, 0.8]
+
+
+def test_the_core_is_the_innermost_box_with_most_of_the_prose() -> None:
+    text = f"<div><p>{SENTENCE}</p></div><div><p>{SENTENCE}</p></div><p>Short</p>"
+    found = passages(Document(f"<div><section>{text}</section></div><div><i>Beside</i></div><ul><li>Far</ul>", URL))
+    rows = [dict(zip(NUMBERS, row, strict=True)) for row in numbers_of(found, "other")]
+    assert [(row["in-core"], 8 * row["core-far"]) for row in rows] == [(1, 2), (1, 2), (1, 1), (0, 1), (0, 2)]
+
+
+def test_a_deep_page_has_each_box_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = 0
+
+    def counted(box: Box | None) -> Iterator[Box]:
+        nonlocal steps
+        while box is not None:
+            steps += 1
+            yield box
+            box = box.parent
+
+    monkeypatch.setattr(main_text, "_outwards", counted)
+    found = passages(Document(f"<div>{SENTENCE}" * 1_000, URL))
+    assert len(numbers_of(found, "other")) == len(found) == 1_000
+    assert steps < 4 * len(found)
 
 
 PRODUCT = '<meta property="og:type" content="product">'
