@@ -17,7 +17,7 @@ from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from pydispatch.robustapply import robustApply
 from scrapy import Request
 from scrapy.core.scraper import Scraper
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.defer import aiter_errback, ensure_awaitable
@@ -93,6 +93,9 @@ async def _scrape(scraper: Scraper, scrape: Callable[..., Any], result: Response
                 await scrape(result, request)
         except InterruptedPageError:
             scraper.handle_spider_error(Failure(), request, result)  # type: ignore[no-untyped-call]
+        finally:
+            if isinstance(result, TextResponse):  # a page and its selector refer to each other: the parsed page, ten
+                result._cached_selector = None  # times its size, would wait for the garbage collector
 
 
 async def handle_output(

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any, cast
+from weakref import ReferenceType, ref
 
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.core.scraper import Scraper, Slot
 from scrapy.exceptions import CloseSpider, DropItem
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Response
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
+from crawler.engine import safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.item_processor import ItemProcessor, Signals, handle_output
 
@@ -223,3 +226,35 @@ def test_a_coroutine_that_is_never_resumed_is_closed_in_silence() -> None:
     loop.run_forever()
     task.close()
     loop.close()
+
+
+class Selecting(Spider):
+    """Reads a page as spiders do."""
+
+    name = "selecting"
+
+    def parse(self, response: Any, **_: Any) -> Any:
+        yield {"title": response.css("title::text").get()}
+
+
+async def test_a_page_that_was_selected_from_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_urls, "install", lambda: None)  # for the whole process
+    crawler = get_crawler(Selecting)
+    crawler.spider = Selecting.from_crawler(crawler)
+    scraper = Scraper(crawler)
+    scraper.slot = Slot()
+    scraper.itemproc = ItemProcessor(crawler=crawler)
+    crawler.engine = cast("Any", Engine([], scraper))
+    await scraper.itemproc.open_spider_async()
+
+    async def scraped() -> ReferenceType[Response]:
+        request = Request(URL)
+        response = HtmlResponse(URL, body=b"<title>Lamp</title>", encoding="utf-8", request=request)
+        await scraper._scrape(response, request)
+        return ref(response)
+
+    gc.disable()
+    try:
+        assert (await scraped())() is None
+    finally:
+        gc.enable()
