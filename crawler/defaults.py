@@ -517,4 +517,4 @@ STATS_CLASS = "crawler.engine.stats_collector.StatsCollector"
 # New objects between two runs of Python's garbage collector, once the program's own objects are frozen, 0 to
 # 1,000,000; 0 = leave the collector alone. Python: 700, nothing frozen. Lower costs CPU, higher keeps pages longer
 # that are part of a reference cycle. Reader: extensions/garbage.py
-GC_THRESHOLD = 25_000
+GC_THRESHOLD = 10_000
