@@ -12,6 +12,7 @@ from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
 ASIDE: Final = 2.5  # of one in a part of the page that may be about other products
+MAX_ASIDE: Final = 10  # labels in such parts that are looked at
 SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal numbers of forms, attributes and the URL
 ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a greater lead they decide nothing
 MAX_PLACES: Final = 100  # examined per identifier and page
@@ -113,15 +114,19 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     found: list[tuple[float, str]] = []
     doubtful: list[tuple[float, str]] = []
     aside: list[tuple[float, str]] = []  # in what opens beside the page: details, but also other products
-    texts = page.texts
+    texts, asked = page.texts, 0
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
         labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
         match = labels.SKU_LABEL.match(labelled)
         label = match or labels.DOUBTFUL_LABEL.match(labelled)
         flags = page.flags(node) if label is not None else 0
-        if label is None or flags & view.LINK or (flags & view.OTHER and (match is None or not page.is_sheet(node))):
+        if label is None or flags & view.LINK:
             continue
+        if flags & view.OTHER:
+            asked += 1
+            if match is None or asked > MAX_ASIDE or not page.is_sheet(node):
+                continue
         value = _VALUE.match(labelled[label.end() :] or _next(page, index))
         if value and any(map(str.isdigit, value[1])):
             of = aside if flags & view.OTHER else found if match else doubtful
