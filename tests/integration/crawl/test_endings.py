@@ -25,7 +25,7 @@ SPIDERS = [
 SETTINGS = FAST | {
     "SPIDER_MODULES": [endings.HERE],
     "FRONTIER_ENABLED": True,
-    "CLOSESPIDER_TIMEOUT": 45,  # a request that never ends fails its own test only
+    "CLOSESPIDER_TIMEOUT": 70,  # a request that never ends fails its own test only
 }
 
 
