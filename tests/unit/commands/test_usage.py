@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,25 +62,13 @@ def test_a_reader_who_has_seen_enough_is_no_error(printing: str) -> None:
     assert process.returncode == 0
 
 
-PRINTS = """
-from scrapy.exceptions import UsageError
-from crawler.commands.usage import answering, console
-import sys
-try:
-    with answering([]):
-        console().print("x\\n" * 999)
-except UsageError as error:
-    sys.exit(str(error))
-"""
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
-def test_an_output_that_is_full_is_one_line() -> None:
+@pytest.mark.parametrize("printing", [print, console().print], ids=["print", "console"])
+def test_an_output_that_is_full_is_one_line(printing: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", PRINTS], cwd=PROJECT_DIR, stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
-    assert (done.returncode, done.stderr) == (1, "standard output cannot be written: No space left on device\n")
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(UsageError, match=r"^standard output cannot be written: No space left"), answering([]):
+            printing("unheard")
 
 
 def test_without_an_output_what_is_printed_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
