@@ -83,7 +83,10 @@ def _logo_brand(markup: str, heading: str, title: str) -> str | None:
     for _ in range(MAX_LOGOS if len(opened) > 5 else 0):
         end = markup.find('"', at + 5, at + 5 + MAX_BRAND) if at >= 0 else -1
         begun = _begun(_LOGO.sub("", markup[at + 5 : end]), heading, title) if end >= 0 else None
-        if begun and _LOGOS.search(markup, markup.rfind("<", max(0, at - REACH), at), markup.find(">", end)):
+        start = max(0, at - REACH)
+        if begun and _LOGOS.search(
+            markup, max(start, markup.rfind("<", start, at)), markup.find(">", end, end + REACH)
+        ):
             return begun
         if at < 0:
             break
