@@ -73,6 +73,21 @@ async def test_who_states_a_limit_deals_first_shares_of_it(redis_client: Any, li
 
 
 @pytest.mark.one_server("shards are the same on each node")
+async def test_the_last_request_goes_to_who_can_send_it(redis_client: Any) -> None:
+    world, terms = await timed(redis_client, shards=2), [Terms("s:s", TODAY, requests=2)]
+    busy, held = (next(host for host in HOSTS if world.frontier.shards.of_host(host) == shard) for shard in (0, 1))
+    await world.frontier.budgets.state(terms)
+    await world.frontier.shares.begin(terms)
+    await world.frontier.push([message(n, busy, cap=100) for n in range(3)] + [message(9, held)])
+    assert len(await world.lease(exclude_hosts=[held])) == 1
+    for _ in range(2):  # it asks, and is dealt
+        await world.frontier.shares.balance()
+        await world.pass_ms(1_100)
+        await world.lease(exclude_hosts=[held])
+    assert (await world.frontier.inspection.stats()).total.leased == 2
+
+
+@pytest.mark.one_server("shards are the same on each node")
 @pytest.mark.parametrize("limit", LIMITS)
 async def test_what_one_shard_has_left_goes_to_those_that_come_later(redis_client: Any, limit: str) -> None:
     world, rng = await timed(redis_client, shards=SHARDS), random.Random(3)
