@@ -29,7 +29,8 @@ STATE_SECONDS: Final = 4.0  # rules that no worker states for three times as lon
 WARN_SECONDS: Final = 1.0  # a loop that is blocked for less is only busy
 # Frames below these belong to a page's callbacks.
 SCRAPERS: Final = frozenset({"scrapy.core.scraper", "scrapy.core.spidermw", "crawler.engine.item_processor"})
-_AROUND: Final = ("scrapy.", "twisted.", "asyncio.", "contextlib", "crawler.middlewares.", "crawler.worker.")
+_OURS: Final = ("crawler.engine.", "crawler.middlewares.", "crawler.worker.")
+_AROUND: Final = ("scrapy.", "twisted.", "asyncio.", "contextlib", *_OURS)
 
 logger = logging.getLogger(__name__)
 
