@@ -99,7 +99,7 @@ class Client:
 
     def __init__(self, handler: type[Any] = HttpDownloadHandler, **changed: Any) -> None:
         settings = shipped("settings.test")
-        settings.setdict({"DOWNLOAD_TIMEOUT": 60, "DOWNLOAD_VERIFY_CERTIFICATES": False} | changed, priority="cmdline")
+        settings.setdict({"DOWNLOAD_TIMEOUT": 6, "DOWNLOAD_VERIFY_CERTIFICATES": False} | changed, priority="cmdline")
         self.crawler = Crawler(Spider, settings)
         self.crawler.stats = MemoryStatsCollector(self.crawler)
         self.handler = handler(self.crawler)
