@@ -57,7 +57,6 @@ class ChunkPusher:
         self._schedule = schedule
         self._generation = generation
         self._rejects = Rejects("", str, self._say)
-        self._rows = Rows(encoder, generation, schedule.priority, self._rejects, tier=schedule.tier)
         self.pushed = 0  # lines in the run, including those that were in it before
 
     @property
@@ -69,6 +68,8 @@ class ChunkPusher:
         """Publish the run's scope, and load what the fleet knows."""
         await learn_tiers(self._frontier, self._encoder)
         await share_scope(self._frontier, self._encoder, self._generation, self._schedule.scope)
+        terms = self._generation, self._schedule.priority, self._rejects
+        self._rows = Rows(self._encoder, *terms, tier=self._schedule.tier)  # only now: it asks once what the scope cuts
 
     async def push(self, chunk: Chunk) -> None:
         """Return once everything is stored; may be repeated. Raises FullError if the frontier has no room, and
