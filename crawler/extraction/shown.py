@@ -75,7 +75,7 @@ class Shown:
         draft, page = self.draft, self.view
         if draft.lacks("title"):
             draft.set("title", visible.shown_title(page), "html")
-        if draft.lacks("price", "currency") or (not self._stands(evidence) and self.is_doubtful(evidence)):
+        if draft.lacks("price", "currency") or self._is_contradicted(evidence):
             self._read_price(evidence)
         if draft.lacks("availability") or (self._is_denied() and visible_stock.is_sold(page)):
             draft.set("availability", visible_stock.shown_availability(page), "html")
@@ -105,8 +105,8 @@ class Shown:
         price, document = self.draft.fields["price"], self.draft.document
         if len(set(evidence.prices)) > 1 or _is_reduced(price, document.markup):
             return True
-        # Often a script shows it: that alone is no reason to build a tree.
-        return not _is_shown(price, document.markup) and (document.has_tree or _NET.search(document.html) is not None)
+        # Often a script shows it: that it does not stand in the source is alone no reason to build a tree.
+        return (document.has_tree or _is_net(document.html)) and not _is_shown(price, document.markup)
 
     def read_identifier(self) -> None:
         """Replace an invisible identifier by the labelled one."""
@@ -127,6 +127,15 @@ class Shown:
     def _stands(self, evidence: StructuredData) -> bool:
         """Whether the page shows the one price that is stated: in its texts that costs less than to doubt it."""
         return len(set(evidence.prices)) < 2 and visible_price.stands(self.view, self.draft.fields["price"])
+
+    def _is_contradicted(self, evidence: StructuredData) -> bool:
+        """Whether the page may ask another price than the stated one.
+
+        A page with complete data is mostly here for its stock: its source is asked first, without the prices in it.
+        """
+        if evidence.complete:
+            return self.is_doubtful(evidence) and not self._stands(evidence)
+        return not self._stands(evidence) and self.is_doubtful(evidence)
 
     def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft
@@ -176,6 +185,11 @@ def _is_reduced(price: Decimal, html: str) -> bool:
     """
     digits = str(int(price))[-3:]
     return any(_is_old(html[max(0, at - REACH) : at].lower()) for at in islice(_shown(digits, html), MAX_PLACES))
+
+
+def _is_net(html: str) -> bool:
+    """Whether structured data states prices without tax."""
+    return "valueAddedTaxIncluded" in html and _NET.search(html) is not None
 
 
 def _is_shown(price: Decimal, html: str) -> bool:
