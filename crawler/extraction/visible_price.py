@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
-from crawler.extraction import currencies, values, view
+from crawler.extraction import currencies, money, values, view
 from crawler.extraction.view import View
 
-MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading
-MAX_TEXT: Final = 80  # characters of a text with a price
-MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
-MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
-MAX_LABEL: Final = 40  # characters of a text that may label the next one
 UNDERCUTS: Final = 8  # texts between an old price and the current one
 MANY: Final = 4  # different prices in similar elements belong to a list
 SAME: Final = 3  # times that a page shows its one price beside a button, for screens of all sizes
@@ -33,11 +28,7 @@ BY_BUTTON: Final = 12  # texts between a price and its buy button
 BEHIND: Final = 4  # texts from a buy button to its price
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
-_DIGIT = re.compile(r"\d")
-_UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _WORDY = re.compile(r"[^\W\d_]{4,}")
-_CENTS = re.compile(r"([.,]?)(\d\d)")
-_HAS_CENTS = re.compile(r"[.,]\d{1,2}$")
 _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
     r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
@@ -63,16 +54,6 @@ class Price:
     look: tuple[str, ...]  # the form of its element and those around it
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A number that may be a price: its place, its form, and its currency."""
-
-    index: int
-    node: LexborNode
-    number: str
-    currency: str | None
-
-
 class _Looked(NamedTuple):
     """A number by what it stands in."""
 
@@ -85,7 +66,7 @@ class _Looked(NamedTuple):
 
 def shown_prices(page: View) -> list[Price]:
     """The prices of the page, the product's likeliest one first."""
-    read = [(each, values.price_in_text(each.number, each.currency)) for each in _candidates(page)]
+    read = [(each, values.price_in_text(each.number, each.currency)) for each in money.candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
     looks = [_signature(page, each.node) for each, _ in candidates]
     amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by their elements' form
@@ -112,10 +93,10 @@ def stands(page: View, stated: Decimal) -> bool:
     Costs a look at the texts with its last digits before the decimals.
     """
     digits = str(int(stated))[-3:]
-    for index in _numbers(page):
+    for index in money.numbers(page):
         if digits not in page.texts[index][0]:
             continue
-        each = _candidate(page, index, page.document.country)
+        each = money.candidate(page, index, page.document.country)
         if each is not None and values.price_in_text(each.number, each.currency) == stated:
             looked = _looked_at(page, each)
             if not (looked.past or looked.doubtful) and looked.score - REPEATED >= MIN_SCORE:
@@ -123,14 +104,14 @@ def stands(page: View, stated: Decimal) -> bool:
     return False
 
 
-def _looked_at(page: View, each: _Candidate) -> _Looked:
+def _looked_at(page: View, each: money.Candidate) -> _Looked:
     flags = page.flags(each.node)
-    worded = _says(page.lexicon.past_price, page, each.index)
+    worded = money.says(page.lexicon.past_price, page, each.index)
     past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
     offered = _is_offered(page, each)
     text = page.texts[each.index][0]
-    aside = _PER.search(text) is not None or _has(text, page.lexicon.side_price)
-    named = offered or bool(flags & view.PRICE) or (not aside and _says(page.lexicon.price, page, each.index))
+    aside = _PER.search(text) is not None or money.has(text, page.lexicon.side_price)
+    named = offered or bool(flags & view.PRICE) or (not aside and money.says(page.lexicon.price, page, each.index))
     wordy = _is_wordy(text)
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
     return _Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
@@ -148,7 +129,9 @@ def _is_list(amounts: Sequence[Decimal]) -> bool:
     return different >= MANY or (different > 1 and len(amounts) > MANY)
 
 
-def _is_undercut(page: View, old: _Candidate, amount: Decimal, near: Sequence[tuple[_Candidate, Decimal]]) -> bool:
+def _is_undercut(
+    page: View, old: money.Candidate, amount: Decimal, near: Sequence[tuple[money.Candidate, Decimal]]
+) -> bool:
     """Whether a lower price, not itself marked old, is near one that is marked old."""
     return any(
         other < amount
@@ -156,15 +139,15 @@ def _is_undercut(page: View, old: _Candidate, amount: Decimal, near: Sequence[tu
         and each.currency is not None
         and not page.flags(each.node) & (view.PAST | view.OTHER)
         and not (page.flags(each.node) & view.OLD and page.flags(old.node) & view.OLD)
-        and not _says(page.lexicon.past_price, page, each.index)
+        and not money.says(page.lexicon.past_price, page, each.index)
         and other >= amount * MIN_DISCOUNTED
         for each, other in near
     )
 
 
-def _is_offered(page: View, each: _Candidate) -> bool:
+def _is_offered(page: View, each: money.Candidate) -> bool:
     """Whether the text right before says that it is other sellers' lowest price: "new and used from 99"."""
-    before = page.texts[each.index - 1][0][-MAX_TEXT:] if each.index else ""
+    before = page.texts[each.index - 1][0][-money.MAX_TEXT :] if each.index else ""
     return bool(page.lexicon.offered.search(f"{before} {page.texts[each.index][0].partition(each.number)[0]}".lower()))
 
 
@@ -204,7 +187,7 @@ def is_of_cards(best: Price, prices: Sequence[Price], buttons: Sequence[int]) ->
 def is_of_period(page: View, best: Price) -> bool:
     """Whether *best* is paid again and again, or for a night, a person, an hour."""
     (own, _), *following = page.texts[best.index : best.index + 2]
-    after = [text for text, _ in following if len(text) <= MAX_LABEL and not _DIGIT.search(text)]
+    after = [text for text, _ in following if money.is_label(text)]
     return any(_PERIOD.search(text) for text in (own, *after))
 
 
@@ -262,143 +245,14 @@ def _lower_first(prices: list[Price]) -> list[Price]:
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
 
 
-def _candidates(page: View) -> Iterator[_Candidate]:
-    done: set[int] = set()
-    for index in _numbers(page):
-        candidate = _candidate(page, index, page.document.country)
-        if candidate is not None and candidate.node.mem_id not in done:
-            done.add(candidate.node.mem_id)
-            yield candidate
-
-
-def _numbers(page: View) -> list[int]:
-    """Which texts may be prices."""
-    texts = page.texts
-    numbers = [
-        index
-        for index in page.numbers
-        if len(text := texts[index][0]) <= MAX_TEXT
-        and "%" not in text
-        and not (index and _are_cents(texts[index - 1][0], text))
-    ]
-    if len(numbers) > MAX_NUMBERS:
-        numbers = sorted(sorted(numbers, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
-    return numbers
-
-
-def _candidate(page: View, index: int, country: str) -> _Candidate | None:
-    """The price in a text: with a currency beside it, in the next text, or around it; or with none, but named a
-    price."""
-    text, node = page.texts[index]
-    if money := _money(text, country):
-        return _completed(page, _with_cents(page, _Candidate(index, node, *money), text, country))
-    number = values.WRITTEN.search(text)
-    if number is None or len(text) > len(number[0]) + MAX_AROUND:
-        return None
-    if currency := _beside(page, index, number[0], country):
-        return _completed(page, _Candidate(index, node, number[0], currency))
-    # Of another product, a number without a currency is left alone.
-    is_others = bool(page.flags(node) & view.OTHER)
-    for element in islice(_around(node), int(_is_alone(text, node)), None) if not is_others else ():
-        whole = page.price_text(element, MAX_BLOCK)
-        if len(whole) > MAX_BLOCK:
-            break
-        if money := _money(whole, country):
-            # Otherwise it is another number's cents, or next to one.
-            return _Candidate(index, element, *money) if money[0].startswith(number[0]) else None
-    unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
-    if not (unit or is_others) and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
-        return _completed(page, _Candidate(index, node, number[0], None))
-    return None
-
-
-def _is_alone(text: str, node: LexborNode) -> bool:
-    """Whether *node* has just this one word."""
-    only = node.first_child
-    return only is not None and only.next is None and not any(map(str.isspace, text))
-
-
-def _are_cents(before: str, text: str) -> bool:
-    """Whether *text* goes on with the number at the end of the one *before*: `49` `,90`, or `49,` `90`."""
-    if text[0] in ".,":
-        return before[-1].isdigit()
-    return before[-1] in ".," and before[-2:-1].isdigit() and _CENTS.fullmatch(text) is not None
-
-
-@cached(16_384)  # pages of a site share most of their texts
-def _money(text: str, country: str) -> tuple[str, str] | None:
-    """(number, currency) of the first number in *text* that has a currency beside it."""
-    for number in values.WRITTEN.finditer(text):
-        if currency := currencies.beside(text[: number.start()], number[0], text[number.end() :], country):
-            return number[0], currency
-    return None
-
-
-def _with_cents(page: View, candidate: _Candidate, text: str, country: str) -> _Candidate:
-    """The same price with cents from their own element."""
-    for element in list(_around(candidate.node))[:2] if text[-1].isdigit() and not _HAS_CENTS.search(text) else ():
-        whole = page.price_text(element, MAX_BLOCK)
-        if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
-            return _Candidate(candidate.index, element, *money)
-    return candidate
-
-
-def _completed(page: View, each: _Candidate) -> _Candidate:
-    """The same price with the cents that stand after it in elements of their own: `€ 49,<sup>90</sup>`."""
-    text = page.texts[each.index][0]
-    whole = each.number.rstrip(".,")
-    if _HAS_CENTS.search(whole) or not text.rstrip(".,").endswith(whole):
-        return each
-    point = text[-1] if text[-1] in ".," else ""
-    following = page.texts[each.index + 1 : each.index + 3]
-    if not point and following and following[0][0] in (".", ","):
-        point, following = following[0][0], following[1:]
-    cents = _CENTS.fullmatch(following[0][0]) if following else None
-    if cents is None or not _is_near(following[0][1], each.node):
-        return each
-    if not (point or cents[1] or following[0][1].tag in ("sup", "small")):
-        return each
-    return replace(each, number=f"{whole}{',' if '.' in whole else '.'}{cents[2]}")
-
-
-def _is_near(node: LexborNode, other: LexborNode) -> bool:
-    """Whether both stand in one element, or in two that do."""
-    around = {each.mem_id for each in _around(other)}
-    return any(each.mem_id in around for each in _around(node))
-
-
-def _beside(page: View, index: int, number: str, country: str) -> str | None:
-    """The currency at the end of the text before, or at the start of the text after."""
-    after = page.texts[index + 1][0][: currencies.MAX_BESIDE - 1] if index + 1 < len(page.texts) else ""
-    before = _label(page, index)[-currencies.MAX_BESIDE :]
-    if not any(text and currencies.mentions(text, country) for text in (before, after)):
-        return None  # nearly always
-    return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
-
-
-def _label(page: View, index: int) -> str:
-    """The text before, if it is short and without digits: it may label this one."""
-    before = page.texts[index - 1][0] if index else ""
-    return before if len(before) <= MAX_LABEL and not _DIGIT.search(before) else ""
-
-
-def _around(node: LexborNode) -> Iterator[LexborNode]:
-    current: LexborNode | None = node
-    for _ in range(3):
-        if current is None:
-            return
-        yield current
-        current = current.parent
-
-
-def _score(page: View, candidate: _Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:
+def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:
     score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
     score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
     text = page.texts[candidate.index][0]
     if offered:  # in a link to all offers, with the cheapest one's shipping
         score -= 3
     else:
-        score -= 4 * bool(flags & view.LINK) + 4 * _says(page.lexicon.other_price, page, candidate.index)
+        score -= 4 * bool(flags & view.LINK) + 4 * money.says(page.lexicon.other_price, page, candidate.index)
         score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:
         distance = candidate.index - page.heading_index
@@ -406,15 +260,5 @@ def _score(page: View, candidate: _Candidate, flags: int, *, named: bool, offere
     return score
 
 
-def _says(pattern: re.Pattern[str], page: View, index: int) -> bool:
-    """Whether the text, or the short one before it, has one of the words."""
-    return _has(page.texts[index][0], pattern) or ((label := _label(page, index)) != "" and _has(label, pattern))
-
-
-@cached(16_384)
-def _has(text: str, pattern: re.Pattern[str]) -> bool:
-    return pattern.search(text.lower()) is not None
-
-
 def _signature(page: View, node: LexborNode) -> tuple[str, ...]:
-    return tuple(map(page.look, _around(node)))
+    return tuple(map(page.look, money.around(node)))

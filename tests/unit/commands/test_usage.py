@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -76,6 +77,7 @@ def test_without_an_output_what_is_printed_goes_nowhere(monkeypatch: pytest.Monk
     with answering([]):
         print("unheard")
         console().print("unheard, too")
+        assert sys.stdout.name == os.devnull
     sys.stdout.close()
 
 

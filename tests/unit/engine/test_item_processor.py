@@ -215,9 +215,15 @@ def test_what_ends_the_process_and_exceptions_pass(kind: type[BaseException]) ->
 
 
 def test_a_coroutine_that_is_never_resumed_is_closed_in_silence() -> None:
+    closed: list[type[BaseException]] = []
+
     async def waiting() -> None:
-        with UNINTERRUPTED:
-            await asyncio.sleep(60)
+        try:
+            with UNINTERRUPTED:
+                await asyncio.sleep(60)
+        except BaseException as error:
+            closed.append(type(error))
+            raise
 
     loop = asyncio.new_event_loop()
     task = waiting()
@@ -226,6 +232,7 @@ def test_a_coroutine_that_is_never_resumed_is_closed_in_silence() -> None:
     loop.run_forever()
     task.close()
     loop.close()
+    assert closed == [GeneratorExit]
 
 
 class Selecting(Spider):

@@ -1,0 +1,183 @@
+"""The amounts of money among the texts of a page: where each stands, how it is written, and in which currency."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from crawler.caches import cached
+from crawler.extraction import currencies, values, view
+from crawler.extraction.view import View
+
+MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading
+MAX_TEXT: Final = 80  # characters of a text with a price
+MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
+MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
+MAX_LABEL: Final = 40  # characters of a text that may label the next one
+
+_DIGIT = re.compile(r"\d")
+_UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
+_CENTS = re.compile(r"([.,]?)(\d\d)")
+_HAS_CENTS = re.compile(r"[.,]\d{1,2}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A number that may be a price: its place, its form, and its currency."""
+
+    index: int
+    node: LexborNode
+    number: str
+    currency: str | None
+
+
+def candidates(page: View) -> Iterator[Candidate]:
+    """What may be prices, each element once."""
+    done: set[int] = set()
+    for index in numbers(page):
+        found = candidate(page, index, page.document.country)
+        if found is not None and found.node.mem_id not in done:
+            done.add(found.node.mem_id)
+            yield found
+
+
+def numbers(page: View) -> list[int]:
+    """Which texts may be prices."""
+    texts = page.texts
+    found = [
+        index
+        for index in page.numbers
+        if len(text := texts[index][0]) <= MAX_TEXT
+        and "%" not in text
+        and not (index and _are_cents(texts[index - 1][0], text))
+    ]
+    if len(found) > MAX_NUMBERS:
+        found = sorted(sorted(found, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
+    return found
+
+
+def candidate(page: View, index: int, country: str) -> Candidate | None:
+    """The price in a text: with a currency beside it, in the next text, or around it; or with none, but named a
+    price."""
+    text, node = page.texts[index]
+    if money := _money(text, country):
+        return _completed(page, _with_cents(page, Candidate(index, node, *money), text, country))
+    number = values.WRITTEN.search(text)
+    if number is None or len(text) > len(number[0]) + MAX_AROUND:
+        return None
+    if currency := _beside(page, index, number[0], country):
+        return _completed(page, Candidate(index, node, number[0], currency))
+    # Of another product, a number without a currency is left alone.
+    is_others = bool(page.flags(node) & view.OTHER)
+    for element in islice(around(node), int(_is_alone(text, node)), None) if not is_others else ():
+        whole = page.price_text(element, MAX_BLOCK)
+        if len(whole) > MAX_BLOCK:
+            break
+        if money := _money(whole, country):
+            # Otherwise it is another number's cents, or next to one.
+            return Candidate(index, element, *money) if money[0].startswith(number[0]) else None
+    unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
+    if not (unit or is_others) and (page.flags(node) & view.PRICE or says(page.lexicon.price, page, index)):
+        return _completed(page, Candidate(index, node, number[0], None))
+    return None
+
+
+def _is_alone(text: str, node: LexborNode) -> bool:
+    """Whether *node* has just this one word."""
+    only = node.first_child
+    return only is not None and only.next is None and not any(map(str.isspace, text))
+
+
+def _are_cents(before: str, text: str) -> bool:
+    """Whether *text* goes on with the number at the end of the one *before*: `49` `,90`, or `49,` `90`."""
+    if text[0] in ".,":
+        return before[-1].isdigit()
+    return before[-1] in ".," and before[-2:-1].isdigit() and _CENTS.fullmatch(text) is not None
+
+
+@cached(16_384)  # pages of a site share most of their texts
+def _money(text: str, country: str) -> tuple[str, str] | None:
+    """(number, currency) of the first number in *text* that has a currency beside it."""
+    for number in values.WRITTEN.finditer(text):
+        if currency := currencies.beside(text[: number.start()], number[0], text[number.end() :], country):
+            return number[0], currency
+    return None
+
+
+def _with_cents(page: View, candidate: Candidate, text: str, country: str) -> Candidate:
+    """The same price with cents from their own element."""
+    for element in list(around(candidate.node))[:2] if text[-1].isdigit() and not _HAS_CENTS.search(text) else ():
+        whole = page.price_text(element, MAX_BLOCK)
+        if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
+            return Candidate(candidate.index, element, *money)
+    return candidate
+
+
+def _completed(page: View, each: Candidate) -> Candidate:
+    """The same price with the cents that stand after it in elements of their own: `€ 49,<sup>90</sup>`."""
+    text = page.texts[each.index][0]
+    whole = each.number.rstrip(".,")
+    if _HAS_CENTS.search(whole) or not text.rstrip(".,").endswith(whole):
+        return each
+    point = text[-1] if text[-1] in ".," else ""
+    following = page.texts[each.index + 1 : each.index + 3]
+    if not point and following and following[0][0] in (".", ","):
+        point, following = following[0][0], following[1:]
+    cents = _CENTS.fullmatch(following[0][0]) if following else None
+    if cents is None or not _is_near(following[0][1], each.node):
+        return each
+    if not (point or cents[1] or following[0][1].tag in ("sup", "small")):
+        return each
+    return replace(each, number=f"{whole}{',' if '.' in whole else '.'}{cents[2]}")
+
+
+def _is_near(node: LexborNode, other: LexborNode) -> bool:
+    """Whether both stand in one element, or in two that do."""
+    those = {each.mem_id for each in around(other)}
+    return any(each.mem_id in those for each in around(node))
+
+
+def _beside(page: View, index: int, number: str, country: str) -> str | None:
+    """The currency at the end of the text before, or at the start of the text after."""
+    after = page.texts[index + 1][0][: currencies.MAX_BESIDE - 1] if index + 1 < len(page.texts) else ""
+    before = _label(page, index)[-currencies.MAX_BESIDE :]
+    if not any(text and currencies.mentions(text, country) for text in (before, after)):
+        return None  # nearly always
+    return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
+
+
+def _label(page: View, index: int) -> str:
+    """The text before, if it is short and without digits: it may label this one."""
+    before = page.texts[index - 1][0] if index else ""
+    return before if is_label(before) else ""
+
+
+def is_label(text: str) -> bool:
+    """Whether *text* may say what the number beside it is."""
+    return len(text) <= MAX_LABEL and not _DIGIT.search(text)
+
+
+def around(node: LexborNode) -> Iterator[LexborNode]:
+    """*node*, and the two elements around it."""
+    current: LexborNode | None = node
+    for _ in range(3):
+        if current is None:
+            return
+        yield current
+        current = current.parent
+
+
+def says(pattern: re.Pattern[str], page: View, index: int) -> bool:
+    """Whether the text, or the short one before it, has one of the words."""
+    return has(page.texts[index][0], pattern) or ((label := _label(page, index)) != "" and has(label, pattern))
+
+
+@cached(16_384)
+def has(text: str, pattern: re.Pattern[str]) -> bool:
+    """Whether *text*, lower-cased, has one of the words."""
+    return pattern.search(text.lower()) is not None
