@@ -44,13 +44,13 @@ def choice(settings: Mapping[str, Any], name: str, allowed: Sequence[str]) -> st
 
 
 def text(settings: Mapping[str, Any], name: str) -> str:
-    """The setting as text, "" for None; a path may be a Path."""
+    """The setting as text, "" for None; a path may be a Path. A URI's password is never shown."""
     value = settings.get(name)
     if value is not None and not isinstance(value, (str, Path)):
-        raise ConfigError(name, value, "text")
+        raise ConfigError(name, "...", f"text, not a {type(value).__name__}")
     found = str(value or "")
-    if "\0" in found or not found.isprintable():
-        raise ConfigError(name, found, "text without control characters")
+    if not found.isprintable():
+        raise ConfigError(name, shown_uri(found), "text without control characters")
     return found
 
 

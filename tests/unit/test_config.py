@@ -98,6 +98,20 @@ def test_a_text_is_printable_text(value: Any) -> None:
         config.text_file("T", value)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("redis://:s3cret@host:6379/0\n", "'redis://***@host:6379/0\\n'"),
+        (["redis://:s3cret@host"], "'...' is invalid: expected text, not a list"),
+    ],
+)
+def test_a_text_that_is_none_shows_no_password(value: Any, shown: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        config.text({"REDIS_URL": value}, "REDIS_URL")
+    assert "s3cret" not in str(error.value)
+    assert shown in str(error.value)
+
+
 def test_a_text_may_be_missing_or_a_path() -> None:
     assert [config.text({"T": value}, "T") for value in (None, "", "a b", Path("a/b"))] == ["", "", "a b", "a/b"]
 
