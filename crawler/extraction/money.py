@@ -109,13 +109,13 @@ def _money(text: str, country: str) -> tuple[str, str] | None:
     return None
 
 
-def _with_cents(page: View, candidate: Candidate, text: str, country: str) -> Candidate:
+def _with_cents(page: View, each: Candidate, text: str, country: str) -> Candidate:
     """The same price with cents from their own element."""
-    for element in list(around(candidate.node))[:2] if text[-1].isdigit() and not _HAS_CENTS.search(text) else ():
+    for element in list(around(each.node))[:2] if text[-1].isdigit() and not _HAS_CENTS.search(text) else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
-            return Candidate(candidate.index, element, *money)
-    return candidate
+            return Candidate(each.index, element, *money)
+    return each
 
 
 def _completed(page: View, each: Candidate) -> Candidate:
