@@ -20,6 +20,8 @@ from tests.chaos.trouble import Fleet
 SHARE: Final = 0.9  # of what is used then is all that there is
 LEASES: Final = 3.0  # it stays full for this many leases: pages that wait for room are given back meanwhile
 STEPS: Final = 20
+FIRST_STEP: Final = 3  # of the blows, and how far they are apart: the last one is long before there is room
+STEPS_BETWEEN: Final = 6
 GO_ON_SECONDS: Final = 5.0  # within which requests are stored again once there is room
 
 
@@ -36,7 +38,7 @@ class Fillings:
 
 
 async def fill(
-    frontier: Frontier, fleet: Fleet, fillings: Fillings, lease: float, kill_mongo: Callable[[], None]
+    frontier: Frontier, fleet: Fleet, fillings: Fillings, lease: float, kill_mongo: Callable[[], bool]
 ) -> None:
     """Fill Redis, strike, and see how it goes on."""
     client: Any = frontier.client
@@ -59,23 +61,26 @@ async def fill(
 
 
 async def _hold(
-    frontier: Frontier, fleet: Fleet, fillings: Fillings, lease: float, kill_mongo: Callable[[], None]
+    frontier: Frontier, fleet: Fleet, fillings: Fillings, lease: float, kill_mongo: Callable[[], bool]
 ) -> bool:
     """Keep it full; whether `scrapy status` said so."""
-    blows: list[Callable[[set[int]], None]] = [
-        lambda _: kill_mongo(),
-        lambda at_work: _kill(fleet, fillings, at_work),
+    blows: list[Callable[[set[int]], bool]] = [
         lambda at_work: _stop(fleet, fillings, at_work),
+        lambda at_work: _kill(fleet, fillings, at_work),
+        lambda _: kill_mongo(),
     ]
     named = False
+    due = FIRST_STEP
     for step in range(STEPS):
         await asyncio.sleep(LEASES * lease / STEPS)
         try:
             seen = await look(frontier, None)
         except (RedisError, OSError, FrontierUnavailableError):
             continue
-        if step % 6 == 3 and blows:  # the last of them long before there is room: who comes new has to find its way
-            blows.pop(0)({int(worker.name.rsplit("-", 2)[1]) for worker in seen.workers})
+        at_work = {int(worker.name.rsplit("-", 2)[1]) for worker in seen.workers}
+        if blows and step >= due and blows[-1](at_work):  # a blow that finds nobody to hit comes at the next step
+            blows.pop()
+            due = step + STEPS_BETWEEN
         fillings.waited = max(fillings.waited, seen.waiting_for_room)
         named = named or (seen.memory > 1 and any("maxmemory" in one or "refuses" in one for one in seen.held_up))
     return named
@@ -95,16 +100,20 @@ async def _insist(call: Callable[[], Awaitable[Any]]) -> Any:
             await asyncio.sleep(0.1)
 
 
-def _kill(fleet: Fleet, fillings: Fillings, at_work: set[int]) -> None:
-    if (victim := fleet.victim(at_work)) is not None:
-        fleet.kill(victim)
-        fillings.killed += 1
+def _kill(fleet: Fleet, fillings: Fillings, at_work: set[int]) -> bool:
+    if (victim := fleet.victim(at_work)) is None:
+        return False
+    fleet.kill(victim)
+    fillings.killed += 1
+    return True
 
 
-def _stop(fleet: Fleet, fillings: Fillings, at_work: set[int]) -> None:
-    if (victim := fleet.victim(at_work)) is not None:
-        fleet.workers.remove(victim)
-        victim.send(signal.SIGTERM)
-        fleet.stopped.append(victim)
-        fleet.add()
-        fillings.stopped += 1
+def _stop(fleet: Fleet, fillings: Fillings, at_work: set[int]) -> bool:
+    if (victim := fleet.victim(at_work)) is None:
+        return False
+    fleet.workers.remove(victim)
+    victim.send(signal.SIGTERM)
+    fleet.stopped.append(victim)
+    fleet.add()
+    fillings.stopped += 1
+    return True

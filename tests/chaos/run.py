@@ -196,9 +196,7 @@ class Run:
             self._result.restarts += killed
             return killed
         if event.kind == "mongo":
-            killed = trouble.kill_server(self._home / "services", "mongodb")
-            self._result.mongo_kills += killed
-            return killed
+            return self._kill_mongo()
         if event.kind == "deploy":
             met = bool(self._left_to_others() or not self._options.old)
             return met and fleet.deploy()
@@ -251,8 +249,10 @@ class Run:
     def _hold_nothing_back(self) -> None:
         self._held_back = 0
 
-    def _kill_mongo(self) -> None:
-        self._result.mongo_kills += trouble.kill_server(self._home / "services", "mongodb")
+    def _kill_mongo(self) -> bool:
+        killed = trouble.kill_server(self._home / "services", "mongodb")
+        self._result.mongo_kills += killed
+        return killed
 
     async def _lose_everything(self, frontier: Frontier) -> bool:
         """Empty Redis, and push the start URLs again."""
