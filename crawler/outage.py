@@ -1,4 +1,6 @@
-"""A server that is away: retried with full jitter, logged once when it goes and once when it is back."""
+"""A server that is away: retried with full jitter, logged once when it goes and once when it is back.
+
+One that comes and goes fills no log."""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ from typing import ClassVar, TypeVar
 from crawler.policy.backoff import full_jitter
 
 FIRST_WAIT = 0.1  # seconds: upper limit before the second try
+MOST_TOLD, WITHIN_SECONDS = 3, 60.0  # outages that the log tells of; beyond that only
+LASTING_SECONDS = 5.0  # those that last
 T = TypeVar("T")
 
 
@@ -42,6 +46,9 @@ class Outage(ABC):
         self._clock = clock
         self._failed = clock()
         self.since: float | None = None  # on the injected clock; None = serving
+        self._told: list[float] = []  # when the last outages were logged
+        self._is_told = False  # of this one
+        self._untold = 0  # outages since one was logged
 
     @property
     def on(self) -> bool:
@@ -78,23 +85,49 @@ class Outage(ABC):
         self.counted()
         self._failed = self._clock()
         if self.since is None:
-            self.since = began
-            self.gone(error)
+            self.since, self._is_told = began, False
+            self._untold += 1
+            self.gone()
+        if not self._is_told and self._may_tell():
+            self._is_told = True
+            self.tell_gone(error)
+            self._untold = 0
 
     def over(self) -> None:
         """Note a served call."""
         if self.since is not None and self._clock() - self._failed >= self._steady_seconds:
             seconds, self.since = self._clock() - self.since, None
-            self.back(seconds)
+            self.back()
+            if self._is_told:
+                self.tell_back(seconds)
+
+    @property
+    def often(self) -> str:
+        """What to add to the message about an outage, if others before it were not logged."""
+        return f" It comes and goes: {self._untold} times since the last such line." if self._untold > 1 else ""
+
+    def _may_tell(self) -> bool:
+        now = self._clock()
+        told = [at for at in self._told if now - at < WITHIN_SECONDS]
+        if len(told) >= MOST_TOLD and self.seconds < LASTING_SECONDS:
+            return False
+        self._told = [*told, now]
+        return True
 
     @abstractmethod
     def counted(self) -> None:
         """Count an unserved call."""
 
+    def gone(self) -> None:  # noqa: B027 - need not be overridden
+        """Called when an outage begins."""
+
+    def back(self) -> None:  # noqa: B027 - need not be overridden
+        """Called when an outage ends."""
+
     @abstractmethod
-    def gone(self, error: Exception) -> None:
+    def tell_gone(self, error: Exception) -> None:
         """Log that the server is away."""
 
     @abstractmethod
-    def back(self, seconds: float) -> None:
+    def tell_back(self, seconds: float) -> None:
         """Log that it serves again, after *seconds*."""

@@ -105,6 +105,8 @@ FAULTS = (
     Mutant("a pass over all hosts ends with its first page", "sweep", "+ (looks_on() and 1 or 0)", "", DAMAGE),
     Mutant("a line's requests count as lost", "sweep", "if located and", "if false and", ("test_addresses.py",)),
     Mutant("what is reaped unsent stays spent", "reap", "refund_request(r)\n", "", BUDGETS),
+    Mutant("what is buried unsent stays spent", "bury", "refund_request(r)\n", "", BUDGETS),
+    Mutant("what is dropped unsent stays spent", "skip", "refund_request(r)", "local _ = 0", BUDGETS),
     Mutant("what is put off unsent stays spent", "put_off", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is moved unsent stays spent", "move", "refund_request(r)\n", "", BUDGETS),
     Mutant("what was sent is refunded", "lib/spend", "r[STARTED] > 0 or", "", BUDGETS),

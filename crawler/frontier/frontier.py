@@ -270,6 +270,10 @@ class Frontier:
         """Done and durable. False: the token is stale and nothing changed."""
         return await self.shards.on_handles("ack", handles)
 
+    async def skip(self, handles: Sequence[Handle]) -> list[bool]:
+        """The same for requests that are done without having been sent."""
+        return await self.shards.on_handles("skip", handles)
+
     async def settle(
         self, starts: Sequence[Handle] = (), reports: Sequence[Report] = (), acks: Sequence[Handle] = ()
     ) -> tuple[list[bool], list[int], list[bool]]:

@@ -25,10 +25,9 @@ class ServiceOutage(Outage):
     def counted(self) -> None:
         self.failures += 1
 
-    def gone(self, error: Exception) -> None:
-        logger.warning(
-            "Redis does not answer (%s): schedules wait, nothing is lost", str(error) or type(error).__name__
-        )
+    def tell_gone(self, error: Exception) -> None:
+        words = "Redis does not answer (%s): schedules wait, nothing is lost.%s"
+        logger.warning(words, str(error) or type(error).__name__, self.often)
 
-    def back(self, seconds: float) -> None:
+    def tell_back(self, seconds: float) -> None:
         logger.warning("Redis answers again after %.1f s", seconds)

@@ -1,4 +1,4 @@
-"""Retries while MongoDB is away; logs once when it goes and once when it is back."""
+"""Retries while MongoDB is away; logs when it goes and once when it is back."""
 
 from __future__ import annotations
 
@@ -85,14 +85,18 @@ class MongoOutage(Outage):
     def counted(self) -> None:
         self._stats.inc_value(names.STORE_ERRORS)
 
-    def gone(self, error: Exception) -> None:
+    def gone(self) -> None:
         self._stats.inc_value(names.STORE_OUTAGES)
         self._stats.set_value(names.STORE_AWAY, 1)
-        reason = str(error).partition(" (configured timeouts:")[0]
-        logger.error("MongoDB at %s does not store: %.300s. %s", self._where, reason, self._meanwhile)
         self.changed()
 
-    def back(self, seconds: float) -> None:
-        logger.warning("MongoDB at %s stores again after %.1f s", self._where, seconds)
+    def back(self) -> None:
         self._stats.set_value(names.STORE_AWAY, 0)
         self.changed()
+
+    def tell_gone(self, error: Exception) -> None:
+        reason = str(error).partition(" (configured timeouts:")[0]
+        logger.error("MongoDB at %s does not store: %.300s. %s.%s", self._where, reason, self._meanwhile, self.often)
+
+    def tell_back(self, seconds: float) -> None:
+        logger.warning("MongoDB at %s stores again after %.1f s", self._where, seconds)

@@ -12,7 +12,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.streams import tier_of
-from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack
+from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent
 
 GIVEN_UP: Final = 2  # Frontier.nack's answer for a request whose host is given up
 
@@ -27,7 +27,7 @@ class EndingSender:
         self._stats = stats
 
     async def send(self, batch: Sequence[Ending]) -> None:
-        """Send all of *batch* but acknowledgements, which go with starts and reports."""
+        """Send all of *batch* but acknowledgements of what was sent, which go with starts and reports."""
         for ending in batch:
             if isinstance(ending, Nack):
                 await self._nack(ending)
@@ -37,6 +37,8 @@ class EndingSender:
                 await self._bury(ending)
             elif isinstance(ending, Gone):
                 await self._end_gone(ending)
+            elif isinstance(ending, Unsent):
+                await self._skip(ending)
 
     async def _nack(self, nack: Nack) -> None:
         ours = await self._frontier.nack(
@@ -72,6 +74,11 @@ class EndingSender:
         ours = await self._frontier.end_gone(*gone.handle, reason=gone.reason, detail=gone.detail)
         for name in (names.ACKED, names.GONE.format(gone.reason)):
             self._stats.inc_value(name, int(ours))
+        self.count_stale([ours])
+
+    async def _skip(self, unsent: Unsent) -> None:
+        [ours] = await self._frontier.skip([unsent.handle])
+        self._stats.inc_value(names.ACKED, int(ours))
         self.count_stale([ours])
 
     def count_stale(self, answers: Sequence[int]) -> None:

@@ -55,4 +55,11 @@ class Gone:
     detail: dict[str, str | int]
 
 
-Ending = Handle | Nack | Move | Bury | Gone  # a bare handle is an ack
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """Done without having been sent, because a middleware dropped it, say: spends nothing of budgets."""
+
+    handle: Handle
+
+
+Ending = Handle | Nack | Move | Bury | Gone | Unsent  # a bare handle is an ack

@@ -27,7 +27,7 @@ from crawler.policy.retries import RETRIED, RetryPolicy
 from crawler.tallies import OK, UNKNOWN, UNREACHED, tallies_of
 from crawler.timings import timings_of
 from crawler.worker.lease_book import Held, LeaseBook
-from crawler.worker.lease_endings import Bury, Gone
+from crawler.worker.lease_endings import Bury, Gone, Unsent
 from crawler.worker.outbox import Outbox
 from crawler.worker.requeue import Requeue
 
@@ -176,7 +176,7 @@ class RequestTracker:
             self._crawler.stats.inc_value(names.FAILURES.format(held.evidence.failure))
         match conclusion.verdict:
             case Verdict.ACK:
-                self._outbox.end(held.handle)
+                self._outbox.end(Unsent(held.handle) if held.started_at is None else held.handle)
             case Verdict.GIVE_BACK:
                 self._outbox.give_back(held.handle)
             case Verdict.GONE:

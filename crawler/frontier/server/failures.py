@@ -10,6 +10,7 @@ from typing import Any, Final
 from redis.exceptions import (
     AskError,
     ClusterError,
+    ExecAbortError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisClusterException,
@@ -26,8 +27,8 @@ from crawler.frontier.errors import (
 )
 
 # Refusals of a server that is failing over, full, or cannot write its disk: they end once that is fixed.
-_PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError)
-_PASSING_CODES: Final = frozenset({"MISCONF", "NOREPLICAS", "BUSY", "LOADING"})
+_PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError, ExecAbortError)
+_PASSING_CODES: Final = frozenset({"MISCONF", "NOREPLICAS", "BUSY", "LOADING", "UNKILLABLE"})
 
 
 def translated(error: Exception) -> FrontierError:

@@ -56,11 +56,15 @@ class RedisOutage(Outage):
     def counted(self) -> None:
         self._stats.inc_value(names.REDIS_ERRORS)
 
-    def gone(self, error: Exception) -> None:
+    def gone(self) -> None:
         self._forget()
-        logger.warning("Redis does not answer (%s): waiting; nothing is lost", error)
 
-    def back(self, seconds: float) -> None:
-        logger.warning("Redis answers again after %.1f s", seconds)
+    def back(self) -> None:
         self._attempts = 0
         self._forget()
+
+    def tell_gone(self, error: Exception) -> None:
+        logger.warning("Redis does not answer (%s): waiting; nothing is lost.%s", error, self.often)
+
+    def tell_back(self, seconds: float) -> None:
+        logger.warning("Redis answers again after %.1f s", seconds)

@@ -79,6 +79,26 @@ async def test_a_request_that_was_not_sent_is_given_back_and_a_retry_is_not(redi
     assert used[0] == 2
 
 
+@pytest.mark.parametrize("end", ["bury", "skip"])
+async def test_what_ends_unsent_spends_nothing(redis_client: Any, end: str) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("d:a.example", TODAY, requests=2))
+    await made.frontier.push([message(n, **MANY) for n in range(6)])
+
+    async def ended() -> bool:
+        [lease] = await made.lease(1)
+        if end == "bury":
+            return await made.frontier.bury(lease.id, lease.token, reason="robots_unreachable")
+        return (await made.frontier.skip(handles([lease, lease]))) == [True, False]
+
+    assert [await ended() for _ in range(4)] == [True] * 4
+    assert (await made.frontier.budgets.used("d:a.example", TODAY[0]))[0] == 0
+    [sent] = await made.lease(1)
+    await made.frontier.start(handles([sent]), on_wire=True)
+    assert await made.frontier.bury(sent.id, sent.token, reason="http_500")
+    assert (await made.frontier.budgets.used("d:a.example", TODAY[0]))[0] == 1
+
+
 async def test_what_was_leased_yesterday_gives_nothing_back_to_today(redis_client: Any) -> None:
     made = await timed(redis_client)
     tomorrow = (TODAY[1], TODAY[1] + DAY)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import (
+    ExecAbortError,
     MasterDownError,
     NoPermissionError,
     OutOfMemoryError,
@@ -28,6 +29,8 @@ ERRORS = [
     (ReadOnlyError("READONLY"), FrontierUnavailableError),
     (OutOfMemoryError("OOM"), FrontierFullError),
     (MasterDownError("x"), FrontierUnavailableError),
+    (ExecAbortError("discarded"), FrontierUnavailableError),
+    (ResponseError("UNKILLABLE"), FrontierUnavailableError),
     (ResponseError("MISCONF disk is full"), FrontierUnavailableError),
     (ResponseError("LOADING"), FrontierUnavailableError),
     (RedisConnectionError("refused"), FrontierUnavailableError),

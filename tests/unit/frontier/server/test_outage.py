@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
@@ -41,6 +42,35 @@ async def test_however_many_calls_fail_it_is_one_outage(failures: int, caplog: p
         "Redis answers again after %.1f s",
     ]
     assert stats.get_value(names.REDIS_ERRORS) == failures
+
+
+async def test_a_server_that_comes_and_goes_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    now, forgotten = 0.0, [0]
+
+    def forget() -> None:
+        forgotten[0] += 1
+
+    outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), forget, lambda low, high: 0.0, lambda: now)
+    outage._sleep = lambda seconds: asyncio.sleep(0)
+    for _ in range(40):
+        now += 0.5
+        await outage.wait(FrontierUnavailableError("gone"))
+        outage.over()
+    assert forgotten == [80], "each outage counts, told or not"
+    assert len(caplog.records) == 6, "three, each with its end"
+
+    await outage.wait(FrontierUnavailableError("gone"))
+    assert len(caplog.records) == 6
+    now += 6
+    await outage.wait(FrontierUnavailableError("gone"))
+    assert caplog.records[-1].getMessage().endswith("It comes and goes: 38 times since the last such line.")
+    now += 1
+    outage.over()
+    assert caplog.records[-1].getMessage() == "Redis answers again after 7.0 s"
+
+    now += 60
+    await outage.wait(FrontierUnavailableError("gone"))
+    assert caplog.records[-1].getMessage() == "Redis does not answer (gone): waiting; nothing is lost."
 
 
 async def test_it_is_over_once_no_call_has_failed_for_long_enough() -> None:
