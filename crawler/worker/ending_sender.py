@@ -11,6 +11,7 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle
 from crawler.frontier.streams import tier_of
 from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent
 
@@ -37,8 +38,8 @@ class EndingSender:
                 await self._bury(ending)
             elif isinstance(ending, Gone):
                 await self._end_gone(ending)
-            elif isinstance(ending, Unsent):
-                await self._skip(ending)
+        if unsent := [ending.handle for ending in batch if isinstance(ending, Unsent)]:
+            await self._skip(unsent)
 
     async def _nack(self, nack: Nack) -> None:
         ours = await self._frontier.nack(
@@ -76,10 +77,10 @@ class EndingSender:
             self._stats.inc_value(name, int(ours))
         self.count_stale([ours])
 
-    async def _skip(self, unsent: Unsent) -> None:
-        [ours] = await self._frontier.skip([unsent.handle])
-        self._stats.inc_value(names.ACKED, int(ours))
-        self.count_stale([ours])
+    async def _skip(self, unsent: Sequence[Handle]) -> None:
+        ours = await self._frontier.skip(unsent)
+        self._stats.inc_value(names.ACKED, sum(ours))
+        self.count_stale(ours)
 
     def count_stale(self, answers: Sequence[int]) -> None:
         """Count leases that were no longer ours."""
