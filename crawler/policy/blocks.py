@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from crawler.entities import unescape
-from crawler.policy.page_text import bones, condensed, has_more, is_html, prose, visible_text
+from crawler.policy.page_text import bones, condensed, has_more, is_html, is_robots_txt, prose, visible_text
 from crawler.policy.shells import carries_data
 
 TITLE_BYTES: Final = 4_096  # searched for a title
@@ -186,7 +186,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     title = _title(body)
     suspicious = status in STATUSES or (_any(_STEMS, title) and _any(_WORDS, title))
     linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)
-    if not suspicious and (not body or linked or _has_content(body)):
+    if not suspicious and (not body or linked or _has_content(body) or is_robots_txt(body)):
         return None
     page = _Page(status, headers, body, title, linked=linked)
     if suspicious and (decisive := _decided(page)) is not None:

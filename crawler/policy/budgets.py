@@ -37,6 +37,8 @@ class Budget:
 
     def windows(self, now_ms: int) -> tuple[Span, ...]:
         """The opening hours from yesterday on, since an evening's may extend past midnight."""
+        if not self.hours:
+            return ()
         today = self._local(now_ms).date()
         spans = [
             (self._at(today + timedelta(days=day), opens), self._at(today + timedelta(days=day), closes))

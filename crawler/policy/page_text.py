@@ -14,6 +14,8 @@ LOOKS: Final = (8, 15, 4, 12, 6, 10, 2, 14)  # sixteenths of a source that are c
 LOOK_BYTES: Final = 2_048
 CHUNK_BYTES: Final = 65_536
 
+ROBOTS_BYTES: Final = 1_024
+_ROBOTS_RULES: Final = frozenset((b"allow", b"disallow"))
 MOST_CODE: Final = 131_072  # characters of text searched for code
 LONG_WORD: Final = 100
 _CODE: Final = frozenset("{}=;")
@@ -58,6 +60,15 @@ def is_html(body: bytes) -> bool:
     return any(
         sign in body[:1_024].lower() for sign in (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta")
     )
+
+
+def is_robots_txt(body: bytes) -> bool:
+    """Whether *body* is a plain robots.txt: without tags, and with its fields at the start of its first lines."""
+    if b"<" in body:
+        return False
+    lines = [line.lstrip().lower() for line in body[:ROBOTS_BYTES].splitlines()]
+    fields = [line.partition(b":")[0].rstrip() for line in lines if line and not line.startswith(b"#")]
+    return fields[:1] == [b"user-agent"] and not _ROBOTS_RULES.isdisjoint(fields)
 
 
 def has_more(body: bytes, sign: bytes, number: int) -> bool:

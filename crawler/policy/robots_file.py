@@ -1,9 +1,11 @@
-"""A robots.txt, read group by group as in RFC 9309 and its reference parser; Protego reads its delays."""
+"""A robots.txt, read group by group as in RFC 9309 and its reference parser; Protego reads its rates."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple, TypeAlias
 
 from protego import Protego, RequestRate
@@ -35,7 +37,7 @@ _NO_LINE_ENDS: Final = str.maketrans(
 )
 # Hours as in "0900-1730", of Request-rate and Visit-time.
 _SPAN: Final = re.compile(r"(?<![\d/])(\d\d):?(\d\d)\s*-\s*(\d\d):?(\d\d)(?!\d)")
-_RATE, _VISIT = "request-rate", "visit-time"
+_DELAY, _RATE, _VISIT = "crawl-delay", "request-rate", "visit-time"
 _MOST_TIMES: Final = 20  # lines of each
 _ALL: Final = "*"
 _ALLOW, _DISALLOW = _RULES = ("allow", "disallow")
@@ -47,7 +49,7 @@ class Group(NamedTuple):
     """What one agent is told. *hours*: minutes of the day (UTC) between which it may come; none for any time."""
 
     rules: PathRules
-    limits: Protego
+    delay: float | None = None  # seconds
     rates: tuple[RequestRate, ...] = ()
     hours: tuple[tuple[int, int], ...] = ()
 
@@ -81,7 +83,7 @@ class RobotsFile:
 
     def crawl_delay(self, agent: str) -> float | None:
         """The delay in seconds."""
-        return self.group(agent).limits.crawl_delay(_ALL)
+        return self.group(agent).delay
 
     def request_rates(self, agent: str) -> tuple[RequestRate, ...]:
         """Protego's form of them."""
@@ -111,16 +113,22 @@ class RobotsFile:
 
 def _group(sections: list[list[Line]]) -> Group:
     said = [line for section in sections for line in section]
-    limits = [f"{name}: {value}" for name, value in said if name not in _RULES]
     rules = PathRules((name == _ALLOW, value) for name, value in said if name in _RULES)
+    delay = _delay(value for name, value in said if name == _DELAY)
     rates = [value for name, value in said if name == _RATE][:_MOST_TIMES]
     visits = [value for name, value in said if name == _VISIT][:_MOST_TIMES]
-    parsed = [_limits((f"{_RATE}: {value}",)).request_rate(_ALL) for value in rates]
-    return Group(rules, _limits(limits), tuple(one for one in parsed if one is not None), _hours(visits or rates))
+    parsed = [Protego.parse(f"User-agent: {_ALL}\n{_RATE}: {value}").request_rate(_ALL) for value in rates]
+    return Group(rules, delay, tuple(one for one in parsed if one is not None), _hours(visits or rates))
 
 
-def _limits(lines: Sequence[str]) -> Protego:
-    return Protego.parse("\n".join((f"User-agent: {_ALL}", *lines)))
+def _delay(values: Iterable[str]) -> float | None:
+    """The last that is a number of seconds, as Protego reads it."""
+    delay = None
+    for value in values:
+        with suppress(ValueError):
+            if 0 <= (seconds := float(value)) < math.inf:
+                delay = seconds
+    return delay
 
 
 def _hours(values: Sequence[str]) -> tuple[tuple[int, int], ...]:

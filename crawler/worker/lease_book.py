@@ -41,6 +41,7 @@ class Held:
     started_at: float | None = None  # when it was sent
     reported: bool = False  # the host's slot is free again
     lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
+    free_at: float | None = None  # when its host had no delay: it may go all the same
     loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses its slot now
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # in progress: more than one if a callback downloads its own request again
@@ -63,6 +64,11 @@ class Held:
         named = {"run_id": self.run_id, "request_id": lease.id, "host": lease.host, "url": url}
         known = named | {"attempt": lease.deliveries + 1, "tier": tier_of(lease.stream)}
         return {name: value for name, value in known.items() if value}
+
+    @property
+    def needs_turn(self) -> bool:
+        """Whether it is to ask for another one."""
+        return self.lent and self.free_at is None
 
     def on_wire_since(self, moment: float) -> bool:
         """Whether it, or the request it waits for, was sent before *moment* and is still unanswered."""

@@ -109,12 +109,13 @@ class Pacer:
             return await self._beside(request)
         if held.reported:
             return await self._hop(request, held)
-        if not held.lent and self._rests(held.lease.host):  # a page that needs another turn waits for it
+        if not held.needs_turn and self._rests(held.lease.host):  # a page that needs another turn waits for it
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
         if held.lent:
             async with held.loan:
-                await self._take(request, held, self._patience)
+                if held.needs_turn:
+                    await self._take(request, held, self._patience)
         if self._clock() <= held.start_by:
             await self._ask(held)
         if self._clock() > held.start_by:
@@ -134,7 +135,8 @@ class Pacer:
         """Charge a suspect, or a lease that is not fresh, before it is sent. If its host has pushed back meanwhile, or
         the lease is no longer ours, it goes back, uncharged."""
         suspect = held.lease.deliveries >= SUSPECT_DELIVERIES
-        fresh = held.lent or self._clock() - held.leased_at < ASK_AFTER_SECONDS
+        asked_at = max(held.leased_at, held.free_at or 0.0)
+        fresh = held.needs_turn or self._clock() - asked_at < ASK_AFTER_SECONDS
         if (suspect or not fresh) and not await self._outbox.start(held.handle):
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError

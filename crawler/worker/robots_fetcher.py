@@ -75,10 +75,14 @@ class RobotsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What is known of an origin, and its parsed file; no file if nothing is forbidden."""
+    """What is known of an origin, and its parsed file; no file if nothing is forbidden.
+
+    *paced*: its host wants a delay, hours, or to be left alone, or it is not known that it does not.
+    """
 
     known: CachedRobots
     file: RobotsFile | None = None
+    paced: bool = True
 
 
 async def read(lines: str) -> RobotsFile:
@@ -124,7 +128,7 @@ class RobotsFetcher:
             return None
         if failing and not unreachable:
             logger.warning("%s/robots.txt is reachable again after %.0f s", origin, failing)
-        return Fetched(found, file)
+        return Fetched(found, file, paced=delay_ms > 0 or hours is not None or worker.frontier.config.throttle)
 
     async def _answer(self, worker: Worker, host: str, origin: str) -> RobotsAnswer | None:
         """The answer; None without a turn at the host. The task is extended meanwhile."""

@@ -1,35 +1,27 @@
 #!lua flags=allow-oom
--- robots_keep: store the result of fetching a robots.txt for the fleet, and the delay that it asks for. Of a host's
--- origins the longest counts. The delay is forgotten with the host, after that was idle for long.
+-- robots_keep: store the results of fetching robots.txt files for the fleet, and the delays that they ask for. Of a
+-- host's origins the longest counts. The delay is forgotten with the host, after that was idle for long.
 -- KEYS[1]  the shard's tag
--- ARGV[1]  origin
--- ARGV[2]  the worker that fetched it
--- ARGV[3]  verdict
--- ARGV[4]  status
--- ARGV[5]  ms it stays fresh
--- ARGV[6]  ms it is kept
--- ARGV[7]  body
--- ARGV[8]  sitemaps
--- ARGV[9]  host
--- ARGV[10]  ms between two requests, 0 for none; '' if it was unreachable: the old delay stays
--- ARGV[11]  terms of the hours in which it may be visited (see lib/budgets), with the ms they hold; '' for none
+-- ARGV[1...]  eleven for each file:
+--   origin
+--   the worker that fetched it
+--   verdict
+--   status
+--   ms it stays fresh
+--   ms it is kept
+--   body
+--   sitemaps
+--   host
+--   ms between two requests, 0 for none; '' if it was unreachable: the old delay stays
+--   terms of the hours in which it may be visited (see lib/budgets), with the ms they hold; '' for none
 -- T:origins:<host> HASH origin -> ms, while one of its robots.txt is remembered.
--- Result: the host's delay now in ms, more if it is paused for longer; -1 if another worker has taken over and nothing
--- changed.
--- O(streams and origins of the host).
+-- Result: for each the host's delay now in ms, more if it is paused for longer; -1 if another worker has taken over and
+-- nothing changed.
+-- O(streams and origins of the host) each.
 -- include: clock damage state hosts
-local TAKEN_OVER = -1
-local origin, name, asked = ARGV[1], ARGV[9], ARGV[10]
-local key = T .. ':robots:' .. origin
-local lock = key .. ':lock'
-local owner = call('GET', lock)
-local fresh_until, since = unpack(call('HMGET', key, 'until', 'since'))
-if owner ~= ARGV[2] and (owner or (tonumber(fresh_until) or 0) > now) then return TAKEN_OVER end
-since = asked == '' and (tonumber(since) or 0) or 0
-if asked == '' and since == 0 then since = now end
+local TAKEN_OVER, FIELDS = -1, 11
 
--- The delay is in force at once.
-local function ask_for(h, ms)
+local function ask_for(h, name, origin, ms)
   local origins = T .. ':origins:' .. name
   call('HSET', origins, origin, ms)
   call('PEXPIRE', origins, ROBOTS_MS)
@@ -46,17 +38,42 @@ local function ask_for(h, ms)
   unsettled[name] = true
 end
 
-local h = host(name)
-if asked ~= '' then ask_for(h, asked) end
-if asked ~= '' and ARGV[11] ~= '' then
-  local until_ms = now + struct.unpack('<d', ARGV[11])
-  call('HSET', T .. ':budgets', 'v:' .. name, struct.pack('<d', until_ms) .. string.sub(ARGV[11], 9))
-elseif asked ~= '' then
-  call('HDEL', T .. ':budgets', 'v:' .. name)
+-- What is known before a file is stored; nothing if another worker has taken over.
+local function prepare(origin, worker, _, _, _, _, _, _, name, asked, terms)
+  local key = T .. ':robots:' .. origin
+  local owner = call('GET', key .. ':lock')
+  local fresh_until, since = unpack(call('HMGET', key, 'until', 'since'))
+  if owner ~= worker and (owner or (tonumber(fresh_until) or 0) > now) then return nil end
+  local h = host(name)
+  if asked == '' then return h, (tonumber(since) or 0) > 0 and since or now end
+  ask_for(h, name, origin, asked)
+  if terms == '' then
+    call('HDEL', T .. ':budgets', 'v:' .. name)
+  else
+    local until_ms = now + struct.unpack('<d', terms)
+    call('HSET', T .. ':budgets', 'v:' .. name, struct.pack('<d', until_ms) .. string.sub(terms, 9))
+  end
+  return h, 0
 end
-call('HSET', key, 'verdict', ARGV[3], 'status', ARGV[4], 'until', now + ARGV[5], 'since', since, 'body', ARGV[7],
-  'sitemaps', ARGV[8])
-call('PEXPIRE', key, ARGV[6])
-call('DEL', lock)
+
+local function store(since, origin, _, verdict, status, fresh_ms, keep_ms, body, sitemaps)
+  local key = T .. ':robots:' .. origin
+  call('HSET', key, 'verdict', verdict, 'status', status, 'until', now + fresh_ms, 'since', since, 'body', body,
+    'sitemaps', sitemaps)
+  call('PEXPIRE', key, keep_ms)
+  call('DEL', key .. ':lock')
+end
+
+local known, result = {}, {}
+for i = 1, #ARGV, FIELDS do known[#known + 1] = {prepare(unpack(ARGV, i, i + FIELDS - 1))} end
+-- All delays are in force before any file is known: an error above leaves all of it to be done again.
 save()
-return math.ceil(math.max(h[DELAY], h[BLOCKED] - now))
+for i, one in ipairs(known) do
+  local h, since = unpack(one)
+  result[i] = TAKEN_OVER
+  if h then
+    store(since, unpack(ARGV, FIELDS * (i - 1) + 1, FIELDS * i))
+    result[i] = math.ceil(math.max(h[DELAY], h[BLOCKED] - now))
+  end
+end
+return result

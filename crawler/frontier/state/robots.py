@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from itertools import chain
+from typing import Any, Final
 
+from crawler.frontier.server.gathered import Gathered
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.budgets import Terms
 from crawler.policy.robots import RobotsVerdict
 
 LOCK_MS: Final = 5_000  # extended while the fetch runs: the delay that a killed worker causes
+MOST: Final = 16  # files per call: storing them takes Redis about a millisecond
+
+Row = tuple[bytes | str | float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,23 @@ class Robots:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
+        self._claims = self._gathered("robots_claim", lambda: (LOCK_MS,))
+        self._keeps = self._gathered("robots_keep", tuple)
+
+    def _gathered(self, script: str, first: Callable[[], tuple[int, ...]]) -> list[Gathered[Row]]:
+        """Calls of *script* for each shard, with rows behind *first*."""
+
+        async def send(shard: int, rows: list[Row]) -> Sequence[Any]:
+            answers: list[Any] = await self._shards.run(script, shard, *first(), *chain.from_iterable(rows))
+            return answers
+
+        return [Gathered(partial(send, shard), MOST) for shard in range(self._shards.count)]
 
     async def claim(self, host: str, origin: str, worker: str) -> CachedRobots | FetchTask | None:
         """What is known of *origin*, else the task to fetch it; None while another worker does. Calling it again
         extends the task."""
         shard = self._shards.of_host(host)
-        kind, *rest = await self._shards.run("robots_claim", shard, origin, worker, LOCK_MS)
+        kind, *rest = await self._claims[shard].ask((origin, worker))
         if kind == b"known":
             verdict, fresh_ms, status, body, failing_ms = rest
             try:
@@ -86,7 +103,7 @@ class Robots:
         texts = (zlib.compress(known.rules.encode()), "\n".join(known.sitemaps))
         terms = b"" if hours is None else hours.packed()
         row = (known.verdict, known.status, known.fresh_ms, keep_ms, *texts, host, asked, terms)
-        now_ms = int(await self._shards.run("robots_keep", self._shards.of_host(host), origin, worker, *row))
+        now_ms = int(await self._keeps[self._shards.of_host(host)].ask((origin, worker, *row)))
         return now_ms if now_ms >= 0 else None
 
     async def sitemaps(self, host: str) -> Mapping[str, list[str]]:

@@ -30,6 +30,7 @@ from crawler.errors import RobotsUnreachableError
 from crawler.frontier.state.robots import FetchTask
 from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
+from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
 from crawler.worker.lease_book import Held
 from crawler.worker.pacing import TooLateError
@@ -54,6 +55,7 @@ class Parsed:
     expires: float
     later: bool = False
     failing: float = 0.0  # seconds it has been failing, once its pages are given up
+    paced: bool = True  # its host wanted a delay at *since*, as far as is known
 
     @property
     def pending(self) -> bool:
@@ -128,7 +130,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         if known.later:
             self._put_back(held, origin, known)
         if held is not None and held.leased_at < known.since:
-            self._pace_anew(held)
+            self._pace_anew(held, known)
         parser = known.parser
         if isinstance(parser, FileParser) and parser.rp.is_long:
             await read_for(self._agent(request), parser.rp)
@@ -139,11 +141,14 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         asks: Any = self._robotstxt_useragent or request.headers.get(b"User-Agent", self._default_useragent)
         return to_unicode(asks)
 
-    def _pace_anew(self, held: Held) -> None:
+    def _pace_anew(self, held: Held, known: Parsed) -> None:
         """*held* was paced before its host's Crawl-delay was known, and fetching the file may have used its turn: give
         it back, uncharged, so that it holds no slot until the next turn. Only once, or a file that is forgotten at once
-        would send it back for ever."""
+        would send it back for ever. A host without a delay has no turns to wait for."""
         held.lent = True
+        if not known.paced and not held.address:  # others at its address may want one
+            held.free_at = known.since
+            return
         if held.reported or held.downloads > 1 or held.lease.id in self._returned:
             return  # it takes another turn and waits for it here
         self._returned[held.lease.id] = None
@@ -197,12 +202,13 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
             return Parsed(None, now, now + fresh, later=True)
         since, expires = now - max(0.0, self._ttl - fresh), now + min(fresh, LOOK_AGAIN_SECONDS)
         if found.verdict is RobotsVerdict.ALLOW:
-            return Parsed(None, since, expires)
+            return Parsed(None, since, expires, paced=fetched.paced)
         parser = await self._parser(found.rules, fetched.file)
-        await self.crawler.signals.send_catch_log_async(
-            signal=signals.robots_parsed, robotparser=parser, request=request
-        )
-        return Parsed(parser, since, expires)
+        if is_heard(self.crawler, signals.robots_parsed):
+            await self.crawler.signals.send_catch_log_async(
+                signal=signals.robots_parsed, robotparser=parser, request=request
+            )
+        return Parsed(parser, since, expires, paced=fetched.paced)
 
     async def _parser(self, rules: str, file: RobotsFile | None) -> RobotParser:
         implementation: Any = self._parserimpl

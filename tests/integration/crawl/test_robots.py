@@ -63,6 +63,17 @@ async def test_a_fleet_asks_once_and_obeys(fleet: Fleet) -> None:
     assert (left.in_flight, left.leases) == (0, 0)
 
 
+async def test_a_first_page_follows_its_file_at_once_where_there_is_no_delay(fleet: Fleet) -> None:
+    """To go back to the queue and to come again is a quarter of what a robots.txt costs."""
+    with ExitStack() as stack:
+        files = {"/robots.txt": Page(PRIVATE)}
+        sites = [stack.enter_context(Site(pages(2) | files, f"127.0.4.{number}")) for number in range(1, 9)]
+        await fleet.push(*(site.url(path) for site in sites for path in pages(2)))
+        [log] = await crawled(fleet, DOWNLOAD_DELAY=0, AUTOTHROTTLE_ENABLED=False, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+        assert all(site.requested[0] == "/robots.txt" for site in sites)
+    assert (count(log, "robotstxt/request_count"), count(log, "frontier/given_back")) == (8, 0)
+
+
 async def test_a_killed_fetcher_costs_a_moment(fleet: Fleet) -> None:
     hold = threading.Event()
     with Site(pages() | {"/robots.txt": Page(PRIVATE, hold=hold)}) as site:

@@ -142,3 +142,35 @@ async def test_the_hosts_whose_pages_wait_for_it_are_told(redis_client: Any) -> 
     assert first.given_up_ms == 86_400_000 - 1_000
     assert (second.host, second.pages, second.why) == ("b.example", 1, "delayed")
     assert await world.frontier.inspection.waiting("other") == []
+
+
+async def test_workers_pages_of_a_moment_ask_together(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = await timed(redis_client)
+    robots, calls, run = world.frontier.robots, list[str](), world.frontier.shards.run
+
+    async def counted(name: str, *given: Any) -> Any:
+        calls.append(name)
+        return await run(name, *given)
+
+    monkeypatch.setattr(world.frontier.shards, "run", counted)
+    hosts = [f"h{number}.example" for number in range(10)]
+    claimed = await asyncio.gather(*(robots.claim(host, f"https://{host}", "w") for host in hosts))
+    assert claimed == [FetchTask(0)] * 10
+    kept = [robots.keep(host, f"https://{host}", "w", RULES, keep_ms=1, delay_ms=at) for at, host in enumerate(hosts)]
+    assert await asyncio.gather(*kept) == list(range(10)), "each its own"
+    assert calls == ["robots_claim", "robots_keep"]
+
+
+async def test_files_kept_beside_a_damaged_key_have_their_delays_in_force(redis_client: Any) -> None:
+    """The call fails where it meets the key, which is set aside, and is done again from the start."""
+    world = await timed(redis_client)
+    shards, robots = world.frontier.shards, world.frontier.robots
+    hosts = ["a.example", "b.example"]
+    await asyncio.gather(*(robots.claim(host, f"https://{host}", "w") for host in hosts))
+    await redis_client.set(shards.key(0, "origins:b.example"), "no hash")
+    kept = [robots.keep(host, f"https://{host}", "w", RULES, keep_ms=60_000, delay_ms=2_000) for host in hosts]
+    assert await asyncio.gather(*kept) == [2_000, 2_000]
+    slots = [await world.frontier.reserve_slot(host, delay_ms=0, cap=8, worker="w") for host in hosts]
+    assert [slot.wait_ms for slot in slots] == [0, 0]
+    again = [await world.frontier.reserve_slot(host, delay_ms=0, cap=8, worker="w") for host in hosts]
+    assert all(slot.token is None and slot.wait_ms > 0 for slot in again), "the delay that the file asks for"

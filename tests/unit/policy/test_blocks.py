@@ -12,7 +12,7 @@ from scrapy.http import Headers
 
 from benchmarks import blocks as benchmark
 from crawler.policy.blocks import KINDS, VENDORS, Block, detect
-from crawler.policy.page_text import visible_text
+from crawler.policy.page_text import is_robots_txt, visible_text
 from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
 
 SAVED = Path(os.environ.get("BLOCKS") or "no-saved-pages")
@@ -90,3 +90,23 @@ def test_saved_pages() -> None:
     result = benchmark.judge(benchmark.labelled(SAVED))
     assert result.good
     assert result.mistaken == []
+
+
+@pytest.mark.parametrize(
+    ("body", "plain"),
+    [
+        (b"User-agent: *\nDisallow: /private\n", True),
+        (b"# ours\n\r\n user-agent : a\r\nUSER-AGENT: b\r\nallow: /\r\n", True),
+        (b"User-agent: curl is denied. Are you a robot?", False),
+        (b"Access denied\nUser-agent: *\nDisallow: /", False),
+        (b"User-agent: *\nDisallow: /\n<script>robot()</script>", False),
+        (b"", False),
+    ],
+)
+def test_a_plain_robots_txt_is_known(body: bytes, plain: bool) -> None:
+    assert is_robots_txt(body) is plain
+
+
+def test_a_robots_txt_is_none_whatever_its_paths_are_named() -> None:
+    body = b"User-agent: *\n" + b"Disallow: /are-you-a-robot/access-denied/captcha\n" * 3
+    assert detect(200, {"Content-Type": "text/plain"}, body, "https://a.example/robots.txt") is None

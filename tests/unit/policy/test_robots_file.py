@@ -244,6 +244,18 @@ def test_any_text_can_be_read_and_any_agent_may_ask(lines: str, agent: str, path
     assert isinstance(file.sitemaps, list)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["5"], ["0"], ["-0"], ["1e3"], ["1_0"], [" 2 "], ["2", "x"], ["x", "2"], ["7", "-1"], ["nan"], ["inf", "3"],
+        ["9" * 5_000], ["1,5"], ["2s"], [""], [": 4"], ["٣"],
+    ],
+)  # fmt: skip
+def test_a_crawl_delay_is_read_as_protego_reads_it(values: list[str]) -> None:
+    lines = "User-agent: *\n" + "".join(f"Crawl-delay: {value}\n" for value in values)
+    assert RobotsFile(lines).crawl_delay("a") == Protego.parse(lines).crawl_delay("a")
+
+
 LETTERS = "abcdefghij"
 LONG_PATH = "/" + LETTERS * 400
 

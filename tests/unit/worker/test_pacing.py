@@ -215,6 +215,29 @@ async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(
     assert site.frontier.names == ["report", "take", "report", "take"]
 
 
+async def test_where_there_is_no_delay_a_page_follows_what_went_in_its_turn(site: Site) -> None:
+    lease = site.holds(PAGE)
+    robots = await site.pacer.turn(ROBOTS)
+    lease.free_at = site.clock.now
+    waiting = asyncio.ensure_future(site.pacer.turn(PAGE))
+    await asyncio.wait([waiting], timeout=0.01)
+    assert not waiting.done(), "one slot, one request"
+    site.pacer.answered(robots, Response(ROBOTS.url))
+    assert ((await waiting).held, site.taken()) == (lease, [])
+
+
+async def test_a_page_that_needs_no_other_turn_asks_once_it_is_not_fresh(site: Site) -> None:
+    lease = site.holds(PAGE)
+    lease.lent, lease.free_at = True, site.clock.now
+    site.clock.now += 0.2
+    site.frontier.ours = False
+    waiting = asyncio.ensure_future(site.pacer.turn(PAGE))
+    await asyncio.wait([waiting], timeout=0.01)
+    await site.outbox.flush()
+    with pytest.raises(TooLateError):
+        await waiting
+
+
 async def test_what_is_only_buffered_gives_its_slot_to_who_waits_beside_the_queue(site: Site) -> None:
     """All downloads of the worker may wait for a robots.txt, which waits for a slot that a buffered page holds."""
     there, other = held(1), held(2, "b.example")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from pydispatch import dispatcher
 from scrapy import Request
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
+from scrapy.signals import robots_parsed
 
 from crawler.errors import ConfigError
 from crawler.frontier.server.losses import Losses
@@ -21,7 +24,7 @@ from crawler.policy.robots import RobotsVerdict
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.pacing import TooLateError
-from crawler.worker.robots_fetcher import RobotsConfig
+from crawler.worker.robots_fetcher import Fetched, RobotsConfig
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Outage, Stats, held
 
@@ -100,6 +103,8 @@ class Site:
         )
         monkeypatch.setattr(RobotsTxtMiddleware, "_worker", worker)
         monkeypatch.setattr("asyncio.sleep", self._sleep)
+        self.listener = lambda: None
+        dispatcher.connect(self.listener, robots_parsed, sender=made)
 
     async def _claim(self, host: str, origin: str, worker: str) -> CachedRobots | FetchTask | None:
         self.asked += 1
@@ -130,6 +135,13 @@ async def test_a_known_file_is_parsed_once_and_looked_for_again_after_a_while(mo
     site.clock.now += 301
     await site.middleware.process_request(Request(URL))
     assert site.asked == 2
+
+
+async def test_a_file_is_not_announced_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, RULES)
+    site.listener = lambda: None  # the one before is gone
+    await site.middleware.process_request(Request(URL))
+    assert (site.asked, site.parsed) == (1, [])
 
 
 async def test_a_file_is_forgotten_when_redis_may_have_lost_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,6 +211,26 @@ async def test_a_page_leased_before_the_file_was_known_goes_back_once(monkeypatc
     early.lent, early.started_at = False, None
     await site.middleware.process_request(page)
     assert early.lent, "a file that is forgotten at once must not keep it for ever: it takes another turn"
+
+
+@pytest.mark.parametrize(
+    ("paced", "address", "goes_back"), [(True, "", True), (False, "", False), (False, "ip:127.0.0.1", True)]
+)
+async def test_a_page_whose_host_has_no_delay_need_not_go_back(
+    monkeypatch: pytest.MonkeyPatch, paced: bool, address: str, goes_back: bool
+) -> None:
+    site = Site(monkeypatch, FetchTask(0))
+    fetched = Fetched(CachedRobots(RobotsVerdict.ALLOW, 404, 86_400_000), paced=paced)
+    monkeypatch.setattr(site.middleware._fetcher, "fetch", AsyncMock(return_value=fetched))
+    site.book.hold(page := Request(URL), lease := held(1))
+    lease.address = address
+    site.clock.now += 1
+    if goes_back:
+        with pytest.raises(TooLateError):
+            await site.middleware.process_request(page)
+    else:
+        await site.middleware.process_request(page)
+    assert (lease.lent, lease.needs_turn) == (True, goes_back)
 
 
 @pytest.mark.parametrize("state", [{"reported": True}, {"downloads": 2}])
