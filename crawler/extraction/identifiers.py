@@ -127,7 +127,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
             asked += 1
             if match is None or asked > MAX_ASIDE or not page.is_sheet(node):
                 continue
-        value = _VALUE.match(labelled[label.end() :] or _next(page, index))
+        value = _VALUE.match(labelled[label.end() :].lstrip(_OPENING) or _next(page, index).lstrip(_OPENING))
         if value and any(map(str.isdigit, value[1])):
             of = aside if flags & view.OTHER else found if match else doubtful
             of.append((max(1.0, 3.0 - 0.7 * len(of)) if of else SHOWN, value[1]))

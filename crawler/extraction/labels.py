@@ -53,7 +53,8 @@ _BRAND = (
     r"|торговая марка|произвођач|brend|proizvođač|robna marka|znamka|blagovna znamka|proizvajalec|producător"
     r"|zīmols|ražotājs|prekės ženklas|gamintojas|kaubamärk|bränd|tootja|μάρκα|κατασκευαστής|üretici|מותג|יצרן"
     r"|العلامة التجارية|الماركة|الشركة المصنعة|برند|سازنده|ब्रांड|निर्माता|品牌|品牌名称|品牌名稱|ブランド|ブランド名"
-    r"|メーカー|メーカー名|브랜드|제조사|แบรนด์|ยี่ห้อ|thương hiệu|hãng|hãng sản xuất|merek|jenama)"
+    r"|メーカー|メーカー名|브랜드|제조사|แบรนด์|ยี่ห้อ|thương hiệu|hãng|hãng sản xuất|merek|jenama"
+    r"|manufactured by|vendor)"
 )
 BRANDS: Final = frozenset(_BRAND.removeprefix("(?:").removesuffix(")").split("|"))  # in lower case
 BRAND_PREFIX: Final = re.compile(rf"^.{{0,40}}\b{_BRAND}\s*[:：]\s*", re.IGNORECASE)

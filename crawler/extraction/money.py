@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -52,9 +52,7 @@ def numbers(page: View) -> list[int]:
     found = [
         index
         for index in page.numbers
-        if len(text := texts[index][0]) <= MAX_TEXT
-        and "%" not in text
-        and not (index and _are_cents(texts[index - 1][0], text))
+        if len(text := texts[index][0]) <= MAX_TEXT and "%" not in text and not _are_cents(texts, index)
     ]
     if len(found) > MAX_NUMBERS:
         found = sorted(sorted(found, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
@@ -93,11 +91,17 @@ def _is_alone(text: str, node: LexborNode) -> bool:
     return only is not None and only.next is None and not any(map(str.isspace, text))
 
 
-def _are_cents(before: str, text: str) -> bool:
-    """Whether *text* goes on with the number at the end of the one *before*: `49` `,90`, or `49,` `90`."""
+def _are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
+    """Whether a text goes on with the number before it: `49` `,90`, or `49,` `90`, or `49` `,` `90`."""
+    text, before = texts[index][0], texts[index - 1][0] if index else ""
+    if not before:
+        return False
     if text[0] in ".,":
         return before[-1].isdigit()
-    return before[-1] in ".," and before[-2:-1].isdigit() and _CENTS.fullmatch(text) is not None
+    if before[-1] not in ".," or _CENTS.fullmatch(text) is None:
+        return False
+    whole = before[:-1] or (texts[index - 2][0] if index > 1 else "")
+    return whole[-1:].isdigit()
 
 
 @cached(16_384)  # pages of a site share most of their texts
@@ -160,6 +164,19 @@ def _label(page: View, index: int) -> str:
 def is_label(text: str) -> bool:
     """Whether *text* may say what the number beside it is."""
     return len(text) <= MAX_LABEL and not _DIGIT.search(text)
+
+
+def is_aside(page: View, index: int) -> bool:
+    """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
+    after it."""
+    pattern, texts = page.lexicon.side_price, page.texts
+    if has(texts[index][0], pattern):
+        return True
+    label = _label(page, index)
+    if label.endswith((":", "：")) and has(label, pattern):
+        return True
+    after = texts[index + 1][0] if index + 1 < len(texts) else ""
+    return after != "" and is_label(after) and after[-1] not in ":：" and has(after, pattern)
 
 
 def around(node: LexborNode) -> Iterator[LexborNode]:

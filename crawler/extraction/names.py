@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from crawler.caches import cached
@@ -14,6 +15,7 @@ CURRENT: Final = 16  # the price asked now
 BUTTON: Final = 32  # a button
 OLD: Final = 128  # an old price, by its name; a lower price nearby has to confirm that
 CHOICE: Final = 256  # one of several sizes or colours
+NET: Final = 512  # no price that is asked: without tax, of a unit, or what is saved
 
 _OTHER = re.compile(
     r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|\bowl"
@@ -57,6 +59,11 @@ _ONCE: Final = word_set(
 _ONCE_ALONE: Final = word_set("old was strike striked strikethrough struck crossed msrp rrp srp mrp through uvp")
 _NOT_YET: Final = word_set("before non pre without no un not")  # "price-before-sale": before it was reduced
 _CHOICES: Final = word_set("size sizes swatch swatches taille tailles talla tallas taglia groesse groessen velikost")
+# Beside a word for a price.
+_NET: Final = word_set(
+    "net netto excl excluding exvat extax untaxed unit saving savings saved save yousave ersparnis economy economia "
+    "economie ahorro risparmio"
+)
 
 
 @cached(16_384)  # a site's pages share their names
@@ -69,7 +76,8 @@ def flags(name: str) -> int:
     words = _words(name)
     value += CHOICE * (not _CHOICES.isdisjoint(words))
     priced = bool(_PRICE.search(lower))
-    return value + PRICE * priced + _time(words, priced=priced)
+    net = priced and not (_NET.isdisjoint(words) and ("without", "tax") not in pairwise(words))
+    return value + PRICE * priced + NET * net + _time(words, priced=priced)
 
 
 def is_sheet(name: str) -> bool:

@@ -53,6 +53,8 @@ class Shown:
         best = self._best_price
         if best is not None and (best.repeated or self._is_of_cards(best)):
             return False
+        if best is not None and visible_price.is_in_card(self.view, best):
+            best = None
         score = 1.0 * evidence.named - 2.0 * is_front(self.draft.document.url)
         if best is not None:
             score -= PERIODIC * visible_price.is_of_period(self.view, best)

@@ -30,6 +30,7 @@ BUTTON: Final = names.BUTTON
 HIDDEN: Final = 64  # not shown
 OLD: Final = names.OLD
 CHOICE: Final = names.CHOICE
+NET: Final = names.NET
 
 _NEUTRAL: Final = tag_ids("body html")
 _TAG_FLAGS: Final = {

@@ -18,6 +18,13 @@ _SCORE = re.compile(
 _BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
 _STARS = "[class*=ating],[class*=tars],[aria-label*=star i],[title*=star i]"
 _LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
+# Names of elements that show just a brand.
+_BRANDED = re.compile(
+    r"(?:^|\s|product|item|pdp|detail|view|info)[-_]*"
+    r"(?:brands?|manufacturers?|vendor|marke|marka|marque|marca|merk|hersteller|fabricante?|producent|znacka)"
+    r"(?:[-_]*(?:name|link|title|value|wrapper|container|text))?(?:$|\s)",
+    re.IGNORECASE,
+)
 _LOGO = re.compile(r"^logo (?:von |de |di |of )?|[- ]logo$", re.IGNORECASE)
 _REVIEWS = re.compile(
     r"(\d[\d.,\u00a0]{0,9})\s*(?:customer |verified |product )?(?:reviews?|ratings?|opini|bewertung|rezension|avis\b"
@@ -31,6 +38,7 @@ MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
 NEAR = 60  # texts around the heading
+AROUND = 3  # elements around a text that may be named a brand
 BESIDE = 4  # texts right by the heading
 MAX_LOGOS = 30
 REACH = 2_000  # characters of a tag before its alt
@@ -56,13 +64,31 @@ def shown_brand(page: View) -> str | None:
         if 0 < len(value) <= 60 and not value.endswith((":", "：")):
             return value
     near = {node.mem_id: node for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
+    name = shown_title(page)
     for node in near.values():
-        if not _is_brand(node.attributes):
-            continue
-        text = text_of(node, MAX_BRAND)
-        if text and len(text) < MAX_BRAND and not page.flags(node) & view.OTHER:
-            return _BY.sub("", text)
+        named = _named_brand(node)
+        if named and named != name and not page.flags(node) & view.OTHER:
+            return _BY.sub("", named)
     return _linked_brand(page)
+
+
+def _named_brand(node: LexborNode) -> str | None:
+    """The short text of *node*, if it, or an element with no other text around it, is named a brand."""
+    if _is_brand(node.attributes):
+        return _short(text_of(node, MAX_BRAND))
+    around, text = node.parent, ""
+    for _ in range(AROUND):
+        if around is None:
+            break
+        if _is_brands_own(around.attributes):
+            text = text or text_of(node, MAX_BRAND)
+            return _short(text) if text_of(around, MAX_BRAND) == text else None
+        around = around.parent
+    return None
+
+
+def _short(text: str) -> str | None:
+    return text if 0 < len(text) < MAX_BRAND else None
 
 
 def _linked_brand(page: View) -> str | None:
@@ -106,7 +132,14 @@ def _begun(name: str, *texts: str) -> str | None:
 def _is_brand(attributes: dict[str, str | None]) -> bool:
     """Whether an element has such a name."""
     named = f"{attributes.get('class')} {attributes.get('data-testid')}"
-    return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
+    if "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand":
+        return True
+    return _is_brands_own(attributes)
+
+
+def _is_brands_own(attributes: dict[str, str | None]) -> bool:
+    """Whether an element is named for a brand, and not just in the colours of the shop's (`text-brand`)."""
+    return _BRANDED.search(attributes.get("class") or "") is not None
 
 
 def shown_rating(page: View) -> tuple[str, str] | None:

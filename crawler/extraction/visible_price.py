@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
-from crawler.extraction import currencies, money, values, view
+from crawler.extraction import cards, currencies, money, values, view
 from crawler.extraction.view import View
 
 UNDERCUTS: Final = 8  # texts between an old price and the current one
@@ -26,6 +26,7 @@ ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
 BY_BUTTON: Final = 12  # texts between a price and its buy button
 BEHIND: Final = 4  # texts from a buy button to its price
+MAX_CARDS: Final = 12  # of the likeliest prices, asked whether they are in other products' cards
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
 _WORDY = re.compile(r"[^\W\d_]{4,}")
@@ -84,7 +85,7 @@ def shown_prices(page: View) -> list[Price]:
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
         )
     found.sort(key=lambda price: -price.score)
-    return _lower_first(found)
+    return _lower_first(_cards_last(page, found), page.heading_index)
 
 
 def stands(page: View, stated: Decimal) -> bool:
@@ -110,7 +111,7 @@ def _looked_at(page: View, each: money.Candidate) -> _Looked:
     past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
     offered = _is_offered(page, each)
     text = page.texts[each.index][0]
-    aside = _PER.search(text) is not None or money.has(text, page.lexicon.side_price)
+    aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each.index)
     named = offered or bool(flags & view.PRICE) or (not aside and money.says(page.lexicon.price, page, each.index))
     wordy = _is_wordy(text)
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
@@ -226,10 +227,26 @@ def currency_of(amount: Decimal, prices: list[Price]) -> str | None:
     return shown[0].currency if shown and (shown[0].amount == amount or shown[0].score >= MIN_SCORE) else None
 
 
-def _lower_first(prices: list[Price]) -> list[Price]:
+def _cards_last(page: View, prices: list[Price]) -> list[Price]:
+    """Put the first likely price that is in no other product's card before those that are."""
+    for at, price in enumerate(prices[:MAX_CARDS]):
+        if price.score < MIN_SCORE or price.past:
+            break
+        if not is_in_card(page, price):
+            return [price, *prices[:at], *prices[at + 1 :]]
+    return prices
+
+
+def is_in_card(page: View, price: Price) -> bool:
+    """Whether *price* is in the card of another product."""
+    return cards.is_in_card(page, page.texts[price.index][1])
+
+
+def _lower_first(prices: list[Price], heading: int) -> list[Price]:
     """Of two adjacent prices the lower one is current, the other old: put it first.
 
-    Not one in a sentence after the other: that is without tax, or one of several payments.
+    Not one on the other side of the *heading* (place of a text), nor one in a sentence after the other: that is without
+    tax, or one of several payments.
     """
     if not prices:
         return prices
@@ -238,6 +255,7 @@ def _lower_first(prices: list[Price]) -> list[Price]:
         price
         for price in prices[1:6]
         if abs(price.index - first.index) <= 3
+        and not price.index < heading < first.index
         and price.score >= max(MIN_SCORE, first.score - 1.5)
         and (price.index < first.index or price.wordy <= (first.wordy or price.named))
         and first.amount * MIN_DISCOUNTED <= price.amount < first.amount

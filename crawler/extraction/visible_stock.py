@@ -22,7 +22,8 @@ MAX_LABEL: Final = 40  # characters of a button
 MAX_PRESSED: Final = 300  # elements with their label in an attribute
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
-_DISABLED = re.compile(r"disabled|inactive|sold-?out|unavailable|\bhidden\b|\bhide\b|d-none")
+_SOLD_OUT = re.compile(r"sold-?out|unavailable|out-?of-?stock|no-?stock")
+_DISABLED = re.compile(r"disabled|inactive|\bhidden\b|\bhide\b|d-none")
 # Buttons that may have their label in an attribute.
 _LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
 
@@ -31,8 +32,9 @@ class Button(Enum):
     """The state of a buy button."""
 
     NONE = 0
-    DISABLED = 1
-    WORKING = 2
+    DISABLED = 1  # until somebody chooses a size, or a script has run
+    SOLD_OUT = 2
+    WORKING = 3
 
 
 def shown_availability(page: View) -> str | None:
@@ -40,13 +42,14 @@ def shown_availability(page: View) -> str | None:
 
     A buy button that works outweighs a denial, which then is about another size or shop, but for one on a button before
     it, or one that a label announces ("Availability: out of stock"); without one the first denial counts, then the
-    first promise, then a button that is disabled. Known weakness: buttons that only a script enables or disables.
+    first promise, then a button named sold out. One that is just disabled says nothing: it may wait for a choice, or
+    for a script. Known weakness: buttons that only a script disables.
     """
     button = buy_button(page)
     if button is Button.WORKING:
-        return _denied_on_button(page) or _labelled_denial(page) or _said(page, "PreOrder", "BackOrder") or "InStock"
+        return _denied_on_button(page) or _labelled_denial(page) or _announced(page) or "InStock"
     stated = _said(page, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _said(page, "InStock")
-    return stated or ("OutOfStock" if button is Button.DISABLED else None)
+    return stated or ("OutOfStock" if button is Button.SOLD_OUT else None)
 
 
 def is_sold(page: View) -> bool:
@@ -67,7 +70,7 @@ def _button(page: View) -> Button:
         state = _state(page, node)
         if state is Button.WORKING:
             return state
-        best = state if state is Button.DISABLED else best
+        best = max(best, state, key=lambda each: each.value)
     return best
 
 
@@ -91,6 +94,16 @@ def _said(page: View, *names: str) -> str | None:
         del near[at]
     first = _first(page, "\n".join(text for text, node in near if not page.flags(node) & _ELSEWHERE), names)
     return first[1] if first else None
+
+
+def _announced(page: View) -> str | None:
+    """PreOrder or BackOrder, if that is said before or on the first working buy button: below it, it is of others."""
+    said = _said(page, "PreOrder", "BackOrder")
+    places = buy_places(page) if said is not None else ()
+    if said is None or not places or places[0] <= page.heading_index:
+        return said
+    above = "\n".join(text for text, _ in page.texts[: places[0] + 1] if len(text) <= MAX_WORDS)
+    return said if page.lexicon.place(said, above.lower()) is not None else None
 
 
 def _near(page: View) -> list[tuple[str, LexborNode]]:
@@ -170,7 +183,10 @@ def _state(page: View, node: LexborNode) -> Button:
         if current is None or current.tag == "body":
             break
         attributes = current.attributes
-        if "disabled" in attributes or _DISABLED.search((attributes.get("class") or "").lower()):
+        name = (attributes.get("class") or "").lower()
+        if _SOLD_OUT.search(name):
+            return Button.SOLD_OUT
+        if "disabled" in attributes or _DISABLED.search(name):
             return Button.DISABLED
         if current.tag in ("button", "input", "a"):
             return Button.NONE if _leads_away(page, attributes) else Button.WORKING

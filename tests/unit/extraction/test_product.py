@@ -236,6 +236,34 @@ def test_what_sells_is_in_stock_whatever_machines_are_told(body: str, availabili
     assert (item.availability, item.found_in["availability"]) == (availability, source)
 
 
+@pytest.mark.parametrize(
+    ("body", "availability"),
+    [
+        ("<button>Add to cart</button><p>Pre-order the next edition</p>", "InStock"),
+        ("<p>Pre-order</p><button>Add to cart</button>", "PreOrder"),
+        ("<select><option>M</select><button disabled>Add to cart</button>", "InStock"),
+        ("<button class='btn sold-out'>Add to cart</button>", "OutOfStock"),
+    ],
+)
+def test_what_buttons_say_of_the_stock(body: str, availability: str) -> None:
+    assert found(f"<title>Knife</title><h1>Knife</h1><p class=price>$9</p>{body}").availability == availability
+
+
+@pytest.mark.parametrize(
+    ("body", "brand"),
+    [
+        ("<h2 class=productView-brand><a href=/acme><i>Acme</i></a></h2>", "Acme"),
+        ("<p class=Marka><a href=/acme>Acme</a></p>", "Acme"),
+        ("<p>Vendor</p><p>Acme</p>", "Acme"),
+        ("<button class=btn-brand><i>Buy now</i></button>", None),
+        ("<p class=brand><i>Knife</i></p>", None),
+    ],
+)
+def test_the_brand_that_is_shown(body: str, brand: str | None) -> None:
+    item = found(f"<title>Knife</title><h1>Knife</h1><p class=price>$9</p>{body}<button>Add to cart</button>")
+    assert item.brand == brand
+
+
 def test_one_size_in_stock_is_enough() -> None:
     sizes = [{"@type": "Product", "name": "Shirt", "sku": str(n), "offers": {"price": "9", "priceCurrency": "EUR",
               "availability": stock}} for n, stock in enumerate(("OutOfStock", "InStock", "OutOfStock"))]  # fmt: skip
@@ -276,7 +304,7 @@ def test_of_two_stated_prices_the_shown_one_counts() -> None:
         ("Ausverkauft in Größe M", "", "InStock", "html"),
         ("Jetzt vorbestellen", "", "PreOrder", "html"),
         ("Nicht mehr im Sortiment", " disabled", "Discontinued", "html"),
-        ("Farbe: rot", " disabled", "OutOfStock", "html"),
+        ("Farbe: rot", " disabled", "InStock", "inferred"),
         ("Farbe: rot", "", "InStock", "html"),
     ],
 )

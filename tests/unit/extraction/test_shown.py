@@ -37,6 +37,11 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<p>Free shipping over $25</p><p class=price>$49</p>", "49", "USD"),
         ("<p class=price><del>$59</del> $49</p>", "49", "USD"),
         ("<p class=price>$49</p><p class=price>-20%</p>", "49", "USD"),
+        ("<p class=price><b>R$</b><b>239</b><b>,</b><b>90</b></p>", "239.90", "BRL"),
+        ("<p class=price>$49</p><p class=price><i>(You save</i> <i class=price--saving>$13</i>)</p>", "49", "USD"),
+        ("<p><i>Price:</i> <b class=price>$24</b></p><p><i>Excl. tax:</i> <b class=price>$20</b></p>", "24", "USD"),
+        ("<p class=price>$24</p><p class=price-net>$20</p>", "24", "USD"),
+        ("<h2>$49</h2><ul><li><h4><a href=/fork>Fork</a></h4><p class=price>$9</p></ul>", "49", "USD"),
         ("<div class=related><p class=price>$9</p></div><p>$49</p>", "49", "USD"),
         ("<a href=/other class=price>$9</a><p>$49</p>", "49", "USD"),
         ("<p class=price hidden>$9</p><p class=price>$49</p>", "49", "USD"),
@@ -65,6 +70,11 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
 def test_the_price_that_is_asked(body: str, amount: str | None, currency: str | None) -> None:
     best = visible_price.best_price(visible_price.shown_prices(view(f"<h1>Knife</h1>{body}")))
     assert (best and best.amount, best and best.currency) == (Decimal(amount) if amount else None, currency)
+
+
+def test_a_lower_price_above_the_heading_is_anothers() -> None:
+    body = "<a>Fork</a><p class=sale-price>$35</p><h1>Knife</h1><p class=sale-price>$64</p>"
+    assert visible_price.shown_prices(view(body))[0].amount == 64
 
 
 @pytest.mark.parametrize(
@@ -127,7 +137,7 @@ def test_without_headings_it_is_the_longest_part_of_the_title(body: str, heading
         ("<div class=btn-buy>Add to cart</div>", "WORKING"),
         ("<button aria-label='Add to cart'><svg></svg></button>", "WORKING"),
         ("<button disabled>Add to cart</button>", "DISABLED"),
-        ("<button class='btn sold-out'>Add to cart</button>", "DISABLED"),
+        ("<button class='btn sold-out'>Add to cart</button>", "SOLD_OUT"),
         ("<button disabled>Add to cart</button><button>Add to cart</button>", "WORKING"),
         ("<div class=related><button>Add to cart</button></div>", "NONE"),
         ("<p>Add to cart and enjoy</p>", "NONE"),
