@@ -34,7 +34,7 @@ _INPUTS: Final = frozenset(
     )
 )  # fmt: skip
 _QUERY: Final = _INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
-_LABELLED = re.compile(rf">[{re.escape(_OPENING)}\n]*+(?:{labels.SKU_LABEL.pattern})")
+_LABELLED = re.compile(rf">[{re.escape(_OPENING.replace('<', ''))}\n]*+(?:{labels.SKU_LABEL.pattern})")
 _MARKER = re.compile(
     r"(?:dp|p|pd|prod|products?|produkte?|produits?|productos?|produtos?|prodott[oi]|items?|itm|goods|gp|ip|sku|details?"
     r"|article|artikel|i)",

@@ -33,10 +33,16 @@ def blocks(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
 
     An unreparable block still yields the simple properties of its product, if it has one.
     """
+    for source in sources(html, scripts):
+        yield from _values(source)
+
+
+def sources(html: str, scripts: Iterable[Script]) -> Iterator[str]:
+    """The JSON-LD scripts of *html* as they are written."""
     stated = (script for script in scripts if "json" in script.attributes and _TYPE.search(script.attributes))
     for script in islice(stated, MAX_BLOCKS):
         if script.end - script.start <= MAX_BLOCK:
-            yield from _values(html[script.start : script.end])
+            yield html[script.start : script.end]
 
 
 def _values(source: str) -> Iterator[Any]:

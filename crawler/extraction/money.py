@@ -18,6 +18,7 @@ MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading
 MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
+NEAR: Final = 3  # texts before and after a number that may be in one element with it
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 
 _DIGIT = re.compile(r"\d")
@@ -63,26 +64,33 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
     """The price in a text: with a currency beside it, in the next text, or around it; or with none, but named a
     price."""
     text, node = page.texts[index]
-    if money := _money(text, country):
-        return _completed(page, _with_cents(page, Candidate(index, node, *money), text, country))
-    number = values.WRITTEN.search(text)
-    if number is None or len(text) > len(number[0]) + MAX_AROUND:
+    number, currency = _written(text, country)
+    if currency:
+        return _completed(page, _with_cents(page, Candidate(index, node, number, currency), text, country))
+    if not number or len(text) > len(number) + MAX_AROUND:
         return None
-    if currency := _beside(page, index, number[0], country):
-        return _completed(page, Candidate(index, node, number[0], currency))
+    if beside := _beside(page, index, number, country):
+        return _completed(page, Candidate(index, node, number, beside))
     # Of another product, a number without a currency is left alone.
     is_others = bool(page.flags(node) & view.OTHER)
-    for element in islice(around(node), int(_is_alone(text, node)), None) if not is_others else ():
+    may_be = not is_others and _is_mentioned(page, index, country)
+    for element in islice(around(node), int(_is_alone(text, node)), None) if may_be else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
             break
         if money := _money(whole, country):
             # Otherwise it is another number's cents, or next to one.
-            return Candidate(index, element, *money) if money[0].startswith(number[0]) else None
+            return Candidate(index, element, *money) if money[0].startswith(number) else None
     unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
-    if not (unit or is_others) and (page.flags(node) & view.PRICE or says(page.lexicon.price, page, index)):
-        return _completed(page, Candidate(index, node, number[0], None))
+    if not (unit or is_others) and (page.flags(node) & view.PRICE or says("price", page, index)):
+        return _completed(page, Candidate(index, node, number, None))
     return None
+
+
+def _is_mentioned(page: View, index: int, country: str) -> bool:
+    """Whether a text so near that both may be in one element of MAX_BLOCK characters mentions a currency."""
+    near = page.texts[max(0, index - NEAR) : index + NEAR + 1]
+    return any(len(text) <= MAX_BLOCK and currencies.mentions(text, country) for text, _ in near)
 
 
 def _is_alone(text: str, node: LexborNode) -> bool:
@@ -105,12 +113,23 @@ def _are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
 
 
 @cached(16_384)  # pages of a site share most of their texts
-def _money(text: str, country: str) -> tuple[str, str] | None:
-    """(number, currency) of the first number in *text* that has a currency beside it."""
+def _written(text: str, country: str) -> tuple[str, str]:
+    """(number, currency) of the first number in *text* that has a currency beside it, else (first number, "").
+
+    ("", "") if there is no number.
+    """
+    first = ""
     for number in values.WRITTEN.finditer(text):
+        first = first or number[0]
         if currency := currencies.beside(text[: number.start()], number[0], text[number.end() :], country):
             return number[0], currency
-    return None
+    return first, ""
+
+
+def _money(text: str, country: str) -> tuple[str, str] | None:
+    """(number, currency) of the first number in *text* that has a currency beside it."""
+    found = _written(text, country)
+    return found if found[1] else None
 
 
 def _with_cents(page: View, each: Candidate, text: str, country: str) -> Candidate:
@@ -169,14 +188,14 @@ def is_label(text: str) -> bool:
 def is_aside(page: View, index: int) -> bool:
     """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
     after it."""
-    pattern, texts = page.lexicon.side_price, page.texts
-    if has(texts[index][0], pattern):
+    says, texts = page.lexicon.says, page.texts
+    if says("side_price", texts[index][0]):
         return True
     label = _label(page, index)
-    if label.endswith((":", "：")) and has(label, pattern):
+    if label.endswith((":", "：")) and says("side_price", label):
         return True
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
-    return after != "" and is_label(after) and after[-1] not in ":：" and has(after, pattern)
+    return after != "" and is_label(after) and after[-1] not in ":：" and says("side_price", after)
 
 
 def around(node: LexborNode) -> Iterator[LexborNode]:
@@ -189,12 +208,7 @@ def around(node: LexborNode) -> Iterator[LexborNode]:
         current = current.parent
 
 
-def says(pattern: re.Pattern[str], page: View, index: int) -> bool:
-    """Whether the text, or the short one before it, has one of the words."""
-    return has(page.texts[index][0], pattern) or ((label := _label(page, index)) != "" and has(label, pattern))
-
-
-@cached(16_384)
-def has(text: str, pattern: re.Pattern[str]) -> bool:
-    """Whether *text*, lower-cased, has one of the words."""
-    return pattern.search(text.lower()) is not None
+def says(kind: str, page: View, index: int) -> bool:
+    """Whether the text, or the short one before it, has a phrase of that *kind*."""
+    says = page.lexicon.says
+    return says(kind, page.texts[index][0]) or ((label := _label(page, index)) != "" and says(kind, label))

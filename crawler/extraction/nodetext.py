@@ -33,6 +33,8 @@ def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
     ):  # most that anyone asks for
         text = " ".join(content[: 4 * limit].split())
         return [text] if text and node.tag_id not in _CODE else []
+    if only is None and node.text_content is None:  # as most icons
+        return []
     parts: list[str] = []
     size = 0
     for count, each in enumerate(node.traverse(include_text=True, skip_empty=True)):

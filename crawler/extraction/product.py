@@ -7,6 +7,8 @@ elements are read. Otherwise every source is read for what is missing.
 
 from __future__ import annotations
 
+from typing import Final
+
 from crawler.extraction import opengraph, state_product
 from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
@@ -15,6 +17,8 @@ from crawler.extraction.shown import Shown
 from crawler.extraction.structured import Structured, StructuredData
 from crawler.items import ProductItem
 from crawler.policy.domains import DomainRules
+
+NO_RULES: Final = DomainRules()
 
 
 def extract_product(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> ProductItem | None:
@@ -30,7 +34,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     tree is shared with other readers, and *url* must be its own.
     """
     document = html if isinstance(html, Document) else Document(html, url)
-    rules = rules or DomainRules()
+    rules = rules or NO_RULES
     draft = Draft(document)
     if rules.fields:
         draft.fill(domain.raw_fields(document, rules), "rule")

@@ -9,7 +9,8 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import Final
 
-from crawler.extraction import identifiers, visible, visible_price, visible_stock
+from crawler.extraction import identifiers, jsonld, visible, visible_price, visible_stock
+from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
 from crawler.extraction.structured import StructuredData
 from crawler.extraction.view import View
@@ -97,8 +98,10 @@ class Shown:
         """Whether the identifier in structured data is not visible, and the page labels another one."""
         if self.draft.lacks("sku") or self.draft.found_in["sku"] == "rule":
             return False
-        markup = self.draft.document.markup
-        return not identifiers.is_shown(self.draft.fields["sku"], markup) and identifiers.may_label(markup)
+        document = self.draft.document
+        if identifiers.is_shown(self.draft.fields["sku"], document.markup):
+            return False
+        return document.has_tree or identifiers.may_label(document.markup)  # a tree answers in less time
 
     def is_doubtful(self, evidence: StructuredData) -> bool:
         """Whether the stated price may not be the current one."""
@@ -108,7 +111,7 @@ class Shown:
         if len(set(evidence.prices)) > 1 or _is_reduced(price, document.markup):
             return True
         # Often a script shows it: that it does not stand in the source is alone no reason to build a tree.
-        return (document.has_tree or _is_net(document.html)) and not _is_shown(price, document.markup)
+        return (document.has_tree or _is_net(document)) and not _is_shown(price, document.markup)
 
     def read_identifier(self) -> None:
         """Replace an invisible identifier by the labelled one."""
@@ -189,9 +192,10 @@ def _is_reduced(price: Decimal, html: str) -> bool:
     return any(_is_old(html[max(0, at - REACH) : at].lower()) for at in islice(_shown(digits, html), MAX_PLACES))
 
 
-def _is_net(html: str) -> bool:
+def _is_net(document: Document) -> bool:
     """Whether structured data states prices without tax."""
-    return "valueAddedTaxIncluded" in html and _NET.search(html) is not None
+    sources = jsonld.sources(document.html, document.source.scripts)
+    return any("valueAddedTaxIncluded" in stated and _NET.search(stated) for stated in sources)
 
 
 def _is_shown(price: Decimal, html: str) -> bool:

@@ -42,8 +42,10 @@ _DATE = re.compile(
     r"|\d{1,2}\.? [^\W\d_]{3,12}\.?,? \d{4}|[^\W\d_]{3,12}\.? \d{1,2},? \d{4}"
 )
 _FOLLOWED = re.compile(r"(\S*\d\S*)\s+\D{4,}")
+_PLAIN_NAME = re.compile(r"[^:：|&<]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _COUNT = re.compile(r"\d{1,3}(?:[ .,\u00a0\u202f]\d{3})+(?!\d)|\d+")
+_APART = re.compile(r"[\s_-]+")
 _AVAILABILITY = {
     name.lower(): name
     for name in (
@@ -92,7 +94,8 @@ def brand(raw: object) -> str | None:
     """A brand's name, without a label or slogan (`More of the brand: Acme`, `Acme | We cut` -> `Acme`); not a date or
     URL."""
     value = name(raw)
-    value = name(BRAND_PREFIX.sub("", value).partition(" | ")[0]) if value is not None else None
+    if value is not None and not _PLAIN_NAME.fullmatch(value):  # few, and the pattern is a slow one
+        value = name(BRAND_PREFIX.sub("", value).partition(" | ")[0])
     return None if value is None or _DATE.fullmatch(value) or value.startswith(("http:", "https:", "//")) else value
 
 
@@ -149,14 +152,18 @@ def availability(raw: object) -> str | None:
     if not isinstance(raw, str) or not raw:
         return None
     name = raw.rstrip("/ ").rpartition("/")[2].strip()
-    plain = re.sub(r"[\s_-]+", "", name).lower()
+    plain = name.lower()
+    if plain not in _AVAILABILITY:
+        plain = _APART.sub("", plain)
     known = _AVAILABILITY.get(plain) or ("OutOfStock" if plain.endswith("outofstock") else None)
     return known or lexicon().availability(raw[:MAX_TEXT])
 
 
 def gtin(raw: object) -> str | None:
     """A GTIN-8, -12, -13 or -14 (an ISBN-13 too) with a valid check digit, digits only."""
-    digits = re.sub(r"[\s-]", "", str(raw)) if isinstance(raw, (str, int)) else ""
+    digits = str(raw) if isinstance(raw, (str, int)) else ""
+    if not digits.isdigit():
+        digits = _APART.sub("", digits)
     return digits if is_gtin(digits) and digits.strip("0") else None
 
 

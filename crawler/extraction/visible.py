@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from crawler.caches import cached
 from crawler.extraction import labels, values, view
 from crawler.extraction.nodetext import parts_of, text_of
 from crawler.extraction.view import View
@@ -34,6 +35,7 @@ _REVIEWS = re.compile(
 )
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
+_FIRST = frozenset("".join({label[0] + label[0].upper() for label in labels.BRANDS}))
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
@@ -54,7 +56,7 @@ def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer, else that of an element with such a name near the
     heading, else a link by the heading or a logo with which heading or title begin."""
     for index, (text, node) in enumerate(page.texts):
-        if len(text) > MAX_LABEL + MAX_BRAND:
+        if text[0] not in _FIRST or len(text) > MAX_LABEL + MAX_BRAND:
             continue
         label, _, same = text.replace("：", ":").partition(":")
         if label.strip().lower() not in labels.BRANDS or page.flags(node) & view.OTHER:
@@ -64,23 +66,30 @@ def shown_brand(page: View) -> str | None:
         if 0 < len(value) <= 60 and not value.endswith((":", "：")):
             return value
     near = {node.mem_id: node for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
-    name = shown_title(page)
+    name, known = shown_title(page), dict[int, bool]()
     for node in near.values():
-        named = _named_brand(node)
+        named = _named_brand(node, known)
         if named and named != name and not page.flags(node) & view.OTHER:
             return _BY.sub("", named)
     return _linked_brand(page)
 
 
-def _named_brand(node: LexborNode) -> str | None:
-    """The short text of *node*, if it, or an element with no other text around it, is named a brand."""
-    if _is_brand(node.attributes):
+def _named_brand(node: LexborNode, known: dict[int, bool]) -> str | None:
+    """The short text of *node*, if it, or an element with no other text around it, is named a brand.
+
+    *known*: which elements around were asked already; texts share them.
+    """
+    attributes = node.attributes
+    if attributes and (_is_brand(attributes) or _is_branded(attributes.get("class") or "")):
         return _short(text_of(node, MAX_BRAND))
     around, text = node.parent, ""
     for _ in range(AROUND):
         if around is None:
             break
-        if _is_brands_own(around.attributes):
+        identity = around.mem_id
+        if identity not in known:
+            known[identity] = _is_branded(around.attributes.get("class") or "")
+        if known[identity]:
             text = text or text_of(node, MAX_BRAND)
             return _short(text) if text_of(around, MAX_BRAND) == text else None
         around = around.parent
@@ -131,15 +140,16 @@ def _begun(name: str, *texts: str) -> str | None:
 
 def _is_brand(attributes: dict[str, str | None]) -> bool:
     """Whether an element has such a name."""
-    named = f"{attributes.get('class')} {attributes.get('data-testid')}"
-    if "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand":
-        return True
-    return _is_brands_own(attributes)
+    named = attributes.get("class") or ""
+    if "data-testid" in attributes:
+        named = f"{named} {attributes['data-testid']}"
+    return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
 
 
-def _is_brands_own(attributes: dict[str, str | None]) -> bool:
+@cached(4_096)  # a site's pages share their names
+def _is_branded(classes: str) -> bool:
     """Whether an element is named for a brand, and not just in the colours of the shop's (`text-brand`)."""
-    return _BRANDED.search(attributes.get("class") or "") is not None
+    return _BRANDED.search(classes) is not None
 
 
 def shown_rating(page: View) -> tuple[str, str] | None:

@@ -107,12 +107,12 @@ def stands(page: View, stated: Decimal) -> bool:
 
 def _looked_at(page: View, each: money.Candidate) -> _Looked:
     flags = page.flags(each.node)
-    worded = money.says(page.lexicon.past_price, page, each.index)
+    worded = money.says("past_price", page, each.index)
     past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
     offered = _is_offered(page, each)
     text = page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each.index)
-    named = offered or bool(flags & view.PRICE) or (not aside and money.says(page.lexicon.price, page, each.index))
+    named = offered or bool(flags & view.PRICE) or (not aside and money.says("price", page, each.index))
     wordy = _is_wordy(text)
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
     return _Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
@@ -140,7 +140,7 @@ def _is_undercut(
         and each.currency is not None
         and not page.flags(each.node) & (view.PAST | view.OTHER)
         and not (page.flags(each.node) & view.OLD and page.flags(old.node) & view.OLD)
-        and not money.says(page.lexicon.past_price, page, each.index)
+        and not money.says("past_price", page, each.index)
         and other >= amount * MIN_DISCOUNTED
         for each, other in near
     )
@@ -270,7 +270,7 @@ def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, o
     if offered:  # in a link to all offers, with the cheapest one's shipping
         score -= 3
     else:
-        score -= 4 * bool(flags & view.LINK) + 4 * money.says(page.lexicon.other_price, page, candidate.index)
+        score -= 4 * bool(flags & view.LINK) + 4 * money.says("other_price", page, candidate.index)
         score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:
         distance = candidate.index - page.heading_index

@@ -82,7 +82,7 @@ def buy_places(page: View) -> list[int]:
 
 def _said(page: View, *names: str) -> str | None:
     """Which of *names* the short texts around the heading state first, for the whole product."""
-    near = list(page.once(_near))
+    near = list(page.once(_near_stock))
     for _ in range(MAX_DOUBTED):
         first = _first(page, "\n".join(text for text, _ in near), names)
         if first is None:
@@ -113,14 +113,22 @@ def _near(page: View) -> list[tuple[str, LexborNode]]:
     return [(text.lower(), node) for text, node in near if len(text) <= MAX_WORDS]
 
 
+def _near_stock(page: View) -> list[tuple[str, LexborNode]]:
+    """Those that say something of stock: few or none."""
+    near = page.once(_near)
+    return [near[at] for at in page.lexicon.of_stock.among([text for text, _ in near])]
+
+
 def _denied_on_button(page: View) -> str | None:
     """OutOfStock, if a button between the heading and the first working buy button says so: that one is another's."""
     places = buy_places(page)
     start = page.heading_index
-    for text, node in page.texts[start : places[0]] if places and start >= 0 else ():
-        flags = page.flags(node) if len(text) <= MAX_LABEL else 0
-        is_button = flags & view.BUTTON and not flags & _ELSEWHERE and _is_whole(text, node)
-        if is_button and page.lexicon.place("OutOfStock", text.lower()) == 0:
+    before = page.texts[start : places[0]] if places and start >= 0 else []
+    short = [(text.lower(), text, node) for text, node in before if len(text) <= MAX_LABEL]
+    for at in page.lexicon.of_stock.among([lower for lower, _, _ in short]):
+        lower, text, node = short[at]
+        flags = page.flags(node) if page.lexicon.place("OutOfStock", lower) == 0 else 0
+        if flags & view.BUTTON and not flags & _ELSEWHERE and _is_whole(text, node):
             return "OutOfStock"
     return None
 
@@ -135,6 +143,8 @@ def _is_whole(text: str, node: LexborNode) -> bool:
 
 def _labelled_denial(page: View) -> str | None:
     """OutOfStock, if a label for the whole product's stock is followed by a denial."""
+    if _said(page, "OutOfStock", "Discontinued") is None:
+        return None
     near = "\n".join(text for text, _ in page.once(_near))
     labels_of_stock = labels.STOCK_LABEL.finditer(near)
     stated = (near[label.end() : label.end() + MAX_LABEL].partition("\n")[0] for label in labels_of_stock)
@@ -163,8 +173,9 @@ def _buying(page: View) -> Iterator[LexborNode]:
 
 def _bought(page: View) -> set[str]:
     """The page's short texts that are labels of buy buttons."""
-    buys = page.lexicon.buys
-    return {text for text in {text for text, _ in page.texts if len(text) <= MAX_LABEL} if buys(text.lower())}
+    short = list(dict.fromkeys(text for text, _ in page.texts if len(text) <= MAX_LABEL))
+    lower = [text.lower() for text in short]
+    return {short[at] for at in page.lexicon.of_buying.among(lower) if page.lexicon.buys(lower[at])}
 
 
 def _leads_away(page: View, attributes: Mapping[str, str | None]) -> bool:

@@ -6,9 +6,12 @@ import re
 import string
 import tomllib
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
+
+from crawler.caches import cached
+from crawler.extraction.phrases import Phrases
 
 _PHRASES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text("utf-8")  # part of the program, read once
@@ -102,6 +105,20 @@ class Lexicon:
         denied = next((at for at, denied in self._promises(text) if denied), None)
         return min((at for at in (place, denied) if at is not None), default=None)
 
+    @cached_property
+    def of_stock(self) -> Phrases:
+        """What texts about stock must contain: most say nothing of it."""
+        return Phrases(each for kind in _STOCK.values() for each in _phrases(kind, self._languages))
+
+    @cached_property
+    def of_buying(self) -> Phrases:
+        """What labels of buy buttons must contain."""
+        return Phrases(_phrases("buy", self._languages))
+
+    def says(self, kind: str, text: str) -> bool:
+        """Whether *text* has a phrase of that *kind*, in any case; cached, for short texts that pages share."""
+        return _says(text, kind, self)
+
     def buys(self, label: str) -> bool:
         """Whether lower-cased *label* is that of a buy button, not of a wish list or comparison."""
         return self.buy.search(label) is not None and self.other_button.search(label) is None
@@ -130,10 +147,20 @@ def lexicon(languages: frozenset[str] = LANGUAGES) -> Lexicon:
     return Lexicon(languages)
 
 
+@cached(16_384)  # a pattern would be a slow key: its hash is that of its whole code
+def _says(text: str, kind: str, lexicon: Lexicon) -> bool:
+    pattern: re.Pattern[str] = getattr(lexicon, kind)
+    return pattern.search(text.lower()) is not None
+
+
+def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
+    """The patterns of one *kind* in all *languages*, each once."""
+    phrases = dict.fromkeys(each for language in languages for each in _PHRASES[language].get(kind, ()))
+    return [_folded(phrase) for phrase in phrases] if kind in _FOLDED else list(phrases)
+
+
 def _source(kind: str, languages: Iterable[str]) -> str:
-    phrases = list(dict.fromkeys(each for language in languages for each in _PHRASES[language].get(kind, ())))
-    if kind in _FOLDED:
-        phrases = [_folded(phrase) for phrase in phrases]
+    phrases = _phrases(kind, languages)
     if kind == "negation":
         spaced = "|".join(each for each in phrases if not _UNSPACED.match(each)) or "(?!)"
         others = "|".join(each for each in phrases if _UNSPACED.match(each)) or "(?!)"
