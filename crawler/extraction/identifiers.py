@@ -208,9 +208,14 @@ def likelihood(url: str) -> float:
         segments = urlsplit(url).path.split("/")
     except ValueError:
         return 0.0
-    if any(_MARKER.fullmatch(segment) and not _ANY_KIND.fullmatch(segment) for segment in segments[:-1]):
+    if names_product(segments[:-1]):
         return 1.0
     return 0.5 if next(url_identifiers(url), None) else 0.0
+
+
+def names_product(segments: Sequence[str]) -> bool:
+    """Whether one of a path's *segments* says that a product follows: `p`, `item`."""
+    return any(_MARKER.fullmatch(each) and not _ANY_KIND.fullmatch(each) for each in segments)
 
 
 def has_label(page: View) -> bool:

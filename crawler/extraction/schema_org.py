@@ -55,6 +55,7 @@ _OTHERS = frozenset(
         "isconsumablefor",
         "review",
         "reviews",
+        "itemreviewed",
         "mentions",
     )
 )

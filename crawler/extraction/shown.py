@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import Final
 
-from crawler.extraction import identifiers, jsonld, visible, visible_price, visible_stock
+from crawler.extraction import identifiers, jsonld, other_kinds, visible, visible_price, visible_stock
 from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
 from crawler.extraction.structured import StructuredData
@@ -65,13 +65,13 @@ class Shown:
         score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
-        return score >= enough
+        return score >= enough and score - other_kinds.against(self.view) >= enough
 
     def _is_of_cards(self, best: visible_price.Price) -> bool:
         heading = self.view.heading_index  # above it a cart may offer something
         below = [each for each in self._prices if each.index > heading or best.index < heading]
         alike = any(each is not best and each.look == best.look for each in below)
-        return alike and visible_price.is_of_cards(best, below, visible_stock.buy_places(self.view))
+        return alike and visible_price.is_of_cards(self.view, best, below, visible_stock.buy_places(self.view))
 
     def read(self, evidence: StructuredData) -> None:
         """Fill missing fields, and correct the stated price if the page shows another one."""

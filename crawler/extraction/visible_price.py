@@ -171,18 +171,32 @@ def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | 
     return None
 
 
-def is_of_cards(best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
+def is_of_cards(page: View, best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
     """Whether prices like *best* alternate with buy *buttons* (places of texts), as in a listing or a table of plans.
 
-    The same price again is that of a bar that stays in view, unless there are more than SAME.
+    The same price again is that of a bar that stays in view, unless there are more than SAME, or links beside them name
+    different things.
     """
-    alike = sorted((each.index, each.amount) for each in prices if each.look == best.look and not each.past)
+    alike = sorted((each for each in prices if each.look == best.look and not each.past), key=lambda each: each.index)
     parted = [
-        (one, other)
-        for (start, one), (end, other) in pairwise(alike)
-        if any(start < button <= end for button in buttons)
+        (one, other) for one, other in pairwise(alike) if any(one.index < button <= other.index for button in buttons)
     ]
-    return len(parted) > SAME or any(one != other for one, other in parted)
+    return len(parted) > SAME or any(
+        one.amount != other.amount or _named_apart(page, one.index, other.index) for one, other in parted
+    )
+
+
+def _named_apart(page: View, one: int, other: int) -> bool:
+    """Whether the links before two prices (places of texts) name different things."""
+    first, second = (_link_before(page, index) for index in (one, other))
+    return first != second and "" not in (first, second)
+
+
+def _link_before(page: View, index: int) -> str:
+    """The last link among the few texts before a price, if it is not named in the page's title."""
+    before = page.texts[max(0, index - BEHIND) : index][::-1]
+    text = next((text for text, node in before if page.flags(node) & view.LINK), "")
+    return "" if text in page.title else text
 
 
 def is_of_period(page: View, best: Price) -> bool:

@@ -205,6 +205,39 @@ def test_a_page_that_speaks_of_money_is_no_products(url: str, body: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("path", "above", "below"),
+    [
+        ("recipes/steak", "", ""),
+        ("2023/05/04/steak", "", ""),
+        ("steak", "<p class=byline>Jo</p>", ""),
+        ("steak", "<time>May 4</time>", ""),
+        ("steak", "", "<ul class=wprm-recipe-ingredients></ul>"),
+        ("steak", "", "<h2>Ingredients</h2><p>Prep time: 5 min</p>"),
+        ("steak", "", "<a class=btn href=/t>Tickets</a>"),
+        ("steak", "", "<p>3 bedrooms, 92 m²</p>"),
+        ("steak", "", "<li class=card><h3><a href=/a>Fork</a></h3><p class=price>$9</p>"),
+    ],
+)
+def test_pages_of_other_kinds_show_prices_too(path: str, above: str, below: str) -> None:
+    price = "" if "card" in below else "<p class=price>$9</p>"
+    body = f"<title>A steak</title>{above}<h1>A steak</h1>{price}{below}<button>Order now</button>"
+    assert extract_product(body, f"https://example.com/{path}") is None
+    plain = "<title>A steak</title><h1>A steak</h1><p class=price>$9</p><button>Order now</button>"
+    assert extract_product(plain, "https://example.com/steak") is not None
+
+
+def test_prices_of_different_links_make_a_listing() -> None:
+    cards = "".join(f"<li><a href=/{n}>{n} pair</a><b>$9</b><button>Add to cart</button></li>" for n in "AB")
+    assert extract_product(f"<title>Pairs</title><h1>Pairs</h1><ul>{cards}</ul>", "https://example.com/pairs") is None
+
+
+def test_what_a_review_is_of_is_not_sold_by_its_page() -> None:
+    review = {"@type": "Review", "itemReviewed": {"@type": "Product", "name": "Knife", "offers": {"price": "9"}}}
+    html = f"<title>Knife</title>{LD.format(json.dumps(review))}<h1>Knife</h1>"
+    assert extract_product(html, "https://example.com/knife") is None
+
+
+@pytest.mark.parametrize(
     "stated",
     [
         '{"@type": "BlogPosting", "headline": "How knives are made"}',
