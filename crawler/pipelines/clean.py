@@ -13,9 +13,11 @@ from typing import Any, Self
 from urllib.parse import urljoin
 
 from scrapy.crawler import Crawler
+from scrapy.statscollectors import StatsCollector
 
 from crawler import config
 from crawler.items import Item, ProductItem
+from crawler.pipelines.drops import readable
 from crawler.urls import without_credentials
 
 IDENTITY = frozenset({"url", "key"})  # never touched: they identify the document
@@ -30,17 +32,21 @@ _SCHEMA_ORG = re.compile(r"^https?://schema\.org/", re.IGNORECASE)
 class CleanPipeline:
     """White space, Unicode form, absolute image URLs, number types, lengths."""
 
-    def __init__(self, text_max_chars: int) -> None:
+    def __init__(self, text_max_chars: int, stats: StatsCollector) -> None:
         self._text_max_chars = text_max_chars
+        self._stats = stats
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(config.integer(crawler.settings, "ITEM_TEXT_MAX_CHARS", 100, 4_000_000))
+        assert crawler.stats is not None
+        return cls(config.integer(crawler.settings, "ITEM_TEXT_MAX_CHARS", 100, 4_000_000), crawler.stats)
 
     async def process_item(self, item: Any) -> Any:
-        """Clean *item* in place; a text that is cut gets the issue `truncated_<field>`."""
-        if isinstance(item, Item):
-            clean(item, self._text_max_chars)
+        """Clean *item* in place; a text that is cut gets the issue `truncated_<field>`. Raises RejectedItem for an item
+        that cannot be read."""
+        with readable(item, self._stats):
+            if isinstance(item, Item):
+                clean(item, self._text_max_chars)
         return item
 
 

@@ -15,9 +15,9 @@ from scrapy.statscollectors import StatsCollector
 from crawler import caches, config
 from crawler import stats as names
 from crawler.items import Item
-from crawler.pipelines.drops import DuplicateItem
+from crawler.pipelines.drops import DuplicateItem, readable
 from crawler.storage.documents import content_hash, identity, moment_of
-from crawler.storage.values import UnstorableError
+from crawler.storage.values import HeavyError, UnstorableError
 
 
 class DedupePipeline:
@@ -47,13 +47,15 @@ class DedupePipeline:
         return pipeline
 
     async def process_item(self, item: Any) -> Any:
-        """The item; raises and counts DuplicateItem for a repetition."""
-        if not isinstance(item, Item):
-            return item
+        """The item; raises and counts DuplicateItem for a repetition, RejectedItem for an item that cannot be read."""
+        with readable(item, self._stats):
+            return self._single(item) if isinstance(item, Item) else item
+
+    def _single(self, item: Item) -> Item:
         try:
             digest, fetched_at = content_hash(item), moment_of(item.fetched_at or self._now())
-        except UnstorableError:
-            return item  # storage rejects it with the reason
+        except (UnstorableError, HeavyError):
+            return item  # storage rejects it with the reason; to look at it at length costs more than a second write
         if self._repeats(item, digest, fetched_at):
             self._stats.inc_value(names.ITEMS.format("duplicate"))
             raise DuplicateItem(item.url)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from scrapy.exceptions import DropItem
@@ -11,6 +12,7 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.storage import origin
+from crawler.storage.documents import unreadable
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +40,30 @@ class LinkedItem(DropItem):
         super().__init__(f"{url} has the content of {original}", log_level="DEBUG")
 
 
+@contextmanager
+def readable(item: Any, stats: StatsCollector) -> Iterator[None]:
+    """Rejects *item* for what it raises when it is looked at: another fetch of its page would bring the same one."""
+    try:
+        yield
+    except DropItem:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a value of the item raises; it is kept as the reason
+        reject(item, [f"unreadable: {unreadable(item, error)}"], stats)
+
+
 def reject(item: Any, reasons: Sequence[str], stats: StatsCollector) -> NoReturn:
     """Count the item, say so in one line, and raise RejectedItem."""
     stats.inc_value(names.ITEMS.format("rejected"))
-    known = origin.current()
-    url = getattr(item, "url", "") or (known.url if known is not None else "") or type(item).__qualname__
-    logger.warning("Rejected %.300s, kept in rejected_items: %.500s", url, "; ".join(reasons))
+    text = f"{_address(item):.300}, kept in rejected_items: {'; '.join(reasons):.500}"
+    logger.warning("Rejected %s", text.encode("utf-8", "backslashreplace").decode())
     raise RejectedItem(reasons)
+
+
+def _address(item: Any) -> str:
+    """The item's URL, that of its page, or its class."""
+    known = origin.current()
+    try:
+        own = str(getattr(item, "url", "") or "")
+    except Exception:  # noqa: BLE001 - an item without a readable URL
+        own = ""
+    return own or (known.url if known is not None else "") or type(item).__qualname__

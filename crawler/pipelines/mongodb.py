@@ -17,7 +17,7 @@ from crawler import stats as names
 from crawler.errors import UnstoredItem
 from crawler.items import Item
 from crawler.pipelines import origins
-from crawler.pipelines.drops import LinkedItem, RejectedItem, reject
+from crawler.pipelines.drops import LinkedItem, RejectedItem, readable, reject
 from crawler.scrapy_hooks import gives_up
 from crawler.storage import building, connection, origin
 from crawler.storage.config import StorageConfig
@@ -76,9 +76,10 @@ class MongoPipeline:
         The latter is stored already under another URL of its host: LINK_DUPLICATES_OF.
         """
         known = origin.current()
-        if isinstance(item, Item) and known is not None and not item.source:  # items of errbacks pass no middleware
-            item.fetched_at = item.fetched_at or known.fetched_at
-            item.source = dict(known.source)
+        with readable(item, self._stats):
+            if isinstance(item, Item) and known is not None and not item.source:  # errbacks' items pass no middleware
+                item.fetched_at = item.fetched_at or known.fetched_at
+                item.source = dict(known.source)
         began = monotonic()
         try:
             result = await self._writer.store(item, known)

@@ -14,7 +14,7 @@ from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.frontier.state.run_record import is_run_generation
 from crawler.items import Item
-from crawler.pipelines.drops import reject
+from crawler.pipelines.drops import readable, reject
 from crawler.policy import quality, validation
 from crawler.storage import origin
 from crawler.tallies import Tallies, tallies_of
@@ -43,9 +43,13 @@ class ValidatePipeline:
         return cls(fatal, crawler.stats, tallies_of(crawler))
 
     async def process_item(self, item: Any) -> Any:
-        """*item* with its issues noted; raises RejectedItem if one of them is fatal."""
-        if not isinstance(item, Item):
-            return item
+        """*item* with its issues noted; raises RejectedItem if one of them is fatal, or the item cannot be read."""
+        with readable(item, self._stats):
+            if isinstance(item, Item):
+                self._validate(item)
+        return item
+
+    def _validate(self, item: Item) -> None:
         found = validation.issues(item)
         known = origin.current()
         generation = str(known.source.get("generation", "")) if known is not None else ""
@@ -60,4 +64,3 @@ class ValidatePipeline:
             reject(item, [str(issue) for issue in found], self._stats)
         if found:
             item.issues = list(dict.fromkeys([*item.issues, *(issue.name for issue in found)]))
-        return item

@@ -8,7 +8,7 @@ from datetime import UTC
 from decimal import Decimal
 from typing import Any, Final
 
-from bson.codec_options import CodecOptions, TypeCodec, TypeRegistry
+from bson.codec_options import CodecOptions, DatetimeConversion, TypeCodec, TypeRegistry
 from bson.decimal128 import Decimal128
 
 _BID: Final = struct.Struct("<QQ")  # IEEE 754 decimal128 with its coefficient in binary, least byte first
@@ -46,7 +46,10 @@ class _DecimalCodec(TypeCodec):
         return value.to_decimal()
 
 
-# Decimal in both directions, and times with their zone.
+# Decimal in both directions, and times with their zone; one beyond the years 1 to 9999 is read as the nearest.
 CODEC: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
-    tz_aware=True, tzinfo=UTC, type_registry=TypeRegistry([_DecimalCodec()])
+    tz_aware=True,
+    tzinfo=UTC,
+    type_registry=TypeRegistry([_DecimalCodec()]),
+    datetime_conversion=DatetimeConversion.DATETIME_CLAMP,
 )

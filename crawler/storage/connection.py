@@ -34,6 +34,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
         return AsyncMongoClient(
             uri,
             tz_aware=True,
+            datetime_conversion="DATETIME_CLAMP",  # a time beyond the calendar, by another program, spoils no batch
             appname="shoal",
             serverSelectionTimeoutMS=timeout_ms,
             connectTimeoutMS=timeout_ms,

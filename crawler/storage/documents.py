@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+import sys
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -22,7 +23,7 @@ from crawler.policy.duplicates import is_distinctive
 from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
 from crawler.storage.origin import Origin
-from crawler.storage.values import UnstorableError, storable
+from crawler.storage.values import LIGHT, HeavyError, Room, UnstorableError, storable, words
 from crawler.urls import without_credentials
 
 UNTYPED: Final = "items"  # the collection for items that are not of our classes
@@ -63,24 +64,40 @@ class _Layout(NamedTuple):
     content_values: Callable[[Any], tuple[Any, ...]]
 
 
-def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | None = None) -> StoredDocument:
+def document(
+    item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | None = None, light: int = 0
+) -> StoredDocument:
     """The document of *item*, fetched at the aware time *fetched_at* (kept in milliseconds).
 
     A dataclass derived from Item is identified by URL and key. Any other item is identified by its content, page and
     spider (*origin*) in the collection `items`. Raises UnstorableError for what MongoDB would refuse or return as
-    something else.
+    something else and for an item that cannot be read, HeavyError for one of more than *light* values (0: any number).
     """
-    moment = moment_of(fetched_at)
-    if isinstance(item, Item):
-        return _typed(item, moment, max_bytes)
-    values = storable(_fields(item), "item.")
+    try:
+        moment, room = moment_of(fetched_at), Room(max_bytes, light)
+        if isinstance(item, Item):
+            return _typed(item, moment, max_bytes, room)
+        return _untyped(item, moment, max_bytes, room, origin)
+    except (UnstorableError, HeavyError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the item's own, which may raise at any touch
+        raise unreadable(item, error) from None
+
+
+def unreadable(item: Any, error: Exception) -> UnstorableError:
+    """What is said of an item that raises *error* when it is looked at."""
+    return UnstorableError("unreadable", f"{type(item).__qualname__} raises {type(error).__name__}: {words(error)}")
+
+
+def _untyped(item: Any, moment: datetime, max_bytes: int, room: Room, origin: Origin | None) -> StoredDocument:
+    values = storable(_fields(item), room, "item.")
     digest = _digest(values, "item")
     if origin is None:
         return StoredDocument(
             UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes)
         )
     key = digest_of({"item": digest, "spider": origin.source.get("spider", ""), "url": origin.url})
-    whole = {"url": origin.url, "item": values, "source": storable(origin.source, "source.")}
+    whole = {"url": origin.url, "item": values, "source": storable(origin.source, Room(max_bytes), "source.")}
     body = _body(key, whole, digest, moment, max_bytes)
     return StoredDocument(UNTYPED, key, digest, moment, body, run=run_in(origin.source))
 
@@ -103,7 +120,8 @@ def identity(item: Item) -> str:
 
 
 def content_hash(item: Item) -> str:
-    """Equal for items with equal content; raises UnstorableError for one that cannot be stored.
+    """Equal for items with equal content; raises UnstorableError for one that cannot be stored, HeavyError for one of
+    more than LIGHT values.
 
     Cached on the item and computed again if a field holds another object; not cached if a value is mutable (a dict, a
     list).
@@ -112,9 +130,10 @@ def content_hash(item: Item) -> str:
     values = _layout(kind).content_values(item)
     if (kept := item.kept_hash(values)) is not None:
         return kept
+    if not _IMMUTABLE.issuperset(map(type, values)):
+        return _digest(storable(content(item), Room(sys.maxsize, LIGHT)), item.url)
     digest = _digest(content(item), item.url)
-    if _IMMUTABLE.issuperset(map(type, values)):
-        item.keep_hash(values, digest)
+    item.keep_hash(values, digest)
     return digest
 
 
@@ -123,7 +142,7 @@ def is_collection(name: object) -> bool:
     return isinstance(name, str) and name.isprintable() and _COLLECTION.fullmatch(name) is not None
 
 
-def _typed(item: Item, moment: datetime, max_bytes: int) -> StoredDocument:
+def _typed(item: Item, moment: datetime, max_bytes: int, room: Room) -> StoredDocument:
     kind: Any = type(item)
     layout = _layout(kind)
     values = dict(zip(layout.names, layout.values(item), strict=True))
@@ -132,8 +151,10 @@ def _typed(item: Item, moment: datetime, max_bytes: int) -> StoredDocument:
     for name, allowed in (("source", dict), ("issues", list)):
         if not isinstance(values[name], allowed):
             raise UnstorableError("wrong_type", f"{name} = {values[name]!r:.80} is no {allowed.__name__}")
-    values = storable(values | {"url": without_credentials(item.url)})
-    digest, key = content_hash(item), identity(item)
+    values = storable(values | {"url": without_credentials(item.url)}, room)
+    said = {name: values[name] for name in layout.content_names if values[name] is not None}
+    digest = item.kept_hash(layout.content_values(item)) or _digest(said, item.url)
+    key = identity(item)
     body = _body(key, values, digest, moment, max_bytes)
     return StoredDocument(item.collection, key, digest, moment, body, is_distinctive(item), run_in(item.source))
 
@@ -149,9 +170,9 @@ def _fields(item: Any) -> dict[str, Any]:
     if not ItemAdapter.is_item(item):
         raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
     try:
-        return dict(ItemAdapter(item))
+        return dict(item) if type(item) is dict else dict(ItemAdapter(item))  # an adapter takes long for many fields
     except Exception as error:  # noqa: BLE001 - such as of a field without a value, or a lazy one
-        raise UnstorableError("unreadable", f"{type(item).__name__}: {error!s:.200}") from None
+        raise unreadable(item, error) from None
 
 
 def moment_of(fetched_at: Any) -> datetime:
@@ -169,7 +190,7 @@ def _digest(values: Mapping[str, Any], where: Any) -> str:
     try:
         return digest_of(values)
     except Exception as error:  # noqa: BLE001 - JSON's, or of a date beyond the calendar
-        raise UnstorableError("unstorable_value", f"{where!s:.200}: {error!s:.200}") from None
+        raise UnstorableError("unstorable_value", f"{where!s:.200}: {words(error)}") from None
 
 
 def _body(key: str, values: Mapping[str, Any], digest: str, moment: datetime, max_bytes: int) -> RawBSONDocument:

@@ -38,6 +38,8 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
     found = database[collection].find({"content_hash": {"$in": hashes}}, {"content_hash": 1}).sort("first_seen_at", 1)
     holders: dict[str, dict[str, str]] = {}  # content hash -> host -> `_id`
     async for one in found:
+        if not (isinstance(one["_id"], str) and isinstance(one["content_hash"], str)):
+            continue  # another program's
         holders.setdefault(one["content_hash"], {}).setdefault(_host(one["_id"]), one["_id"])
     alike = [entry for entry in entries if entry.content_hash in holders]
     originals = {entry.id: holders[entry.content_hash].get(_host(entry.id)) for entry in alike}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pymongo import InsertOne, UpdateMany
@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 Collection = AsyncCollection[dict[str, Any]]
 PENDING_INDEX = "pending_changes"
 _CHUNK = 500  # documents per round
+_OF_A_CHANGE = frozenset({"version", "at", "url", "source", "old", "new"})
 
 
 async def drain(items: Collection, records: Collection) -> int:
@@ -36,14 +37,14 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
     """Copy the pending changes of *documents*, just read from *items*, into *records*; returns how many.
 
     Records are written first, then removed from pending: after a crash in between, or with two workers at once, the
-    record's key is already taken. What a validator of *records* refuses stays pending. Raises PyMongo's errors.
+    record's key is already taken. What a validator of *records* refuses stays pending, what is no change of ours is
+    logged and removed. Raises PyMongo's errors.
     """
-    found = [(document["_id"], change) for document in documents for change in document["pending_changes"]]
-    if not found:
-        return 0
-    written = await bulk.write(records, [InsertOne(_record(key, change)) for key, change in found])
-    refused = {i: bulk.reason(error) for i, error in written.errors.items() if error["code"] != bulk.DUPLICATE_KEY}
-    kept = {found[position][0] for position in refused}
+    found = [(document["_id"], change) for document in documents for change in _changes(document)]
+    inserts = [InsertOne(_record(key, change)) for key, change in found]
+    errors = (await bulk.write(records, inserts)).errors if inserts else {}
+    refused = {i: bulk.reason(error) for i, error in errors.items() if error["code"] != bulk.DUPLICATE_KEY}
+    kept = [found[position][0] for position in refused]
     for position, reason in refused.items():
         logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)
     if forgotten := _forget([document for document in documents if document["_id"] not in kept]):
@@ -56,6 +57,23 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict
     names = [name for name in {**new, **old} if name not in BOOKKEEPING and name not in PROVENANCE]
     pairs = {name: {"old": old.get(name), "new": new.get(name)} for name in names}
     return {name: pair for name, pair in pairs.items() if pair["old"] is not None or pair["new"] is not None}
+
+
+def _changes(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Its pending changes; another program may have left anything in their place."""
+    pending = document["pending_changes"]
+    for change in pending if isinstance(pending, list) else [pending]:
+        if _is_change(change):
+            yield change
+        else:
+            text = "%.300s has %.200r among its pending_changes, which no release of ours wrote: it is removed"
+            logger.error(text, document["_id"], change)
+
+
+def _is_change(value: object) -> bool:
+    if not isinstance(value, Mapping) or not value.keys() >= _OF_A_CHANGE:
+        return False
+    return all(isinstance(value[side], Mapping) for side in ("old", "new"))
 
 
 def _record(key: Any, change: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +90,12 @@ def _forget(documents: Sequence[Mapping[str, Any]]) -> list[UpdateMany]:
     """Remove recorded changes from pending, unless the document has changed since: then whoever changed it does
     that."""
     keys = defaultdict(list)
+    odd: list[Mapping[str, Any]] = []  # with a version that is no number: one by one
     for document in documents:
-        keys[document["version"]].append(document["_id"])
+        if isinstance(version := document.get("version"), int) and not isinstance(version, bool):
+            keys[version].append(document["_id"])
+        else:
+            odd.append({"_id": document["_id"], "version": version})
     gone = {"$unset": {"pending_changes": True}}
-    return [UpdateMany({"_id": {"$in": found}, "version": version}, gone) for version, found in keys.items()]
+    same = [UpdateMany({"_id": {"$in": found}, "version": version}, gone) for version, found in keys.items()]
+    return same + [UpdateMany(query, gone) for query in odd]

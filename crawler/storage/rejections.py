@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,10 +18,14 @@ from crawler.items import Item
 from crawler.storage.codec import CODEC
 from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
 from crawler.storage.origin import Origin
-from crawler.storage.values import UnstorableError, storable
+from crawler.storage.values import LIGHT, Room, UnstorableError, storable, words
 from crawler.urls import without_credentials
 
 _TEXT_MAX = 65_536  # most characters of an item kept as text
+_SOURCE_MAX = 2**20
+_SHORT = reprlib.Repr()
+_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdeque = 200
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _TEXT_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,16 @@ class Rejection:
 
     @classmethod
     def of(cls, item: Any, reasons: Sequence[str], at: datetime, max_bytes: int, origin: Origin | None = None) -> Self:
-        """*reasons* are messages that start with the issue's name."""
+        """*reasons* are messages that start with the issue's name; the class names one that cannot be read."""
+        try:
+            return cls._of(item, reasons, at, max_bytes, origin)
+        except Exception as error:  # noqa: BLE001 - whatever it raises, its page and the reason are kept
+            return cls._of(
+                {"unreadable": type(item).__qualname__, "error": words(error)}, reasons, at, max_bytes, origin
+            )
+
+    @classmethod
+    def _of(cls, item: Any, reasons: Sequence[str], at: datetime, max_bytes: int, origin: Origin | None) -> Self:
         collection = getattr(item, "collection", UNTYPED) if isinstance(item, Item) else UNTYPED
         values = _kept(item, max_bytes)
         page = origin.url if origin is not None else ""
@@ -91,7 +105,7 @@ def _url(item: Any) -> str:
 
 def _source(origin: Origin | None) -> dict[str, Any]:
     try:
-        return storable(origin.source) if origin is not None else {}
+        return storable(origin.source, Room(_SOURCE_MAX)) if origin is not None else {}
     except UnstorableError as error:
         return {"unstorable": _clean(str(error))}
 
@@ -99,7 +113,7 @@ def _source(origin: Origin | None) -> dict[str, Any]:
 def _kept(item: Any, max_bytes: int) -> dict[str, Any]:
     """The item's fields if MongoDB accepts them, else its text, cut."""
     try:
-        values = storable(dict(ItemAdapter(item)))
+        values = storable(dict(ItemAdapter(item)), Room(max_bytes, LIGHT))
         if isinstance(values.get("url"), str):
             values["url"] = without_credentials(values["url"])
         if len(bson.encode(values, codec_options=CODEC)) <= max_bytes:
@@ -110,8 +124,10 @@ def _kept(item: Any, max_bytes: int) -> dict[str, Any]:
 
 
 def _text(item: Any) -> str:
+    """The item as text, with dots for what is beyond some hundred values of a kind or six levels."""
     try:
-        return _clean(repr(item))
+        fields = dict(ItemAdapter(item)) if ItemAdapter.is_item(item) else item
+        return _clean(_SHORT.repr(fields))
     except Exception as error:  # noqa: BLE001 - it contains itself, or cannot show itself
         return f"a {type(item).__qualname__} without a text: {type(error).__name__}"
 

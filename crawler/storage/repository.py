@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from bson.codec_options import CodecOptions
+from bson.codec_options import CodecOptions, DatetimeConversion
 from pymongo.errors import PyMongoError
 
 from crawler import stats as names
@@ -37,7 +37,7 @@ class StoreResult(StrEnum):
 OWN_GENERATION: Final = (
     14  # characters of a generation that is one run's: its day and number (frontier/state/run_record.py)
 )
-_NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions()
+_NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_CLAMP)
 
 Result = StoreResult | UnstorableError | DuplicateError
 Results = dict[str, Result]  # by `_id`
@@ -169,8 +169,8 @@ def _by_run(entries: Sequence[StoredDocument], done: Results, states: States) ->
 
 def _result(entry: StoredDocument, state: dict[str, Any] | None) -> StoreResult:
     """What *entry* changed, judged by the state after it; also right for a repeated write."""
-    if state is None or state["content_hash"] != entry.content_hash or state["last_seen_at"] > entry.naive_time:
+    if state is None or state.get("content_hash") != entry.content_hash or state["last_seen_at"] > entry.naive_time:
         return StoreResult.STALE
-    if state["last_changed_at"] != entry.naive_time:
+    if state.get("last_changed_at") != entry.naive_time:
         return StoreResult.UNCHANGED
-    return StoreResult.NEW if state["version"] == 1 else StoreResult.CHANGED
+    return StoreResult.NEW if state.get("version") == 1 else StoreResult.CHANGED

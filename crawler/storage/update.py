@@ -12,6 +12,7 @@ nothing if the state has changed meanwhile.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 import bson
@@ -20,11 +21,22 @@ from pymongo import InsertOne, UpdateOne
 
 from crawler.storage.documents import StoredDocument
 
+# The stored state, where another program may have left values of any type: what is no whole number counts as one as far
+# as it can be, what is no time as unknown, what is no list as empty.
+_VERSION: Final = {
+    "$cond": [
+        {"$in": [{"$type": "$version"}, ["int", "long", "missing"]]},
+        "$version",
+        {"$convert": {"input": "$version", "to": "int", "onError": 0, "onNull": 0}},
+    ]
+}
+_SEEN: Final = {"$cond": [{"$eq": [{"$type": "$last_seen_at"}, "date"]}, "$last_seen_at", None]}
+_WAITING: Final = {"$cond": [{"$isArray": "$pending_changes"}, "$pending_changes", []]}
 # The difference as (name, value) pairs of each side: needs no field names, so it works for every item class.
 _OLD: Final = {"$objectToArray": {"$unsetField": {"field": "pending_changes", "input": "$$ROOT"}}}
 _NEW: Final = {"$objectToArray": "$$new"}
 _CHANGE: Final = {
-    "version": {"$add": ["$version", 1]},
+    "version": {"$add": [_VERSION, 1]},
     "at": "$$new.fetched_at",
     "url": "$$new.url",
     "source": "$$new.source",
@@ -33,8 +45,8 @@ _CHANGE: Final = {
 }
 _PENDING: Final = {
     "$cond": [
-        {"$gt": ["$version", 0]},
-        {"$concatArrays": [{"$ifNull": ["$pending_changes", []]}, [_CHANGE]]},
+        {"$gt": [_VERSION, 0]},
+        {"$concatArrays": [_WAITING, [_CHANGE]]},
         "$$REMOVE",
     ]
 }
@@ -47,13 +59,13 @@ def _decision(kept: dict[str, Any], older: str = "$gte") -> RawBSONDocument:
     """
     inserted = {
         "first_seen_at": {"$ifNull": ["$first_seen_at", "$$new.first_seen_at"]},
-        "version": {"$add": [{"$ifNull": ["$version", 0]}, 1]},
+        "version": {"$add": [{"$ifNull": [_VERSION, 0]}, 1]},
         **kept,
     }
     same = {"$mergeObjects": ["$$ROOT", {"last_seen_at": "$$new.last_seen_at"}]}
     other = {"$mergeObjects": ["$$new", inserted]}
     newer = {"$cond": [{"$eq": ["$content_hash", "$$new.content_hash"]}, same, other]}
-    return RawBSONDocument(bson.encode({"$cond": [{older: ["$last_seen_at", "$$new.last_seen_at"]}, "$$ROOT", newer]}))
+    return RawBSONDocument(bson.encode({"$cond": [{older: [_SEEN, "$$new.last_seen_at"]}, "$$ROOT", newer]}))
 
 
 _DECISIONS: Final = {
@@ -84,7 +96,8 @@ def shortcut(document: StoredDocument, head: Mapping[str, Any] | None) -> Insert
         return InsertOne(document.body)
     if head.get("content_hash") != document.content_hash or "pending_changes" in head:
         return None
-    if head.get("last_seen_at") in {None, document.naive_time}:
+    seen = head.get("last_seen_at")
+    if not isinstance(seen, datetime) or seen == document.naive_time:
         return None  # written already: by an interrupted try, or by the crawl whose page is re-parsed
     query = {"_id": document.id, "content_hash": document.content_hash}
     return UpdateOne(query, {"$max": {"last_seen_at": document.fetched_at}})

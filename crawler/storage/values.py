@@ -20,7 +20,10 @@ from itemadapter import ItemAdapter
 from crawler.storage.codec import DECIMAL128
 
 MAX_DEPTH: Final = 100  # levels; other BSON readers fail beyond it
-_HARMLESS: Final = frozenset({NoneType, bool, bytes, datetime})
+LIGHT: Final = 10_000  # values that are looked at in some 10 ms; so are LIGHT times _BYTES_AT_ONCE bytes of text
+_LEAST_BYTES: Final = 3  # that a value takes: its type, a name of one letter and its end
+_BYTES_AT_ONCE: Final = 256
+_HARMLESS: Final = frozenset({NoneType, bool, datetime})
 _AS_IT_IS: Final = (str, NoneType, bool, datetime, bytes, int, float)
 _URL_MODULES: Final = frozenset({"pydantic_core._pydantic_core", "pydantic.networks"})  # no base class, no import
 
@@ -33,20 +36,55 @@ class UnstorableError(ValueError):
         self.issue = issue
 
 
-def storable(values: Mapping[str, Any], where: str = "", depth: int = 0) -> dict[str, Any]:
+class HeavyError(Exception):
+    """The item has more values than may be looked at without a pause: this is work for a thread."""
+
+
+class Room:
+    """How much an item may hold: *most* bytes, counted from below before anything is converted, and while it is looked
+    at on the event loop as much as *light* values cost (0: any number)."""
+
+    __slots__ = ("_left", "_light", "_most")
+
+    def __init__(self, most: int, light: int = 0) -> None:
+        self._most = self._left = most
+        self._light = light
+
+    def take(self, values: int, size: int = 0) -> None:
+        """Count so many values, and bytes of text; raises UnstorableError or HeavyError when it is too much."""
+        self._left -= values * _LEAST_BYTES + size
+        if self._left < 0:
+            raise UnstorableError("too_large", f"more bytes than ITEM_MAX_MB allows ({self._most})")
+        if self._light:
+            self._light -= values + size // _BYTES_AT_ONCE
+            if self._light <= 0:
+                raise HeavyError
+
+
+def storable(values: Mapping[str, Any], room: Room, where: str = "", depth: int = 0) -> dict[str, Any]:
     """*values* in their stored form; *where*, which ends in a dot, names them in messages.
 
-    Raises UnstorableError for what MongoDB would refuse or return as something else.
+    Raises UnstorableError for what MongoDB would refuse or return as something else, or has no *room*.
     """
+    room.take(len(values))
     found = dict(values)
     for name, value in values.items():
         if not (type(name) is str and name.isidentifier()):  # makes the rest cheap
             _check_name(name, where[:-1] or "item")
         kind = type(value)
-        if kind in _HARMLESS or (kind is str and value.isascii()):
-            continue  # nearly all values, and saves a call
-        found[name] = _storable(value, where + name, depth)
+        if kind is str and value.isascii():
+            room.take(0, len(value))
+        elif kind not in _HARMLESS:  # few are left, and those cost a call
+            found[name] = _storable(value, room, where + name, depth)
     return found
+
+
+def words(error: BaseException) -> str:
+    """The message of *error*, also of one that cannot say it."""
+    try:
+        return f"{error!s:.200}" or type(error).__name__
+    except Exception:  # noqa: BLE001 - its own, and its class says enough
+        return type(error).__name__
 
 
 def plain(value: Any) -> Any:
@@ -78,18 +116,20 @@ _FORMS: Final[tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...]] 
 )
 
 
-def _storable(value: Any, where: str, depth: int) -> Any:
+def _storable(value: Any, room: Room, where: str, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise UnstorableError("too_deep", f"{where[:200]}: nested deeper than {MAX_DEPTH} levels")
     if type(value) is Decimal:
         _check_decimal(value, where)
         return value
     if isinstance(value, _AS_IT_IS) and not isinstance(value, Enum):
+        if isinstance(value, (str, bytes)):
+            room.take(0, len(value))
         _check(value, where)
         return value
     if isinstance(value, (dict, list, tuple)):
-        return _nested(value, where, depth)
-    return _storable(_plain(value, where), where, depth + 1)
+        return _nested(value, room, where, depth)
+    return _storable(_plain(value, where), room, where, depth + 1)
 
 
 def _check(value: Any, where: str) -> None:
@@ -112,15 +152,16 @@ def _plain(value: Any, where: str) -> Any:
     try:
         return plain(value)
     except Exception as error:  # noqa: BLE001 - such as a lazy property of a nested item
-        raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__}: {error!s:.200}") from None
+        raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__}: {words(error)}") from None
 
 
-def _nested(value: Any, where: str, depth: int) -> Any:
+def _nested(value: Any, room: Room, where: str, depth: int) -> Any:
     if depth >= MAX_DEPTH:
         raise UnstorableError("too_deep", f"{where[:200]}: nested deeper than {MAX_DEPTH} levels")
-    if not isinstance(value, dict):
-        return [_storable(each, where, depth + 1) for each in value]
-    return storable(value, f"{where}.", depth + 1)
+    if isinstance(value, dict):
+        return storable(value, room, f"{where}.", depth + 1)
+    room.take(len(value))
+    return [_storable(each, room, where, depth + 1) for each in value]
 
 
 def _check_text(value: str, where: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+
+from pymongo.errors import PyMongoError
 
 from crawler.items import Item
 from crawler.storage.batcher import Batcher, Flush
@@ -17,7 +20,7 @@ from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository, Result, StoreResult
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.fallback import SpoolFallback
-from crawler.storage.values import UnstorableError
+from crawler.storage.values import LIGHT, HeavyError, UnstorableError, words
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -67,7 +70,10 @@ class Writer:
         """
         own = item.fetched_at if isinstance(item, Item) else None
         fetched_at = own or (origin.fetched_at if origin is not None else self._now())
-        entry = document(item, fetched_at, self._config.item_max_bytes, origin)
+        try:
+            entry = document(item, fetched_at, self._config.item_max_bytes, origin, LIGHT)
+        except HeavyError:
+            entry = await asyncio.to_thread(document, item, fetched_at, self._config.item_max_bytes, origin)
         batcher = self._items.get(entry.collection)
         if batcher is None:
             flush = functools.partial(self._flush_items, entry.collection)
@@ -95,7 +101,14 @@ class Writer:
         return [None] * len(entries) if done is None else done
 
     async def _flush_items(self, name: str, entries: Sequence[StoredDocument]) -> Sequence[Result]:
-        done = await self._deliver(entries, lambda: self._repository.store(name, entries))
+        try:
+            done = await self._deliver(entries, lambda: self._repository.store(name, entries))
+        except (AwayError, PyMongoError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a stored document of another form than ours: its item alone suffers
+            if len(entries) > 1:
+                return [result for entry in entries for result in await self._flush_items(name, [entry])]
+            return [UnstorableError("unwritable", f"{entries[0].id}: {type(error).__name__}: {words(error)}")]
         return [StoreResult.SPOOLED] * len(entries) if done is None else done
 
     async def _deliver(self, entries: Sequence[Entry], write: Callable[[], Awaitable[list[R]]]) -> list[R] | None:

@@ -45,7 +45,8 @@ class ProvenanceMiddleware(OutputMiddleware[Response]):
             return output
         found = origin.of(page) or self._note(page)
         if isinstance(output, Item):
-            output.fetched_at = output.fetched_at or found.fetched_at
+            if output.fetched_at is None:
+                output.fetched_at = found.fetched_at
             if isinstance(output.source, dict):  # anything else is rejected by name
                 output.source = found.source | output.source
         return output

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler.items import PageItem, ProductItem
 from crawler.pipelines.clean import CleanPipeline, clean, many_lines, one_line
@@ -111,5 +114,5 @@ def test_naive_times_are_utc() -> None:
 
 async def test_foreign_items_pass_untouched() -> None:
     item = {"title": "  x "}
-    assert await CleanPipeline(1000).process_item(item) is item
+    assert await CleanPipeline(1000, MemoryStatsCollector(Crawler(Spider))).process_item(item) is item
     assert item == {"title": "  x "}

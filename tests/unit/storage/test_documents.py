@@ -30,7 +30,8 @@ from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
 from crawler.storage.documents import StoredDocument, document, identity
 from crawler.storage.origin import Origin
-from crawler.storage.values import UnstorableError
+from crawler.storage.rejections import Rejection
+from crawler.storage.values import LIGHT, HeavyError, UnstorableError
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MAX = 2**20
@@ -215,6 +216,28 @@ def test_an_item_that_cannot_be_read_is_refused() -> None:
     with pytest.raises(UnstorableError) as error:
         document(Lazy(a=1), NOW, MAX)
     assert error.value.issue == "unreadable"
+
+
+def test_too_much_is_refused_before_it_is_converted() -> None:
+    doubled: list[Any] = [1]
+    for _ in range(60):  # more values than any memory holds
+        doubled = [doubled, doubled]
+    text = ["x" * 100] * MAX
+    for bad in ({"a": doubled}, {"a": {"b": text}}, page(metadata={"a": doubled}), page(links=text)):
+        with pytest.raises(UnstorableError) as error:
+            document(bad, NOW, 2**14)
+        assert error.value.issue == "too_large"
+        assert len(Rejection.of(bad, ["too_large: it is"], NOW, 2**14).body["item"]["text"]) < 2**17
+
+
+def test_many_values_are_no_work_for_the_event_loop() -> None:
+    numbers = list(range(2 * LIGHT))
+    for item in ({"a": numbers}, page(metadata={"a": [numbers]}), {"a": ["x" * 1000] * LIGHT}):
+        with pytest.raises(HeavyError):
+            document(item, NOW, 2**24, light=LIGHT)
+        assert document(item, NOW, 2**24).id
+    with pytest.raises(HeavyError):
+        documents.content_hash(page(metadata={"a": numbers}))
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,8 @@ async def test_whoever_ends_the_page_hears_of_it() -> None:
     crawler = get_crawler()
     pipeline = MongoPipeline.__new__(MongoPipeline)
     pipeline._writer, _ = writer()
-    pipeline._crawler, pipeline._timings = crawler, None
+    assert crawler.stats is not None
+    pipeline._crawler, pipeline._stats, pipeline._timings = crawler, crawler.stats, None
     heard: list[tuple[str, DropItem]] = []
 
     def dropped(item: Any, response: Response, exception: DropItem) -> None:

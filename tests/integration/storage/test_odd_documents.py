@@ -1,0 +1,87 @@
+"""Documents in which another program, an operator or a restored backup has left values of other types."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from bson import Binary, DatetimeMS, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
+
+from crawler.storage import connection
+from crawler.storage.connection import Database
+from crawler.storage.documents import StoredDocument
+from crawler.storage.repository import Repository, Result, StoreResult
+from crawler.storage.values import UnstorableError
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import RecordedStats, a_writer, seen
+
+BEFORE = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+FIELDS = ("version", "pending_changes", "last_seen_at", "first_seen_at", "last_changed_at", "content_hash", "source")
+FAR = DatetimeMS(10**15)  # the year 33658
+ODD: tuple[Any, ...] = (
+    *("text", None, 5, 3.0, float("nan"), {"a": 1}, [1, "a"], [{"a": 1}], [{"version": {}}], True, BEFORE),
+    *(DatetimeMS(-(10**15)), Timestamp(1, 1), Regex("a"), MinKey(), MaxKey(), Binary(b"x"), ObjectId()),
+    *(Decimal128("3"), Int64(2**40)),
+)
+
+
+@pytest.fixture
+def clamped(database: Database, mongodb_uri: str) -> Database:
+    """As `connection.connect` reads it."""
+    seconds = {"STORAGE_CONNECT_SECONDS": 5, "STORAGE_REPLY_SECONDS": 20}
+    options = connection.connect({"MONGODB_URI": mongodb_uri, **seconds}).codec_options
+    return database.with_options(codec_options=options)
+
+
+async def test_they_disturb_nobody_and_are_put_right(clamped: Database, stats: RecordedStats) -> None:
+    database = clamped
+    times = dict.fromkeys(("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at"), BEFORE)
+    whole = {"content_hash": "x", "version": 3, "title": "Old", **times, "source": {}, "issues": []}
+    values = [(f"http://shop.example/{field}/{n}", field, value) for field in FIELDS for n, value in enumerate(ODD)]
+    await database.products.insert_many([{"_id": url, "url": url, **whole, field: odd} for url, field, odd in values])
+    missing = f"http://shop.example/{len(ODD)}"
+    await database.products.insert_one({"_id": missing})
+
+    writer = a_writer(database, stats, batch_ms=50)
+    await writer.open()
+    urls = [missing, "http://shop.example/new", *(url for url, _, _ in values)]
+    for visit in (1, 2):
+        results = await asyncio.gather(*(writer.store(seen(visit, str(visit), url=url)) for url in urls))
+        assert set(results) <= {StoreResult.NEW, StoreResult.CHANGED}
+    await writer.close()
+    stored = await database.products.find().to_list()
+    assert len(stored) == len(urls)
+    for one in stored:
+        assert (str(one["price"]), type(one["version"]), "pending_changes" in one) in {
+            ("2", int, False),
+            ("2", Int64, False),
+        }
+        assert all(isinstance(one[name], dt.datetime) for name in ("last_seen_at", "fetched_at", "last_changed_at"))
+
+
+async def test_a_time_beyond_the_calendar_is_read_as_its_end(writer: Writer, database: Database) -> None:
+    urls = [f"http://shop.example/{n}" for n in range(3)]
+    await database.products.insert_one({"_id": urls[0], "url": urls[0], "content_hash": "x", "last_seen_at": FAR})
+    results = await asyncio.gather(*(writer.store(seen(1, url=url)) for url in urls))
+    assert results == [StoreResult.STALE, StoreResult.NEW, StoreResult.NEW]
+
+
+async def test_an_item_that_storage_stumbles_over_is_refused_alone(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Repository.store
+
+    async def stumbling(self: Repository, name: str, entries: Sequence[StoredDocument]) -> list[Result]:
+        if any(entry.id.endswith("/bad") for entry in entries):
+            raise TypeError("no such thing")
+        return await store(self, name, entries)
+
+    monkeypatch.setattr(Repository, "store", stumbling)
+    urls = [f"http://shop.example/{name}" for name in ("1", "bad", "2")]
+    results = await asyncio.gather(*(writer.store(seen(1, url=url)) for url in urls), return_exceptions=True)
+    assert results[::2] == [StoreResult.NEW, StoreResult.NEW]
+    assert isinstance(results[1], UnstorableError)
+    assert str(results[1]) == "http://shop.example/bad: TypeError: no such thing"
