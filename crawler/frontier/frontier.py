@@ -352,9 +352,16 @@ class Frontier:
         down, buried = await self.shards.run("host_down", self.shards.of_host(host), host, most)
         return int(down), int(buried)
 
+    async def probe_other(self, host: str, origin: str) -> bool:
+        """*host*'s circuit breaker opened because of *origin* (as in a Report): whether a request to another port is
+        queued, which probes it then."""
+        return bool(await self.shards.run("probe_other", self.shards.of_host(host), host, origin))
+
     async def host_up(self, host: str) -> None:
         """*host* works again."""
-        await self.shards.client.delete(self.shards.key(self.shards.of_host(host), f"down:{host}"))
+        shard = self.shards.of_host(host)
+        await self.shards.client.delete(self.shards.key(shard, f"down:{host}"))
+        await self.shards.client.hdel(self.shards.key(shard, "blamed"), host)
 
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
         """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""

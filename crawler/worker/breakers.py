@@ -19,11 +19,14 @@ class Breakers:
         self._frontier = frontier
         self._stats = stats
         self._changed: dict[str, bool] = {}  # host: whether its breaker opened (True) or closed
+        self._blamed: dict[str, str] = {}  # host: the origin because of which it opened
 
-    def opened(self, host: str, rest_ms: int) -> None:
-        """Log and count that *host*'s circuit breaker opened."""
+    def opened(self, host: str, rest_ms: int, origin: str = "") -> None:
+        """Log and count that *host*'s circuit breaker opened, because of that *origin* if one is given."""
         self._stats.inc_value(names.BREAKER_OPENED)
         self._changed[host] = True
+        if origin:
+            self._blamed[host] = origin
         logger.warning("Circuit breaker opened for %s: paused %.0f s, then one probe", host, rest_ms / 1000)
 
     def closed(self, host: str) -> None:
@@ -39,6 +42,9 @@ class Breakers:
             if not opened:
                 await self._frontier.host_up(host)
             else:
+                if origin := self._blamed.get(host):
+                    await self._frontier.probe_other(host, origin)
+                    self._blamed.pop(host, None)
                 down, buried = await self._frontier.host_down(host)
                 if buried:
                     self._stats.inc_value(names.BURIED.format("host_down"), buried)

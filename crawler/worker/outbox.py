@@ -339,7 +339,7 @@ class Outbox:
         self._ending_sender.count_stale(answers)
         for report, answer in zip(batch, answers, strict=True):
             if answer > 1:
-                self.breakers.opened(report.host, answer)
+                self.breakers.opened(report.host, answer, report.origin)
             elif answer < 0:
                 self.breakers.closed(report.host)
 

@@ -123,12 +123,22 @@ local function goes_before(a, b)
   return score < other_score or (score == other_score and id < other_id)
 end
 
+-- The first entries; again while some were invalid, or a queue that begins with those would be taken for empty.
+local function first_of(command, key, base, place, room)
+  local whole, read
+  repeat
+    read = call(command, key, 0, room)
+    whole = whole_of(read, base, place)
+  until #whole == #read
+  return whole
+end
+
 -- The first entries of a queue in their order, `room` and one more, and which of them are ahead of its list.
 local function heads_of(base, place, room)
   local list, ahead, is_ahead = T .. ':q:' .. place, T .. ':early:' .. place, {}
-  local heads = whole_of(call('LRANGE', list, 0, room), base, place)
+  local heads = first_of('LRANGE', list, base, place, room)
   if state.ahead > 0 then
-    for _, entry in ipairs(whole_of(call('ZRANGE', ahead, 0, room), base, place)) do
+    for _, entry in ipairs(first_of('ZRANGE', ahead, base, place, room)) do
       heads[#heads + 1], is_ahead[entry] = entry, true
     end
     table.sort(heads, goes_before)

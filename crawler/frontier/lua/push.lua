@@ -12,7 +12,7 @@
 -- (its run was).
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. The server refuses it at maxmemory.
 -- Requests beyond a run's page limit are accepted and dropped at once, see lib/pages.
--- include: clock damage state tally hosts addresses rules members shares pages queue seen control
+-- include: clock damage state tally hosts addresses rules members shares pages queue seen control ports
 -- include window: dropped
 local ROW = '>dI4HHBI4I4BBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY, CANCELLED = 0, 1, 2, 3, 4, 5
@@ -59,6 +59,13 @@ local function judge(stream, generation, envelope, dedupe, digits)
   return ACCEPTED
 end
 
+-- Whether it probes a host of which another port is down.
+local function is_probe(name, envelope)
+  local blamed = host(name)[TRIPS] > 0 and call('HGET', T .. ':blamed', name)
+  local origin = blamed and origin_of(name, envelope)
+  return origin and origin ~= blamed
+end
+
 local first = 4 + ARGV[3]
 load_hosts({unpack(ARGV, 4, first - 1)})
 local result = {}
@@ -87,6 +94,10 @@ for i = first, #ARGV do
       t.delayed = t.delayed + 1
     else
       local score = is_limited(run) and ranked_score(priority, depth) or score_of(priority)
+      if is_probe(name, envelope) then
+        score = score_before(place_of(stream, name))
+        try_now(name, host(name))
+      end
       enqueue(stream, name, score, member, priority)
       t.queued = t.queued + 1
     end

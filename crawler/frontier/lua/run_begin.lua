@@ -14,7 +14,7 @@
 local spider, generation, accepted = ARGV[1], ARGV[2], ARGV[3]
 local leased = accepted == 'leased'
 if leased and (call('HGET', T .. ':current', spider) or '0') ~= generation then return '' end
-for _, run in ipairs(live_runs()) do
+for _, run in ipairs(live_runs('generation', generation)) do
   if run.spider == spider and run.generation == generation then
     if leased then run.asked = (tonumber(run.asked) or 0) + 1 end
     local raw = leased and keep_run(run) or cmsgpack.pack(run)

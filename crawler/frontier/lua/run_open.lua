@@ -18,7 +18,7 @@ local known = key ~= '' and call('HGET', T .. ':runs:keys', key)
 known = known and run_of(known)
 if known then return {KNOWN, cmsgpack.pack(known)} end
 if ARGV[5] ~= '1' and name ~= '' then
-  for _, run in ipairs(live_runs()) do
+  for _, run in ipairs(live_runs('name', name)) do
     if run.spider == spider and run.name == name and not run.cancelled then return {BUSY, cmsgpack.pack(run)} end
   end
 end

@@ -36,7 +36,7 @@ end
 local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
   + call('ZCARD', T .. ':delayed:aside') == 0
 local is_damaged = call('HLEN', T .. ':damaged') > 0
-local nothing_leased = is_damaged and call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
+local nothing_leased = call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
 
 -- The queues of a stream: their place and how many wait there; nothing if they are too many to look at each time.
 local function queues_of(stream)
@@ -71,7 +71,7 @@ end
 local function found_queued(stream, counted)
   local queues, total, found = queues_of(stream), 0, {}
   for _, count in pairs(queues or {}) do total = total + count end
-  if not queues or total >= counted or not all_filed() or total > FEW then return end
+  if not queues or total == counted or not all_filed() or total > FEW then return end
   for place in pairs(queues) do
     for _, entries in ipairs({
       call('LRANGE', T .. ':q:' .. place, 0, -1), call('ZRANGE', T .. ':early:' .. place, 0, -1),
@@ -88,7 +88,11 @@ end
 
 local function recount(stream, generation, key, field, found)
   local lost = number(key, field) - (found or 0)
-  if lost <= 0 then return end
+  if lost == 0 then return end
+  if lost < 0 then -- the counters were lost, not the requests
+    tally(stream, generation)[field] = -lost
+    return
+  end
   if found then set_aside(T .. ':q:' .. stream .. ' of generation ' .. generation, lost .. ' requests lost') end
   local t = tally(stream, generation)
   t[field] = -lost
@@ -102,12 +106,12 @@ for _, name in ipairs(generation_names()) do
   queued[stream] = (queued[stream] or 0) + number(T .. ':gen:' .. name, 'queued')
 end
 if call('EXISTS', T .. ':refile') == 1 then all_filed() end
-for stream, counted in pairs(queued) do queued_by[stream] = counted > 0 and found_queued(stream, counted) or nil end
+for stream, counted in pairs(queued) do queued_by[stream] = counted ~= 0 and found_queued(stream, counted) or nil end
 for _, name in ipairs(generation_names()) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
   local key = T .. ':gen:' .. name
   if nothing_delayed then recount(stream, generation, key, 'delayed') end
-  if nothing_leased then recount(stream, generation, key, 'leased') end
+  if nothing_leased and (is_damaged or number(key, 'leased') < 0) then recount(stream, generation, key, 'leased') end
   if queued_by[stream] then recount(stream, generation, key, 'queued', queued_by[stream][generation] or 0) end
   local spider = string.match(stream, '^[^:]*')
   local of = spider .. ':' .. generation
@@ -202,6 +206,7 @@ if #forgotten > 0 then
   call('HDEL', T .. ':hosts', unpack(forgotten))
   call('HDEL', T .. ':pace', unpack(forgotten))
   call('HDEL', T .. ':answers', unpack(forgotten))
+  call('HDEL', T .. ':blamed', unpack(forgotten))
   call('HDEL', T .. ':address', unpack(forgotten))
 end
 if #forgotten > 0 and call('EXISTS', T .. ':budgets') == 1 then

@@ -41,8 +41,8 @@ class Known:
     @classmethod
     def of(cls, answer: list[Any]) -> Self:
         """Decode the answer of the script `runs`."""
-        last, current, starts, until, raws = answer
-        ends = {spider.decode(): end for spider, raw in _pairs(until) if (end := _end(raw)) is not None}
+        last, current, starts, until, raws, _ = answer
+        ends = {spider.decode(errors="replace"): end for spider, raw in _pairs(until) if (end := _end(raw)) is not None}
         runs = [run for raw in raws if (run := read_run(raw)) is not None]
         return cls(last.decode(), _texts(current), _texts(starts), ends, runs)
 
@@ -128,7 +128,7 @@ def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _texts(flat: list[bytes]) -> dict[str, str]:
-    return {name.decode(): value.decode(errors="replace") for name, value in _pairs(flat)}
+    return {name.decode(errors="replace"): value.decode(errors="replace") for name, value in _pairs(flat)}
 
 
 def _end(raw: bytes) -> tuple[str, int] | None:

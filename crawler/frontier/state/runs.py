@@ -189,8 +189,19 @@ class Runs:
 
     async def unfinished(self) -> tuple[str, list[Run]]:
         """The last generation number given to a run, and the unfinished runs, without counts."""
-        known = Known.of(await self._shards.run("runs", 0, 0))
+        known = await self._known(0)
+        assert known is not None
         return known.last, known.runs
+
+    async def _known(self, turn_ms: int) -> Known | None:
+        """What the script `runs` tells, in calls that hold the server up for a moment each; None out of turn."""
+        if not (answer := await self._shards.run("runs", 0, turn_ms)):
+            return None
+        while left := answer[5]:
+            more = await self._shards.run("runs", 0, 0, *left[:_LEFT_OUT])
+            answer[4] += more[4]
+            answer[5] = more[5] + left[_LEFT_OUT:]
+        return Known.of(answer)
 
     async def settle(self, *, turn_ms: int = 0, leaving: str = "") -> list[Run]:
         """End finished runs, and begin those that started implicitly; returns the runs ended by this call.
@@ -202,9 +213,9 @@ class Runs:
         is acknowledged. So two snapshots of all shards that agree on a generation show one moment of it, whatever
         changes elsewhere: its accepted count only grows.
         """
-        if not (answer := await self._shards.run("runs", 0, turn_ms)):
+        if (known := await self._known(turn_ms)) is None:
             return []
-        known, first = Known.of(answer), await self._look()
+        first = await self._look()
         runs = [*known.runs, *await self.plain.begun(known, first)]
         alive = await self.plain.workers() if any(run.is_plain and run.state == "open" for run in runs) else []
         sealed = [run for one in runs if (run := await self._sealed(one, known, first, alive, leaving))]
@@ -245,6 +256,7 @@ class Runs:
 
 
 _PAGE: Final = 100
+_LEFT_OUT: Final = 250  # the twin of AT_ONCE in lua/runs.lua
 
 
 def _check(**texts: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scrapy import Request, Spider
 
-from crawler.frontier.messages import HostState
+from crawler.frontier.messages import HostState, Message
+from crawler.routing import codec
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 
 OPEN = 30_000
@@ -156,3 +158,64 @@ async def test_a_probe_is_a_request_of_the_hosts_own(redis_client: Any) -> None:
     await world.pass_ms(OPEN)
     assert await exchange(world, origin=BESIDE, led="redirect") == 1, "says nothing: the next one probes"
     assert await exchange(world, 200, origin=HOME) == -1
+
+
+def paged(number: int, url: str, **fields: Any) -> Message:
+    meta = {"led_here": fields.pop("led_here")} if "led_here" in fields else {}
+    body = codec.encode(Request(url, meta=meta), Spider)
+    return message(number, body=body, cap=8, **fields)
+
+
+DOWN, UP = "http://a.example:81/", "http://a.example/"
+
+
+async def down(client: Any, *pages: Message) -> Timed:
+    """One port of a host is down; these *pages* wait behind the others."""
+    world = await timed(client)
+    await world.frontier.push([*(paged(number, f"{DOWN}{number}") for number in range(9)), *pages])
+    for _ in range(5):
+        await fault(world)
+    return world
+
+
+async def fault(world: Timed, origin: str = "http:81") -> None:
+    result = await exchange(world, origin=origin)
+    if result > 1:
+        await world.frontier.probe_other("a.example", origin)
+
+
+async def leased(world: Timed) -> list[int]:
+    return [int(lease.fingerprint) for lease in await world.lease(8)]
+
+
+async def test_another_port_is_tried_at_once(redis_client: Any) -> None:
+    world = await down(redis_client, paged(20, UP), paged(21, UP + "other"))
+    assert (await state_of(world)).breaker == "probing"
+    assert await exchange(world, 200, origin="http:80") == -1
+    assert (await state_of(world)).breaker == "closed"
+
+
+@pytest.mark.parametrize("pushed_later", [False, True])
+async def test_another_port_is_tried_once_at_once_and_then_in_turn(redis_client: Any, *, pushed_later: bool) -> None:
+    """Both are down: the host is left alone as before."""
+    pages = [paged(20 + number, UP + str(number)) for number in range(3)]
+    world = await down(redis_client, *([] if pushed_later else pages))
+    if pushed_later:
+        assert await world.lease(8) == []
+        await world.frontier.push(pages)
+    await fault(world, "http:80")
+    assert (await state_of(world)).openings == 2
+    await world.frontier.push([paged(30, DOWN + "new"), paged(31, UP + "new")])
+    assert await world.lease(8) == []
+    await world.pass_ms(2 * OPEN - 1)
+    assert await world.lease(8) == []
+    await world.pass_ms(1)
+    assert await leased(world) == [5], "the other one's turn"
+
+
+async def test_what_another_site_led_here_is_no_probe(redis_client: Any) -> None:
+    world = await down(redis_client, paged(20, UP, led_here="link"))
+    await world.frontier.push([paged(21, UP + "2", led_here="redirect"), paged(22, DOWN + "22")])
+    assert await world.lease(8) == []
+    await world.frontier.push([paged(23, UP + "3")])
+    assert await leased(world) == [23]

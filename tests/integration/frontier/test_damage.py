@@ -338,3 +338,60 @@ async def test_a_queue_that_was_lost_is_waited_for_no_longer(redis_client: Any, 
         await world.pass_ms(2_000)
     assert sorted(done) == [*range(kept), *range(20, 20 + others)]
     assert [one.id for one in await world.frontier.runs.settle()] == [run.id]
+
+
+async def test_noise_at_the_head_of_a_queue_hides_nothing_behind_it(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, BAD, delay_ms=1_000) for number in range(3)])
+    shard = world.frontier.shards.of_host(BAD)
+    for noise in (b"garbage", b"more"):
+        await redis_client.lpush(world.frontier.shards.key(shard, f"q:s:{BAD}"), noise)
+    done = []
+    for _ in range(3):
+        done += await world.fetch()
+        await world.pass_ms(2_000)
+    assert done == [0, 1, 2]
+
+
+@pytest.mark.parametrize("harm", ["deleted", "replaced"])
+async def test_a_crawl_that_lost_its_counters_ends(redis_client: Any, harm: str) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", fresh=True)
+    await world.frontier.push([message(number, BAD, cap=4, generation=run.generation) for number in range(6)])
+    await world.frontier.runs.seal(run.id)
+    [lease] = await world.lease(1)
+    key = world.frontier.shards.key(world.frontier.shards.of_host(BAD), f"gen:s:{run.generation}")
+    await redis_client.delete(key)
+    if harm == "replaced":
+        await redis_client.set(key, b"noise")
+    await world.frontier.ack(handles([lease]))
+    for _ in range(6):
+        await world.fetch()
+        await world.frontier.generations.sweep()
+        await world.pass_ms(2_000)
+    total = (await world.frontier.inspection.stats()).total
+    assert (total.queued, total.leased, total.delayed) == (0, 0, 0)
+    assert await world.frontier.inspection.empty("s")
+    assert [one.id for one in await world.frontier.runs.settle()] == [run.id]
+
+
+@pytest.mark.one_server("runs are on shard 0")
+async def test_noise_beside_runs_stops_nobody(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s")
+    key = world.frontier.shards.key
+    await redis_client.set(key(0, "runs:last"), b"\xffgarbage")
+    for name in ("starts", "current", "runs:until"):
+        await redis_client.hset(key(0, name), b"\xff", b"\xfe")
+    assert [one.id for one in (await world.frontier.runs.unfinished())[1]] == [run.id]
+    await world.frontier.runs.seal(run.id)
+    assert [one.id for one in await world.frontier.runs.settle()] == [run.id]
+
+
+@pytest.mark.one_server("runs are on shard 0")
+async def test_many_unfinished_runs_are_read_in_slices(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    opened = {(await world.frontier.runs.open("s", name=f"n{number}")).id for number in range(260)}
+    assert {run.id for run in (await world.frontier.runs.unfinished())[1]} == opened
+    answer = await world.frontier.shards.run("runs", 0, 0)
+    assert (len(answer[4]), len(answer[5])) == (250, 10)

@@ -30,9 +30,16 @@ local function tell_run(run, event)
     'record', cmsgpack.pack(run))
 end
 
-local function live_runs()
-  local runs = {}
-  for _, id in ipairs(call('SMEMBERS', T .. ':runs:live')) do runs[#runs + 1] = run_of(id) end
+-- The unfinished runs of which a field has that value. Only records that contain both are unpacked.
+local function live_runs(field, value)
+  local runs, ids = {}, call('SMEMBERS', T .. ':runs:live')
+  local wanted = cmsgpack.pack(field) .. cmsgpack.pack(value)
+  for first = 1, #ids, 1000 do
+    local some = {unpack(ids, first, math.min(first + 999, #ids))}
+    for i, raw in ipairs(call('HMGET', T .. ':runs', unpack(some))) do
+      if not raw or string.find(raw, wanted, 1, true) then runs[#runs + 1] = run_of(some[i]) end
+    end
+  end
   return runs
 end
 
