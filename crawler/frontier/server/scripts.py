@@ -29,7 +29,7 @@ _SAVE = re.compile(r"^( *)save\(\)$", re.MULTILINE)
 # In this order: each may still change what those behind it write.
 _ORDER = ("records", "acks", "paces", "seen", "queue", "hosts", "pages", "budgets", "tallies", "state")
 BASE = 3  # clock, damage and state, which all others use
-_WRONG_TYPE = re.compile(r"WRONGTYPE.*\(\w+ (\{.*)\)")  # see lua/lib/damage.lua
+_WRONG_TYPE = re.compile(r"WRONGTYPE.*\((\w+) (\{.*)\)")  # see lua/lib/damage.lua
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 
 
@@ -100,7 +100,7 @@ class Scripts:
             with translating():
                 return await self._sent(name, keys, *arguments)
         except FrontierRefusedError as error:
-            if name != "mend" and (found := _WRONG_TYPE.search(str(error))) and await self.run("mend", keys, found[1]):
+            if name != "mend" and (found := _WRONG_TYPE.search(str(error))) and await self.run("mend", keys, *found.groups()):
                 return await self.run(name, keys, *arguments)
             raise _explained(error) from error.__cause__
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -351,6 +352,21 @@ async def test_noise_at_the_head_of_a_queue_hides_nothing_behind_it(redis_client
         done += await world.fetch()
         await world.pass_ms(2_000)
     assert done == [0, 1, 2]
+
+
+@pytest.mark.one_server("one damaged key")
+async def test_two_who_find_the_same_damage_mend_it_once(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1, BAD)])
+    key = world.frontier.shards.key(0, "gen:s:0")
+    run = partial(world.frontier.shards.run, "mend", 0, "HGETALL", key)
+    await redis_client.delete(key)
+    assert await run() == 1
+    await redis_client.set(key, b"noise")
+    assert await run() == 1
+    await redis_client.hset(key, "queued", 1)
+    assert await run() == 1
+    assert await redis_client.hget(key, "queued") == b"1"
 
 
 @pytest.mark.parametrize("harm", ["deleted", "replaced"])
