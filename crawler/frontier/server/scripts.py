@@ -100,7 +100,8 @@ class Scripts:
             with translating():
                 return await self._sent(name, keys, *arguments)
         except FrontierRefusedError as error:
-            if name != "mend" and (found := _WRONG_TYPE.search(str(error))) and await self.run("mend", keys, *found.groups()):
+            found = _WRONG_TYPE.search(str(error)) if name != "mend" else None
+            if found and await self.run("mend", keys, *found.groups()):
                 return await self.run(name, keys, *arguments)
             raise _explained(error) from error.__cause__
 
