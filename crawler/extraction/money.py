@@ -23,6 +23,11 @@ MAX_LABEL: Final = 40  # characters of a text that may label the next one
 
 _DIGIT = re.compile(r"\d")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
+_TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
+_PER = re.compile(
+    r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
+    re.IGNORECASE,
+)
 _CENTS = re.compile(r"([.,]?)(\d\d)")
 _HAS_CENTS = re.compile(r"[.,]\d{1,2}$")
 
@@ -53,7 +58,9 @@ def numbers(page: View) -> list[int]:
     found = [
         index
         for index in page.numbers
-        if len(text := texts[index][0]) <= MAX_TEXT and "%" not in text and not _are_cents(texts, index)
+        if len(text := texts[index][0]) <= MAX_TEXT
+        and "%" not in text
+        and not (_are_cents(texts, index) or (text[-1] in "x×" and _TIMES.fullmatch(text)))
     ]
     if len(found) > MAX_NUMBERS:
         found = sorted(sorted(found, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
@@ -195,6 +202,8 @@ def is_aside(page: View, index: int) -> bool:
     if label.endswith((":", "：")) and says("side_price", label):
         return True
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
+    if _PER.match(after):
+        return True
     return after != "" and is_label(after) and after[-1] not in ":：" and says("side_price", after)
 
 

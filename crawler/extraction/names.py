@@ -61,8 +61,8 @@ _NOT_YET: Final = word_set("before non pre without no un not")  # "price-before-
 _CHOICES: Final = word_set("size sizes swatch swatches taille tailles talla tallas taglia groesse groessen velikost")
 # Beside a word for a price.
 _NET: Final = word_set(
-    "net netto excl excluding exvat extax untaxed unit saving savings saved save yousave ersparnis economy economia "
-    "economie ahorro risparmio"
+    "net netto excl excluding exvat extax untaxed unit per saving savings saved save yousave ersparnis economy "
+    "economia economie ahorro risparmio"
 )
 
 

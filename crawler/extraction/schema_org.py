@@ -99,6 +99,9 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         else:
             found.products.append(node)
         return
+    if "offer" in kinds and isinstance(offered := node.get("itemOffered"), dict) and types(offered) & PRODUCTS:
+        yield {**offered, "offers": {key: value for key, value in node.items() if key != "itemOffered"}}, listed
+        return
     if kinds & ARTICLES and not listed:
         found.articles.append(name_of(node.get("headline")) or name_of(node.get("name")) or "")
     if kinds and not listed and (kinds & SUBJECTS or any(kind.endswith("event") for kind in kinds)):

@@ -10,9 +10,11 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.caches import cached
 from crawler.extraction import identifiers, state, values
+from crawler.policy.validation import CURRENCIES
 
 MAX_FOUND: Final = 500  # objects shaped like a product
 MAX_DEPTH: Final = 4  # of objects that wrap a price
+MAX_TOP: Final = 50  # objects examined per level for a currency
 MIN_ID: Final = 3  # characters of an identifier in the URL
 LONGEST_KEY: Final = 40  # characters
 
@@ -40,6 +42,7 @@ _YES: Final = ("instock", "isinstock", "available", "isavailable", "availablefor
                "buyable", "isbuyable", "hasstock")  # fmt: skip
 _NO: Final = ("outofstock", "isoutofstock", "soldout", "issoldout")
 _PUNCTUATION = re.compile(r"[\W_]+")
+_BARE = re.compile(r"[\d.,\s]+")  # a number without a currency
 _SEPARATED = re.compile(r"\s+[|–—·»:-]\s+|\s*[|»·]\s*")
 
 _CONTAINERS: Final = frozenset((dict, list))
@@ -134,7 +137,7 @@ def _fields(node: Node, root: Any) -> dict[str, Any]:
     return {
         "title": _text(node, _NAMES),
         "price": price,
-        "currency": _text(node, _CURRENCIES) or currency,
+        "currency": _text(node, _CURRENCIES) or currency or _common_currency(root),
         "availability": _availability(node, root),
         "sku": (_text(node, _SKUS) or "").rpartition("/")[2],  # gid://shopify/Product/991
         "gtin": _text(node, _GTINS),
@@ -144,6 +147,16 @@ def _fields(node: Node, root: Any) -> dict[str, Any]:
         else state.scalar(image),
         "description": _text(node, _TEXTS),
     }
+
+
+def _common_currency(root: Any) -> str | None:
+    """The one currency that the objects at the top of a state name: a data layer states it beside its products."""
+    level, named = [root], set[str]()
+    for _ in range(MAX_DEPTH):
+        objects = [each for each in level[:MAX_TOP] if isinstance(each, dict)]
+        named |= {code for each in objects if (code := _text(_plain(each), _CURRENCIES)) in CURRENCIES}
+        level = [each for outer in objects for each in outer.values()]
+    return named.pop() if len(named) == 1 else None
 
 
 def _confirmed(node: Node, path: str, in_url: set[str], headings: set[str]) -> float:
@@ -186,7 +199,7 @@ def _amount(value: Any, root: Any, depth: int) -> tuple[str, str | None] | None:
     text = None if isinstance(value, (bool, dict)) else state.scalar(value)
     if text is None or values.price(text) is None:
         return None
-    return text, None if isinstance(value, (int, float)) else text
+    return text, None if _BARE.fullmatch(text) else text
 
 
 def _availability(node: Node, root: Any) -> str | None:

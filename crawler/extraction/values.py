@@ -25,8 +25,9 @@ _TAG = re.compile(r"<[^>]{0,2000}>")
 _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
 # A number with separators; a space only joins groups of three digits, so that "34 99" is not 3499.
 WRITTEN = re.compile(
-    r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?[%折])"
+    r"(?:\d+(?:[.,'’٬٫]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?[%折])"
 )
+_SEPARATORS = str.maketrans("٬٫", ",.")  # of Arabic numbers
 _SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]{1,2})?")
 _THREE_DECIMALS = re.compile(r"\d{1,3}\.\d{3}")
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
@@ -134,7 +135,7 @@ def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
 
     Known weakness: `1.299` alone is one thousand and `1.29` is one, in every country.
     """
-    raw = raw[:MAX_PRICE_TEXT]
+    raw = raw[:MAX_PRICE_TEXT] if raw.isascii() else raw[:MAX_PRICE_TEXT].translate(_SEPARATORS)
     if _SIMPLE.fullmatch(raw):  # most, in a tenth of the time
         return _in_range(Decimal(raw.replace(",", ".")))
     if _NEGATIVE.match(raw):

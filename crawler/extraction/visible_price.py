@@ -138,10 +138,11 @@ def _is_undercut(
         other < amount
         and abs(each.index - old.index) <= UNDERCUTS
         and each.currency is not None
-        and not page.flags(each.node) & (view.PAST | view.OTHER)
+        and not page.flags(each.node) & (view.PAST | view.OTHER | view.NET)
         and not (page.flags(each.node) & view.OLD and page.flags(old.node) & view.OLD)
         and not money.says("past_price", page, each.index)
         and other >= amount * MIN_DISCOUNTED
+        and not money.is_aside(page, each.index)
         for each, other in near
     )
 
@@ -229,6 +230,8 @@ def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
     """Whether the page clearly asks this price and not the *stated* one, which it does not show; cents may be
     elsewhere."""
     rivals = (each for each in prices if each.amount != asked.amount and not each.past)
+    if asked.amount * 100 == stated:  # in cents
+        return not asked.repeated
     is_clear = (asked.named and asked.score >= CLEAR) or all(each.score < asked.score - LEAD for each in rivals)
     return (
         is_clear and not asked.repeated and int(asked.amount) != int(stated) and stated / 2 < asked.amount < stated * 2

@@ -231,6 +231,18 @@ def test_prices_of_different_links_make_a_listing() -> None:
     assert extract_product(f"<title>Pairs</title><h1>Pairs</h1><ul>{cards}</ul>", "https://example.com/pairs") is None
 
 
+def test_an_offer_may_name_what_it_offers() -> None:
+    offer = {"@type": "Offer", "price": "9", "itemOffered": {"@type": "Product", "name": "Knife", "sku": "K-1"}}
+    item = found(f"<title>Knife</title>{LD.format(json.dumps(offer))}<h1>Knife</h1>")
+    assert (item.price, item.sku) == (Decimal(9), "K-1")
+
+
+def test_a_price_stated_in_cents_gives_way_to_the_shown_one() -> None:
+    stated = json_ld(name="Knife", sku=None, offers={"price": 1990, "priceCurrency": "EUR"})
+    item = found(f"<title>Knife</title>{stated}<h1>Knife</h1><p class=price>19,90 €</p>")
+    assert item.price == Decimal("19.90")
+
+
 def test_what_a_review_is_of_is_not_sold_by_its_page() -> None:
     review = {"@type": "Review", "itemReviewed": {"@type": "Product", "name": "Knife", "offers": {"price": "9"}}}
     html = f"<title>Knife</title>{LD.format(json.dumps(review))}<h1>Knife</h1>"
@@ -274,6 +286,9 @@ def test_what_sells_is_in_stock_whatever_machines_are_told(body: str, availabili
     [
         ("<button>Add to cart</button><p>Pre-order the next edition</p>", "InStock"),
         ("<p>Pre-order</p><button>Add to cart</button>", "PreOrder"),
+        ("<p>Stock: 0</p>", "OutOfStock"),
+        ("<p>Stock:</p><p>0</p><button>Add to cart</button>", "OutOfStock"),
+        ("<p>Stock: 10</p>", "InStock"),
         ("<select><option>M</select><button disabled>Add to cart</button>", "InStock"),
         ("<button class='btn sold-out'>Add to cart</button>", "OutOfStock"),
     ],

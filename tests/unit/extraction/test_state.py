@@ -69,9 +69,9 @@ SCRIPTS = {
     "nuxt 2": '<script>window.__NUXT__=(function(a,b,c){a.x=1;return {layout:"default",data:[{product:{name:b,price:c,'
     'currency:"EUR"}}]}}({},"Steel knife",49.90));</script>',
     "data layer": "<script>dataLayer.push({'ecommerce': {'currencyCode': 'EUR', 'detail': {'products': [{'name': "
-    "'Steel knife', 'price': '49.90', 'currency': 'EUR'}]}}});</script>",
+    "'Steel knife', 'price': '49.90'}]}}});</script>",
     "view item": "<script>gtag('event', 'view_item', {currency: 'EUR', items: [{item_name: 'Steel knife', "
-    "currency: 'EUR', price: 49.90}]})</script>",
+    "price: 49.90}]})</script>",
     "undefined": f"<script>window.__STATE__ = {STATE[:-1]}, 'x': undefined, 'y': [undefined]}};</script>".replace(
         "'", '"'
     ),
