@@ -78,26 +78,40 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
         return None
     if beside := _beside(page, index, number, country):
         return _completed(page, Candidate(index, node, number, beside))
-    # Of another product, a number without a currency is left alone.
-    is_others = bool(page.flags(node) & view.OTHER)
-    may_be = not is_others and _is_mentioned(page, index, country)
-    for element in islice(around(node), int(_is_alone(text, node)), None) if may_be else ():
+    return _of_surroundings(page, index, number, country)
+
+
+def _of_surroundings(page: View, index: int, number: str, country: str) -> Candidate | None:
+    """A *number* with the currency in an element around it, or none, but named a price."""
+    text, node = page.texts[index]
+    is_mentioned = _is_mentioned(page, index, country)
+    unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
+    if (unit and not is_mentioned) or page.flags(node) & view.OTHER:
+        return None  # of another product, a number without a currency is left alone
+    for element in islice(around(node), int(_is_alone(text, node)), None) if is_mentioned else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
             break
         if money := _money(whole, country):
             # Otherwise it is another number's cents, or next to one.
             return Candidate(index, element, *money) if money[0].startswith(number) else None
-    unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
-    if not (unit or is_others) and (page.flags(node) & view.PRICE or says("price", page, index)):
+    if not unit and (page.flags(node) & view.PRICE or says("price", page, index)):
         return _completed(page, Candidate(index, node, number, None))
     return None
 
 
 def _is_mentioned(page: View, index: int, country: str) -> bool:
     """Whether a text so near that both may be in one element of MAX_BLOCK characters mentions a currency."""
-    near = page.texts[max(0, index - NEAR) : index + NEAR + 1]
-    return any(len(text) <= MAX_BLOCK and currencies.mentions(text, country) for text, _ in near)
+    texts = page.texts
+    for near in (texts[index : index + NEAR], texts[max(0, index - NEAR) : index][::-1]):
+        room = MAX_BLOCK
+        for text, _ in near:
+            room -= len(text)
+            if room < 0:
+                break
+            if currencies.mentions(text, country):
+                return True
+    return False
 
 
 def _is_alone(text: str, node: LexborNode) -> bool:

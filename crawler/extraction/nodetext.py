@@ -66,9 +66,9 @@ def _from(start: LexborNode) -> Iterator[LexborNode]:
         around = around.parent
 
 
-def texts_before(end: LexborNode, enough: int) -> list[LexborNode]:
-    """The last *enough* texts before *end*, in document order."""
-    return list(islice(_texts_back(end), enough))[::-1]
+def texts_before(end: LexborNode, enough: int) -> Iterator[LexborNode]:
+    """The last *enough* texts before *end*, the last one first."""
+    return islice(_texts_back(end), enough)
 
 
 def _texts_back(end: LexborNode) -> Iterator[LexborNode]:

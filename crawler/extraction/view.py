@@ -78,7 +78,7 @@ class View:
         heading = self.heading
         if heading is None:
             return list(islice(visible_texts(self.document.nodes()), AFTER)), -1
-        texts = list(visible_texts(texts_before(heading, 2 * BEFORE)))[-BEFORE:]
+        texts = list(islice(visible_texts(texts_before(heading, 2 * BEFORE)), BEFORE))[::-1]
         place = len(texts)
         texts += islice(visible_texts(nodes_from(heading)), AFTER)
         inside = {heading.mem_id, *(node.mem_id for node in heading.css("*"))}

@@ -26,6 +26,7 @@ _SOLD_OUT = re.compile(r"sold-?out|unavailable|out-?of-?stock|no-?stock")
 _DISABLED = re.compile(r"disabled|inactive|\bhidden\b|\bhide\b|d-none")
 # Buttons that may have their label in an attribute.
 _LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
+_LABELS: Final = ("value", "title", "aria-label", "alt")
 
 
 class Button(Enum):
@@ -177,14 +178,21 @@ def _first(page: View, text: str, names: Iterable[str]) -> tuple[int, str] | Non
 
 
 def _buying(page: View) -> Iterator[LexborNode]:
+    """Elements whose text, or a label in an attribute, is that of a buy button."""
     bought = page.once(_bought)
-    buys = page.lexicon.buys
     yield from (node for text, node in page.texts if text in bought) if bought else ()
+    labels: list[str] = []
+    labelled: list[LexborNode] = []
     for node in page.document.tree.css(_LABELLED)[:MAX_PRESSED]:
         attributes = node.attributes
-        labels = filter(None, map(attributes.get, ("value", "title", "aria-label", "alt")))
-        if any(len(label) <= 2 * MAX_LABEL and buys(label.lower()) for label in labels):
-            yield node
+        for name in _LABELS:
+            label = attributes.get(name)
+            if label and len(label) <= 2 * MAX_LABEL:
+                labels.append(label.lower())
+                labelled.append(node)
+    for at in page.lexicon.of_buying.among(labels):
+        if page.lexicon.buys(labels[at]):
+            yield labelled[at]
 
 
 def _bought(page: View) -> set[str]:

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from crawler.caches import cached
+from crawler.caches import LONGEST, Memo
 from crawler.extraction.phrases import Phrases
 
 _PHRASES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
@@ -117,7 +117,7 @@ class Lexicon:
 
     def says(self, kind: str, text: str) -> bool:
         """Whether *text* has a phrase of that *kind*, in any case; cached, for short texts that pages share."""
-        return _says(text, kind, self)
+        return _SAID[text, kind, self]
 
     def buys(self, label: str) -> bool:
         """Whether lower-cased *label* is that of a buy button, not of a wish list or comparison."""
@@ -147,10 +147,13 @@ def lexicon(languages: frozenset[str] = LANGUAGES) -> Lexicon:
     return Lexicon(languages)
 
 
-@cached(16_384)  # a pattern would be a slow key: its hash is that of its whole code
-def _says(text: str, kind: str, lexicon: Lexicon) -> bool:
+def _says(asked: tuple[str, str, Lexicon]) -> bool:
+    text, kind, lexicon = asked
     pattern: re.Pattern[str] = getattr(lexicon, kind)
     return pattern.search(text.lower()) is not None
+
+
+_SAID: Final = Memo(_says, 16_384, LONGEST)  # by lexicon, as the hash of a pattern is that of its whole code
 
 
 def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
