@@ -65,7 +65,7 @@ class Shown:
         score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
-        return score >= enough and score - other_kinds.against(self.view) >= enough
+        return score >= enough and not other_kinds.outweigh(self.view, score - enough)
 
     def _is_of_cards(self, best: visible_price.Price) -> bool:
         heading = self.view.heading_index  # above it a cart may offer something
