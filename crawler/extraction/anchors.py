@@ -47,7 +47,7 @@ def _written(markup: str, following: bool) -> list[Anchor] | None:
     for kind, before, href, after, end, _, other in _ANCHOR.findall(markup):
         if other or (kind and not end):
             return None
-        if href:
+        if href and (kind != "link" or (following and ("next" in before or "next" in after))):  # most are style sheets
             relation = _relation(before) or _relation(after) if "rel" in after or "rel" in before else ""
             if kind != "link" or (following and relation == "next"):
                 found.append((_value(href), relation))

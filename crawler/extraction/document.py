@@ -31,7 +31,7 @@ _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I
 
 
 # A relative link that can be appended to its page's folder unchanged, and such a folder.
-_BESIDE = re.compile(r"[A-Za-z\d_][A-Za-z\d_/%+~.,-]*+(?:\?[A-Za-z\d_/%+~.,=&-]++)?+")
+BESIDE: Final = re.compile(r"\w(?:[\w%+~.,-]++|/(?![/.]))*+(?:\?(?:[\w%+~.,=&-]++|/(?![/.]))++)?+", re.ASCII)
 _FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
 _WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:;!*-]*+)?+", re.ASCII)
 NO_PAGES: Final = ("javascript:", "mailto:", "tel:")
@@ -192,8 +192,8 @@ class Document:
             return href.partition("#")[0].rstrip()
         if href[0] == "#":
             return self._itself
-        if self._folder and _BESIDE.fullmatch(href) and "//" not in href and "/." not in href:
-            return self._folder + href
+        if self.folder and BESIDE.fullmatch(href):
+            return self.folder + href
         return None if href.startswith(NO_PAGES) else join(self.base_url, href)
 
     @cached_property
@@ -210,8 +210,8 @@ class Document:
         return join(self.base_url, "")
 
     @cached_property
-    def _folder(self) -> str:
-        """The prefix of plain relative links; "" if they need urljoin."""
+    def folder(self) -> str:
+        """The prefix of plain relative links, as of `BESIDE`, on the page's own origin; "" if they need urljoin."""
         found = _FOLDER.match(self.base_url)
         return found[0] if found and found[0].startswith(self.own) and "/." not in found[0] else ""
 

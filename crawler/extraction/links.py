@@ -11,7 +11,7 @@ from typing import Final
 from crawler.caches import cached
 from crawler.extraction import opengraph
 from crawler.extraction.anchors import Anchor, anchors, of_elements
-from crawler.extraction.document import NO_PAGES, Document
+from crawler.extraction.document import BESIDE, NO_PAGES, Document
 from crawler.extraction.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
@@ -111,7 +111,7 @@ def _has_own(rules: DomainRules) -> bool:
 
 
 def _forbids(document: Document) -> bool:
-    if not _FORBIDDING.search(document.head):
+    if not (document.has_tree or _FORBIDDING.search(document.head)):  # who asks for a tree reads the metas anyway
         return False
     words = re.split(r"[\s,]+", opengraph.metas(document).get("robots", "").lower())
     return "nofollow" in words or "none" in words
@@ -204,9 +204,10 @@ def _is_excluded(target: str, excluded: Iterable[Pattern]) -> bool:
 def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
     """(scheme and host, path with the query, rel) of the links within the page's site that may be followed.
 
-    Each as it is written once.
+    Each as it is written once. What `document.absolute` does with most of them is repeated here: there are hundreds.
     """
-    origin, own, obeys, elsewhere = document.origin, document.own, rules.obey_nofollow, dict[str, bool]()
+    origin, own, obeys, others = document.origin, document.own, rules.obey_nofollow, _Others(document.url)
+    start, folder, is_beside = len(origin), document.folder[len(origin) :], BESIDE.fullmatch
     is_root, is_itself = document.root == origin, document.base_url == document.url
     known: set[str] = set()
     for href, relations in islice(found, MAX_LINKS):
@@ -214,24 +215,30 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
             continue
         known.add(href)
         if is_root and href[0] == "/" and href[1:2] not in "/\\" and "/." not in href:
-            yield origin, href.partition("#")[0].rstrip(), relations  # inlined from `absolute`: there are hundreds
+            yield origin, (href.partition("#")[0] if "#" in href else href).rstrip(), relations
         elif href.startswith(own):
-            yield origin, href[len(origin) :].partition("#")[0].rstrip(), relations
-        elif not (is_itself and href[0] == "#") and not _is_elsewhere(document, href, elsewhere):
+            yield origin, href[start:].partition("#")[0].rstrip(), relations
+        elif folder and is_beside(href):
+            yield origin, folder + href, relations
+        elif not ((is_itself and href[0] == "#") or href.startswith(NO_PAGES) or others[_start(href)]):
             target = document.absolute(href)
             if target and (target.startswith(own) or same_site(target, document.url)):
                 root = max(0, target.find("/", 8))
                 yield target[:root], target[root:], relations
 
 
-def _is_elsewhere(document: Document, href: str, known: dict[str, bool]) -> bool:
-    """Whether *href* is certainly of another site, or no page; *known*: what this found of authorities."""
-    if href.startswith(NO_PAGES):
-        return True
-    absolute = _ABSOLUTE.match(href)
-    if absolute is None:
-        return False
-    authority = absolute[0]
-    if authority not in known:
-        known[authority] = not same_site(authority, document.url)
-    return known[authority]
+class _Others(dict[str, bool]):
+    """Link up to the slash behind its authority -> whether that is certainly of another site than the page at *url*."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __missing__(self, start: str) -> bool:
+        absolute = _ABSOLUTE.match(start)
+        found = self[start] = absolute is not None and not same_site(absolute[0], self._url)
+        return found
+
+
+def _start(href: str) -> str:
+    end = href.find("/", 8)
+    return href if end < 0 else href[:end]

@@ -105,3 +105,15 @@ def test_no_href_is_too_strange(href: str) -> None:
     escaped = href.replace("&", "&amp;").replace('"', "&quot;")
     for target in of(f'<a href="{escaped}">x</a>', '[default]\nfollow = "."'):
         assert target.startswith(("http://", "https://"))
+
+
+def test_an_absolute_link_is_of_the_site_of_its_host_wherever_that_ends() -> None:
+    own = ["http://shop.example.com", "https://b.example.com?x=/1", "//c.example.com/", "https://d.example.com/e//f"]
+    others = [
+        "https://example.org",
+        "https://other.example.org?x=/shop.example.com/",
+        "//www.example.net",
+        "https://ä.org",
+    ]
+    body = "".join(f'<a href="{href}">x</a>' for href in own + others)
+    assert of(body, '["shop.example.com"]\nfollow = "."').listing == (*own[:2], f"https:{own[2]}", own[3])
