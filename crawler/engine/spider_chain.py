@@ -55,9 +55,18 @@ def fold(manager: SpiderMiddlewareManager) -> None:
 
 
 def _freeing(ask: Method, response: Response, exception: Exception, start_index: int = 0) -> Any:
-    """As `SpiderMiddlewareManager._process_spider_exception`. A refusal (HttpError) that is dealt with forgets where it
-    was raised: a frame there refers to it, and both would keep the page until the garbage collector runs."""
-    answer = ask(response, exception, start_index)
+    """As `SpiderMiddlewareManager._process_spider_exception`, but the frames in which it asked, which refer to
+    *exception*, are not in its traceback: they and the exception would keep the page until the garbage collector
+    runs. A refusal (HttpError) that is dealt with forgets where it was raised. Known weakness: what a coroutine raises
+    passes through a Failure of Twisted that refers to itself."""
+    before = exception.__traceback__
+    try:
+        answer = ask(response, exception, start_index)
+    except Exception as raised:
+        if raised is exception:
+            raised.__traceback__ = before
+        del exception
+        raise
     if isinstance(exception, IgnoreRequest):
         exception.__traceback__ = None
     return answer
@@ -98,9 +107,12 @@ class Rescued:
 
     def ask(self, error: Exception, first: int) -> None:
         """Ask the middlewares from *first* on about *error*; raises it if all of them decline, or have done so."""
-        if getattr(error, "_spidermw_unhandled", False):
-            raise error
-        (self._outputs if first else self._callbacks).append(self._ask(error, first))
+        try:
+            if getattr(error, "_spidermw_unhandled", False):
+                raise error
+            (self._outputs if first else self._callbacks).append(self._ask(error, first))
+        finally:
+            del error  # its traceback refers to this frame
 
 
 async def _passed(segment: Segment, response: Response, result: Output, rescued: Rescued, *, last: bool) -> Output:

@@ -78,8 +78,10 @@ class AddressBook:
     def answered(self, host: str, found: Iterable[str]) -> None:
         """The resolver has a new answer for a host that is about to be dialled."""
         known, _ = self._known.get(host, ("", 0.0))
+        if not known:
+            return
         addresses = self._shared.of(found)
-        if known and known not in {address_name(one) for one in addresses}:
+        if known not in {address_name(one) for one in addresses}:
             self._moving.add(host)
             self._tell(host, addresses)
 

@@ -236,18 +236,39 @@ def test_a_coroutine_that_is_never_resumed_is_closed_in_silence() -> None:
 
 
 class Selecting(Spider):
-    """Reads a page as spiders do."""
+    """Reads a page as spiders do; other callbacks raise, each in its own way."""
 
     name = "selecting"
 
     def parse(self, response: Any, **_: Any) -> Any:
         yield {"title": response.css("title::text").get()}
 
+    def at_once(self, response: Any) -> Any:
+        raise ValueError(response.css("title::text").get())
 
-async def test_a_page_that_was_selected_from_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def midway(self, response: Any) -> Any:
+        yield Request("http://a.example/next")
+        raise ValueError(response.css("title::text").get())
+
+    async def in_turn(self, response: Any) -> Any:
+        yield Request("http://a.example/next")
+        raise ValueError(response.css("title::text").get())
+
+    def by_another(self, response: Any) -> Any:
+        try:
+            self.at_once(response)
+        except ValueError as error:
+            raise KeyError("no title") from error
+
+
+@pytest.mark.parametrize("callback", ["parse", "at_once", "midway", "in_turn", "by_another"])
+async def test_a_page_is_freed_at_once_however_its_callback_ends(
+    monkeypatch: pytest.MonkeyPatch, callback: str
+) -> None:
     monkeypatch.setattr(safe_urls, "install", lambda: None)  # for the whole process
+    monkeypatch.setattr(logging.getLogger("scrapy.core.scraper"), "disabled", True)  # pytest keeps tracebacks
     crawler = get_crawler(Selecting)
-    crawler.spider = Selecting.from_crawler(crawler)
+    crawler.spider = spider = Selecting.from_crawler(crawler)
     scraper = Scraper(crawler)
     scraper.slot = Slot()
     scraper.itemproc = ItemProcessor(crawler=crawler)
@@ -255,13 +276,16 @@ async def test_a_page_that_was_selected_from_is_freed_at_once(monkeypatch: pytes
     await scraper.itemproc.open_spider_async()
 
     async def scraped() -> ReferenceType[Response]:
-        request = Request(URL)
+        request = Request(URL, callback=getattr(spider, callback))
         response = HtmlResponse(URL, body=b"<title>Lamp</title>", encoding="utf-8", request=request)
         await scraper._scrape(response, request)
         return ref(response)
 
+    await scraped()  # what is remembered of the first one only
+    assert crawler.stats is not None
     gc.disable()
     try:
         assert (await scraped())() is None
     finally:
         gc.enable()
+    assert crawler.stats.get_value("spider_exceptions/count", 0) == 2 * (callback != "parse")
