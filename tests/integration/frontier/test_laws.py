@@ -195,7 +195,7 @@ class Lawful:
         return (lease.id, lease.token), lease
 
     def hand_back(self) -> None:
-        """What was never started is returned, and so is what its budgets had reserved."""
+        """What was never started is returned, or ends; what its budgets had reserved is returned anyway."""
         if (found := self.some_lease()) is None:
             return
         handle, lease = found
@@ -208,6 +208,8 @@ class Lawful:
             lambda: self.frontier.nack(*handle, delay_ms=delay_ms),
             lambda: self.frontier.move(*handle, stream=stream, delay_ms=delay_ms),
             lambda: self.frontier.put_off([handle], delay_ms=5_000),
+            lambda: self.frontier.bury(*handle, reason="test"),
+            lambda: self.frontier.skip([handle]),
         )
         self.call(self.rng.choice(ways)())
 
@@ -219,7 +221,6 @@ class Lawful:
             lambda: frontier.start([handle]),
             lambda: frontier.report([Report(*handle, 0, 10, 200)]),
             lambda: frontier.ack([handle]),
-            lambda: frontier.bury(*handle, reason="test"),
             lambda: frontier.end_gone(*handle, reason="http_404", detail={}),
             lambda: frontier.renew([handle], for_room=True),
         )
