@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
@@ -12,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
+from twisted.python.failure import Failure
 
 from crawler import stats as names
 from crawler.errors import UnstoredItem
@@ -26,6 +28,8 @@ from crawler.storage.outage import AwayError
 from crawler.storage.values import UnstorableError
 from crawler.timings import timings_of
 from crawler.worker.access import stop_leasing
+
+logger = logging.getLogger(__name__)
 
 
 class MongoPipeline:
@@ -106,6 +110,11 @@ class MongoPipeline:
             if self._crawler is not None:  # who ends its page hears of it
                 told = {"item": item, "response": response, "exception": UnstoredItem()}
                 self._crawler.signals.send_catch_log(signals.item_dropped, spider=self._crawler.spider, **told)
+        except UnstorableError as error:
+            logger.error("A rejected item is not kept, because rejected_items refuses it: %.500s", error)
+            if self._crawler is not None:  # its page becomes a dead letter
+                told = {"item": item, "response": response, "failure": Failure(error)}  # type: ignore[no-untyped-call]
+                self._crawler.signals.send_catch_log(signals.item_error, spider=self._crawler.spider, **told)
 
     async def close_spider(self) -> None:
         """Write what is pending, then close the connections."""

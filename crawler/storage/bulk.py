@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pymongo import InsertOne, UpdateMany, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, OperationFailure, WriteError
 
 from crawler.storage.outage import ServerError
 from crawler.storage.values import UnstorableError
@@ -15,11 +15,13 @@ from crawler.storage.values import UnstorableError
 Collection = AsyncCollection[dict[str, Any]]
 Operation = InsertOne[Any] | UpdateOne | UpdateMany
 
-DUPLICATE_KEY = 11000  # two workers inserted one key at once: the loser's update finds a document now
+DUPLICATE_KEY = 11000  # mostly two workers inserted one `_id` at once: the loser's update finds a document now
 # Not primary, shutting down, interrupted, timed out, out of disk, throttled: not the document's fault.
 SERVER_CODES = frozenset(
     (6, 7, 50, 64, 89, 91, 112, 133, 189, 262, 317, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 14031, 16500)
 )
+# What no retry changes: no rights, another kind of collection, an index in the way, options that contradict others.
+_FOR_GOOD = frozenset((13, 67, 72, 85, 86, 166))
 _RACES = 10  # a key loses at most once per rival that inserts it at the same time
 
 
@@ -43,8 +45,8 @@ async def apply(collection: Collection, operations: Sequence[Operation]) -> tupl
     for _ in range(_RACES):
         done = await write(collection, [operations[position] for position in left])
         inserted.update(left[index] for index in done.upserted)
-        refused |= {left[i]: reason(error) for i, error in done.errors.items() if error["code"] != DUPLICATE_KEY}
-        left = [left[index] for index, error in done.errors.items() if error["code"] == DUPLICATE_KEY]
+        refused |= {left[i]: reason(error) for i, error in done.errors.items() if not is_taken(error)}
+        left = [left[index] for index, error in done.errors.items() if is_taken(error)]
         if not left:
             return inserted, refused
     raise ServerError(f"{len(left)} keys of {collection.name} keep being inserted by others at the same time")
@@ -63,6 +65,16 @@ async def write(collection: Collection, operations: Sequence[Operation]) -> Writ
     if blame:
         raise ServerError(str(blame[0].get("errmsg")))
     return Written([each["index"] for each in details["upserted"]], details["nMatched"], errors)
+
+
+def is_taken(error: Mapping[str, Any]) -> bool:
+    """Whether the error says that the `_id` exists; another unique index is one that somebody has made, and refuses."""
+    return error["code"] == DUPLICATE_KEY and [*(error.get("keyPattern") or {"_id": 1})] == ["_id"]
+
+
+def is_refusal(error: OperationFailure) -> bool:
+    """Whether the server refuses this for good, so that waiting for it would never end."""
+    return error.code in _FOR_GOOD or (isinstance(error, WriteError) and error.code not in SERVER_CODES)
 
 
 def reason(error: Mapping[str, Any]) -> UnstorableError:

@@ -17,13 +17,14 @@ import bson
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from itemadapter import ItemAdapter
+from twisted.python.reflect import safe_str
 
 from crawler.items import Item
 from crawler.policy.duplicates import is_distinctive
 from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
 from crawler.storage.origin import Origin
-from crawler.storage.values import LIGHT, HeavyError, Room, UnstorableError, storable, words
+from crawler.storage.values import LIGHT, HeavyError, Room, UnstorableError, storable
 from crawler.urls import without_credentials
 
 UNTYPED: Final = "items"  # the collection for items that are not of our classes
@@ -86,7 +87,9 @@ def document(
 
 def unreadable(item: Any, error: Exception) -> UnstorableError:
     """What is said of an item that raises *error* when it is looked at."""
-    return UnstorableError("unreadable", f"{type(item).__qualname__} raises {type(error).__name__}: {words(error)}")
+    return UnstorableError(
+        "unreadable", f"{type(item).__qualname__} raises {type(error).__name__}: {safe_str(error):.200}"
+    )
 
 
 def _untyped(item: Any, moment: datetime, max_bytes: int, room: Room, origin: Origin | None) -> StoredDocument:
@@ -190,7 +193,7 @@ def _digest(values: Mapping[str, Any], where: Any) -> str:
     try:
         return digest_of(values)
     except Exception as error:  # noqa: BLE001 - JSON's, or of a date beyond the calendar
-        raise UnstorableError("unstorable_value", f"{where!s:.200}: {words(error)}") from None
+        raise UnstorableError("unstorable_value", f"{where!s:.200}: {safe_str(error):.200}") from None
 
 
 def _body(key: str, values: Mapping[str, Any], digest: str, moment: datetime, max_bytes: int) -> RawBSONDocument:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
 from pymongo import UpdateOne
 
+from crawler.storage import bulk
 from crawler.storage.connection import Database
 from crawler.storage.documents import StoredDocument
+
+logger = logging.getLogger(__name__)
 
 LINKS: Final = "duplicates"
 
@@ -31,8 +35,8 @@ async def ensure(database: Database, collection: str) -> None:
 async def link(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[str, DuplicateError]:
     """By `_id` those *entries* (none has its own document) whose content another document already has.
 
-    Links to the document that was seen first. Two URLs with the same content that arrive at the same moment are both
-    stored. Raises PyMongo's errors.
+    Links to the document that was seen first; one whose link is refused has none. Two URLs with the same content that
+    arrive at the same moment are both stored. Raises PyMongo's errors.
     """
     hashes = list({entry.content_hash for entry in entries})
     found = database[collection].find({"content_hash": {"$in": hashes}}, {"content_hash": 1}).sort("first_seen_at", 1)
@@ -44,9 +48,12 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
     alike = [entry for entry in entries if entry.content_hash in holders]
     originals = {entry.id: holders[entry.content_hash].get(_host(entry.id)) for entry in alike}
     linked = {key: DuplicateError(to) for key, to in originals.items() if to is not None}
-    updates = [_update(entry, linked[entry.id].original) for entry in alike if entry.id in linked]
-    if updates:
-        await database[LINKS].bulk_write(updates, ordered=False)
+    again = [entry for entry in alike if entry.id in linked]
+    updates = [_update(entry, linked[entry.id].original) for entry in again]
+    _, refused = await bulk.apply(database[LINKS], updates) if updates else (set(), {})
+    for position, reason in refused.items():  # stored on its own then
+        logger.error("The link of %.300s is not kept in %s: %s", again[position].id, LINKS, reason)
+        del linked[again[position].id]
     return linked
 
 

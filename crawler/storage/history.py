@@ -43,7 +43,7 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
     found = [(document["_id"], change) for document in documents for change in _changes(document)]
     inserts = [InsertOne(_record(key, change)) for key, change in found]
     errors = (await bulk.write(records, inserts)).errors if inserts else {}
-    refused = {i: bulk.reason(error) for i, error in errors.items() if error["code"] != bulk.DUPLICATE_KEY}
+    refused = {i: bulk.reason(error) for i, error in errors.items() if not bulk.is_taken(error)}
     kept = [found[position][0] for position in refused]
     for position, reason in refused.items():
         logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)

@@ -13,12 +13,13 @@ import bson
 from bson.raw_bson import RawBSONDocument
 from itemadapter import ItemAdapter
 from pymongo import UpdateOne
+from twisted.python.reflect import safe_str
 
 from crawler.items import Item
 from crawler.storage.codec import CODEC
 from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
 from crawler.storage.origin import Origin
-from crawler.storage.values import LIGHT, Room, UnstorableError, storable, words
+from crawler.storage.values import LIGHT, Room, UnstorableError, storable
 from crawler.urls import without_credentials
 
 _TEXT_MAX = 65_536  # most characters of an item kept as text
@@ -42,7 +43,7 @@ class Rejection:
             return cls._of(item, reasons, at, max_bytes, origin)
         except Exception as error:  # noqa: BLE001 - whatever it raises, its page and the reason are kept
             return cls._of(
-                {"unreadable": type(item).__qualname__, "error": words(error)}, reasons, at, max_bytes, origin
+                {"unreadable": type(item).__qualname__, "error": safe_str(error)[:200]}, reasons, at, max_bytes, origin
             )
 
     @classmethod

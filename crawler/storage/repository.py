@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
 from bson.codec_options import CodecOptions, DatetimeConversion
-from pymongo.errors import PyMongoError
+from pymongo.errors import OperationFailure, PyMongoError
 
 from crawler import stats as names
 from crawler.errors import ServiceError
@@ -21,6 +22,8 @@ from crawler.storage.rejections import Rejection
 from crawler.storage.run_items import RunItems
 from crawler.storage.update import shortcut, upsert
 from crawler.storage.values import UnstorableError
+
+logger = logging.getLogger(__name__)
 
 
 class StoreResult(StrEnum):
@@ -107,7 +110,7 @@ class Repository:
         done: Results = {}
         for position, (entry, _) in enumerate(taken):
             if (error := written.errors.get(position)) is not None:
-                if error["code"] != bulk.DUPLICATE_KEY:
+                if not bulk.is_taken(error):
                     done[entry.id] = bulk.reason(error)
             elif (head := heads.get(entry.id)) is None:
                 done[entry.id] = StoreResult.NEW
@@ -131,11 +134,20 @@ class Repository:
         return done | {entry.id: _result(entry, stored.get(entry.id)) for entry in matched}, stored
 
     async def _ensure_indexes(self, name: str) -> None:
-        if name not in self._indexed:
+        if name in self._indexed:
+            return
+        try:
             await indexes.ensure_items(self._database[name])
             if name in self._config.link_duplicates:
                 await duplicates.ensure(self._database, name)
-            self._indexed.add(name)
+        except OperationFailure as error:
+            if not bulk.is_refusal(error):
+                raise
+            text = (
+                "MongoDB refuses indexes of %s, which are read more slowly without: %.300s. Mend that, and start again"
+            )
+            logger.error(text, name, error)
+        self._indexed.add(name)
 
     async def _read(self, name: str, entries: Sequence[StoredDocument], fields: Mapping[str, int]) -> States:
         """The stored state by `_id`."""

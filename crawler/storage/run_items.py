@@ -6,13 +6,18 @@ twice is recorded twice and counts once.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from pymongo import IndexModel
+from pymongo.errors import OperationFailure
 
+from crawler.storage import bulk
 from crawler.storage.connection import Database
+
+logger = logging.getLogger(__name__)
 
 COLLECTION: Final = "run_items"
 _PLAIN: Final = IndexModel([("plain", 1), ("run", 1)], name="plain", partialFilterExpression={"plain": True})
@@ -41,9 +46,11 @@ class Difference:
 
 class RunItems:
     """Records the documents of the newest *kept* runs, and of as many runs of plain starts and start URLs, which may be
-    far more; 0: of none. Raises PyMongo's errors."""
+    far more; 0: of none. Raises PyMongo's errors, but for a refusal: that is logged once, as items are stored all the
+    same."""
 
     def __init__(self, database: Database, kept: int) -> None:
+        self._refused = False
         self._stored = database[COLLECTION]
         self._kept = kept
         self._known: set[str] = set()  # runs with records
@@ -65,17 +72,29 @@ class RunItems:
             ids, versions = zip(*items, strict=True)
             row = {"run": run, "collection": collection, "ids": ids, "versions": versions}
             rows.append(row | {"plain": True} if run in plain else row)
+        try:
+            await self._record(rows, set(members))
+        except OperationFailure as error:
+            if not bulk.is_refusal(error):
+                raise
+            if not self._refused:
+                text = "MongoDB refuses records of runs in %s, so `scrapy runs diff` lacks items: %.300s"
+                logger.error(text, COLLECTION, error)
+            self._refused = True
+
+    async def _record(self, rows: Sequence[dict[str, Any]], runs: set[str]) -> None:
         if not self._known:
             await self._stored.create_indexes([IndexModel([("run", 1)], name="run"), _PLAIN])
         for row in rows:  # usually one: a single command costs less than a bulk write
             await self._stored.insert_one(row)
-        if news := set(members) - self._known:
+        if news := runs - self._known:
             self._known |= news
             await self._forget()
 
     async def _forget(self) -> None:
-        runs = set(await self._stored.distinct("run"))
-        plain = set(await self._stored.distinct("run", {"plain": True}))
+        text = {"run": {"$type": "string"}}  # others are not ours
+        runs = set(await self._stored.distinct("run", text))
+        plain = set(await self._stored.distinct("run", {"plain": True, **text}))
         if old := [run for kind in (plain, runs - plain) for run in sorted(kind, key=_order)[: -self._kept]]:
             await self._stored.delete_many({"run": {"$in": old}})
             self._known.difference_update(old)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from itemadapter import ItemAdapter
+from twisted.python.reflect import safe_str
 
 from crawler.storage.codec import DECIMAL128
 
@@ -77,14 +78,6 @@ def storable(values: Mapping[str, Any], room: Room, where: str = "", depth: int 
         elif kind not in _HARMLESS:  # few are left, and those cost a call
             found[name] = _storable(value, room, where + name, depth)
     return found
-
-
-def words(error: BaseException) -> str:
-    """The message of *error*, also of one that cannot say it."""
-    try:
-        return f"{error!s:.200}" or type(error).__name__
-    except Exception:  # noqa: BLE001 - its own, and its class says enough
-        return type(error).__name__
 
 
 def plain(value: Any) -> Any:
@@ -152,7 +145,9 @@ def _plain(value: Any, where: str) -> Any:
     try:
         return plain(value)
     except Exception as error:  # noqa: BLE001 - such as a lazy property of a nested item
-        raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__}: {words(error)}") from None
+        raise UnstorableError(
+            "unstorable_type", f"{where}: {type(value).__qualname__}: {safe_str(error):.200}"
+        ) from None
 
 
 def _nested(value: Any, room: Room, where: str, depth: int) -> Any:

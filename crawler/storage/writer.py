@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from pymongo.errors import PyMongoError
+from twisted.python.reflect import safe_str
 
 from crawler.items import Item
 from crawler.storage.batcher import Batcher, Flush
@@ -20,7 +21,7 @@ from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository, Result, StoreResult
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.fallback import SpoolFallback
-from crawler.storage.values import LIGHT, HeavyError, UnstorableError, words
+from crawler.storage.values import LIGHT, HeavyError, UnstorableError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -108,7 +109,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - a stored document of another form than ours: its item alone suffers
             if len(entries) > 1:
                 return [result for entry in entries for result in await self._flush_items(name, [entry])]
-            return [UnstorableError("unwritable", f"{entries[0].id}: {type(error).__name__}: {words(error)}")]
+            return [UnstorableError("unwritable", f"{entries[0].id}: {type(error).__name__}: {safe_str(error):.200}")]
         return [StoreResult.SPOOLED] * len(entries) if done is None else done
 
     async def _deliver(self, entries: Sequence[Entry], write: Callable[[], Awaitable[list[R]]]) -> list[R] | None:

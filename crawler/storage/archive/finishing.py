@@ -81,7 +81,7 @@ class Finisher:
             await self._woken()
             try:
                 await self.step()
-            except (PyMongoError, *STORE_ERRORS) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other files and the next try go on
                 self._fails(error)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, PAUSE_SECONDS[1])
