@@ -9,12 +9,15 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction import identifiers
 from crawler.extraction.nodetext import text_of
 from crawler.extraction.view import View
 from crawler.urls import same_site
 
 LEVELS: Final = 5  # elements around a price that may be its card
 MAX_LINKS: Final = 12  # in one: more is no card
+MAX_NODES: Final = 200  # in one
+BEFORE: Final = 3  # texts before a price with the link to its product
 MAX_NAME: Final = 200  # characters
 
 _NAMED = re.compile(r"name|title|heading|caption|titel|nombre|nazwa", re.IGNORECASE)
@@ -22,20 +25,33 @@ _HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
-def is_in_card(page: View, node: LexborNode) -> bool:
-    """Whether *node* is in an element that names another product, with a link to its page, and not the page's own."""
+def is_in_card(page: View, index: int) -> bool:
+    """Whether the price at *index* of the page's texts is in an element that names another product, with a link to its
+    page, and not the page's own."""
     own = page.once(_around_heading)
-    current: LexborNode | None = node
+    before = {link.mem_id for _, node in page.texts[max(0, index - BEFORE) : index] if (link := _link(node))}
+    current: LexborNode | None = page.texts[index][1]
     for _ in range(LEVELS):
         if current is None or current.mem_id in own or current.tag == "body":
             return False
-        links = list(islice(_links(current), MAX_LINKS + 1))
-        if len(links) > MAX_LINKS:
+        inside = list(islice(current.traverse(), MAX_NODES + 1))
+        links = [each for each in inside if each.tag == "a"]
+        if len(inside) > MAX_NODES or len(links) > MAX_LINKS:
             return False
-        if any(_names_another(page, link) for link in links):
+        if any(_names_another(page, link, is_before=link.mem_id in before) for link in links):
             return True
         current = current.parent
     return False
+
+
+def _link(node: LexborNode) -> LexborNode | None:
+    """The link that *node* is, or is in."""
+    current: LexborNode | None = node
+    for _ in range(LEVELS):
+        if current is None or current.tag == "a":
+            return current
+        current = current.parent
+    return None
 
 
 def _around_heading(page: View) -> set[int]:
@@ -48,20 +64,17 @@ def _around_heading(page: View) -> set[int]:
     return inside
 
 
-def _links(node: LexborNode) -> list[LexborNode]:
-    return [node] if node.tag == "a" else node.css("a[href]")
-
-
-def _names_another(page: View, link: LexborNode) -> bool:
-    """Whether *link* is the title of another page of the site."""
-    within = (link, *([link.parent] if link.parent else ()), *link.css("*")[:10])
-    if not any(map(_is_title, within)):
+def _names_another(page: View, link: LexborNode, *, is_before: bool) -> bool:
+    """Whether *link* is the title of another page of the site, or stands before the price and leads to a product."""
+    titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
+    if not (titled or is_before):
         return False
     text = text_of(link, MAX_NAME)
-    if not _LETTERS.search(text) or text in page.title:
+    target = page.document.absolute(link.attributes.get("href") or "") if _LETTERS.search(text) else None
+    if target is None or text in page.title or not same_site(target, page.document.url):
         return False
-    target = page.document.absolute(link.attributes.get("href") or "")
-    return target is not None and same_site(target, page.document.url) and _path(target) != _path(page.document.url)
+    path = _path(target)
+    return path != _path(page.document.url) and (titled or identifiers.names_product(path.split("/")[:-1]))
 
 
 def _is_title(node: LexborNode) -> bool:

@@ -19,7 +19,7 @@ from crawler.extraction import offers
 Node: TypeAlias = Mapping[str, Any]
 
 PRODUCTS = frozenset(("product", "productgroup", "individualproduct", "productmodel", "someproducts"))
-SOLD = frozenset(("book", "car", "vehicle", "motorcycle", "videogame", "musicalbum", "softwareapplication"))
+SOLD = frozenset(("book", "car", "vehicle", "motorcycle", "videogame", "musicalbum"))
 ARTICLES = frozenset(
     (
         "article", "newsarticle", "blogposting", "reportagenewsarticle", "analysisnewsarticle", "opinionnewsarticle",
@@ -42,6 +42,7 @@ SUBJECTS = frozenset(
 )  # fmt: skip
 # Properties that only products for sale have; services and categories have names and ratings too.
 _SOLD_BY = ("offers", "hasvariant", "sku", "mpn", "productid", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "price")
+_IDENTIFIED_BY = frozenset(_SOLD_BY) - {"offers", "hasvariant", "price"}
 _VOCABULARY = re.compile(r"[/#:]")
 _PUNCTUATION = re.compile(r"\W+")
 MAX_SIZES = 100
@@ -69,7 +70,9 @@ class Found:
     listed: int = 0  # products that are list entries
     breadcrumbs: list[str] = field(default_factory=list)
     articles: list[str] = field(default_factory=list)  # their headlines
+    recipe: bool = False  # one of them is a recipe
     subjects: list[str] = field(default_factory=list)  # names of what else a page may be about
+    events: list[str] = field(default_factory=list)  # their names
     other_page: bool = False  # the page says that it is not about a single product
 
 
@@ -103,9 +106,12 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         yield {**offered, "offers": {key: value for key, value in node.items() if key != "itemOffered"}}, listed
         return
     if kinds & ARTICLES and not listed:
+        found.recipe = found.recipe or "recipe" in kinds
         found.articles.append(name_of(node.get("headline")) or name_of(node.get("name")) or "")
-    if kinds and not listed and (kinds & SUBJECTS or any(kind.endswith("event") for kind in kinds)):
+    if kinds & SUBJECTS and not listed:
         found.subjects.append(name_of(node.get("name")) or "")
+    if not listed and any(kind.endswith("event") for kind in kinds):
+        found.events.append(name_of(node.get("name")) or "")
     found.other_page = found.other_page or not kinds.isdisjoint(OTHER_PAGES)
     inside = listed or "itemlist" in kinds
     for key, value in node.items():
@@ -131,19 +137,41 @@ def is_bare(product: Node) -> bool:
     return stated.isdisjoint(_SOLD_BY)
 
 
+def is_vague(product: Node) -> bool:
+    """Whether *product* has a range of prices and no identifier, as some shops describe their categories."""
+    offered = product.get("offers")
+    if not isinstance(offered, dict) or "offers" in offered or "aggregateoffer" not in types(offered):
+        return False
+    return _IDENTIFIED_BY.isdisjoint(key.lower() for key, value in product.items() if value)
+
+
 def is_article(found: Found, product: Node | None, headings: Sequence[str]) -> bool:
-    """Whether one of the articles has the page's heading and *product* has not."""
+    """Whether one of the articles has the page's heading and *product* has not; a recipe alone needs none."""
     folded = [heading for each in headings if (heading := _folded(each))]
     if product is not None and _folded(product.get("name")) in folded:
         return False
-    headlines = (headline for each in found.articles if (headline := _folded(each)))
-    return any(headline in heading or heading in headline for headline in headlines for heading in folded)
+    return (found.recipe and product is None) or _is_heading(found.articles, folded)
 
 
 def is_subject(found: Found, headings: Sequence[str]) -> bool:
     """Whether the page's heading names something that is no product."""
-    folded = {heading for each in headings if (heading := _folded(each))}
-    return any(_folded(each) in folded for each in found.subjects)
+    folded = [heading for each in headings if (heading := _folded(each))]
+    return any(_folded(each) in folded for each in found.subjects) or _is_heading(found.events, folded)
+
+
+def _is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
+    """Whether one of *names* is in a folded heading, or one in it, or most of their words are the same."""
+    return any(
+        name in heading or heading in name or _share(set(name.split()), set(heading.split()))
+        for each in names
+        if (name := _folded(each))
+        for heading in headings
+    )
+
+
+def _share(words: set[str], others: set[str]) -> bool:
+    least = min(len(words), len(others))
+    return least > 2 and 4 * len(words & others) >= 3 * least
 
 
 def main_product(products: Sequence[Node], url: str, headings: Sequence[str], least: int = 0) -> Node | None:

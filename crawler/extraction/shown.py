@@ -47,7 +47,7 @@ class Shown:
 
         Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
         identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
-        data with a product's name (1). A price for a month or a night, and a front page, count 2 less. It takes 3,
+        data with a product's name (0.5). A price for a month or a night, and a front page, count 2 less. It takes 3,
         without a heading 4. A price that repeats like those of a listing's entries or of plans rules it out.
         """
         enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
@@ -56,7 +56,7 @@ class Shown:
             return False
         if best is not None and visible_price.is_in_card(self.view, best):
             best = None
-        score = 1.0 * evidence.named - 2.0 * is_front(self.draft.document.url)
+        score = 0.5 * evidence.named - 2.0 * is_front(self.draft.document.url)
         if best is not None:
             score -= PERIODIC * visible_price.is_of_period(self.view, best)
         if best is not None and best.index != self.view.heading_index:
@@ -66,6 +66,11 @@ class Shown:
         if enough - 1 <= score < enough:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
+
+    def is_listing(self) -> bool:
+        """Whether the likeliest price is in the card of one of several products."""
+        best = self._best_price
+        return best is not None and visible_price.is_in_card(self.view, best)
 
     def _is_of_cards(self, best: visible_price.Price) -> bool:
         heading = self.view.heading_index  # above it a cart may offer something

@@ -21,6 +21,7 @@ class StructuredData:
     """What was learned about the page besides its fields."""
 
     main: bool = False  # one main product is described
+    vague: bool = False  # that may be a category
     named: bool = False  # a product is named, but nothing shows that it is for sale
     listed: bool = False  # the entries of a listing are described
     other: bool = False  # an article or a page of another kind is described
@@ -76,15 +77,18 @@ class Structured:
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
         several = len(found.products) > 1
-        headings = self.headings if several or found.articles or (found.subjects and not found.products) else ()
+        others = found.subjects or found.events
+        headings = self.headings if several or found.articles or (others and not found.products) else ()
         node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
         if found.articles and schema_org.is_article(found, node, headings):
             evidence.other, node = True, None
         if node is None:
             evidence.listed = evidence.listed or several or found.listed > 1
-            evidence.other = evidence.other or found.other_page or schema_org.is_subject(found, headings)
+            is_shared = bool(found.articles) and self.metas.get("og:type") == "article"
+            evidence.other = evidence.other or found.other_page or is_shared or schema_org.is_subject(found, headings)
             return
         is_bare = schema_org.is_bare(node)
+        evidence.vague = schema_org.is_vague(node) and (evidence.vague or not evidence.main)
         evidence.main, evidence.named = evidence.main or not is_bare, evidence.named or is_bare
         raw = schema_org.raw_fields(node, url, found.products)
         self._note_price(raw)

@@ -34,7 +34,8 @@ _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
     r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
     r"|nuit|noche|notte|noite|natt|noc\b|user|nutzer|seat|week\b|woche|semaine|semana|visit|person|hour|stunde|heure|hora"
-    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊",
+    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊"
+    r"|^(?:night|nacht|nuit|noche|notte|noite|month|monat|mois|mes|mese|mês)$",
     re.IGNORECASE,
 )
 _PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
@@ -256,7 +257,7 @@ def _cards_last(page: View, prices: list[Price]) -> list[Price]:
 
 def is_in_card(page: View, price: Price) -> bool:
     """Whether *price* is in the card of another product."""
-    return cards.is_in_card(page, page.texts[price.index][1])
+    return cards.is_in_card(page, price.index)
 
 
 def _lower_first(prices: list[Price], heading: int) -> list[Price]:

@@ -226,6 +226,29 @@ def test_pages_of_other_kinds_show_prices_too(path: str, above: str, below: str)
     assert extract_product(plain, "https://example.com/steak") is not None
 
 
+@pytest.mark.parametrize(
+    ("stated", "metas"),
+    [
+        ({"@type": "Recipe", "name": "Beef"}, ""),
+        ({"@type": "MusicEvent", "name": "A night of fine steak"}, ""),
+        ({"@type": "Article", "headline": "What cows eat"}, '<meta property="og:type" content="article">'),
+    ],
+)
+def test_what_a_page_says_it_is_counts_under_another_name(stated: dict[str, str], metas: str) -> None:
+    body = "<title>Night of steak</title><h1>Night of steak</h1><p class=price>$9</p><button>Order now</button>"
+    assert extract_product(LD.format(json.dumps(stated)) + metas + body, "https://example.com/steak") is None
+    shop = LD.format('{"@type": "Organization", "name": "Steak"}')
+    assert extract_product(shop + body, "https://example.com/steak") is not None
+
+
+@pytest.mark.parametrize(("sku", "is_product"), [(None, False), ("K-1", True)])
+def test_a_range_of_prices_over_cards_is_a_category(sku: str | None, is_product: bool) -> None:
+    offers = {"@type": "AggregateOffer", "lowPrice": 9, "highPrice": 90, "priceCurrency": "USD"}
+    cards = "".join(f"<li><h3><a href=/{n}>Knife {n}</a></h3><p class=price>${n}</p></li>" for n in (9, 90))
+    html = f"<title>Knives</title>{json_ld(name='Knives', sku=sku, offers=offers)}<h1>Knives</h1><ul>{cards}"
+    assert (extract_product(html, "https://example.com/knives") is not None) is is_product
+
+
 def test_prices_of_different_links_make_a_listing() -> None:
     cards = "".join(f"<li><a href=/{n}>{n} pair</a><b>$9</b><button>Add to cart</button></li>" for n in "AB")
     assert extract_product(f"<title>Pairs</title><h1>Pairs</h1><ul>{cards}</ul>", "https://example.com/pairs") is None
