@@ -65,8 +65,10 @@ def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
         if _JSON_TYPE.search(script.attributes):
             left -= size
             value = _parsed(html[script.start : script.end])
+            if "NUXT_DATA" in script.attributes:
+                value = _unflattened(value)
             if isinstance(value, (dict, list)):
-                yield _unflattened(value) if "NUXT_DATA" in script.attributes else value
+                yield value
         elif not _OTHER_TYPE.search(script.attributes):
             code = html[script.start : script.end]
             if "__next_f" in code:

@@ -18,6 +18,9 @@ from collections.abc import Sequence
 from random import randrange
 from typing import Final
 
+from crawler.extraction import growth, tokens
+from crawler.extraction.tokens import ATTRIBUTE, RAW, VALUE, compiled
+
 SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm
 FEW_TAGS: Final = 1_500
 TAGS_UNCHECKED: Final = 20_000  # a page with fewer tags cannot nest deep enough to matter
@@ -52,39 +55,27 @@ _INSIDE: Final = (
     rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
 )
 CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</(?P=name)\s*+>"  # after the element's `name`
-_VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
-_ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{_VALUE})"
-
-
-def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]:
-    return re.compile(pattern.encode(), flags)
-
-
-_STRAY = _compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING})(?!{CLOSED})")
-_END = _compiled(rf"</{NO_FORMATTING}{FORMATTING}")
-_PAIR = _compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING}){CLOSED}")
-_ROOT = _compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
-_SURPLUS = _compiled(rf"{_ATTRIBUTE}++")
-_START = _compiled(rf"</?([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+)")
-_HEAD = _compiled(rf"</?[a-zA-Z][^\s/>]*+({_ATTRIBUTE}{{0,100}}+)")
-_FEW = _compiled(rf"{_ATTRIBUTE}{{0,60}}+")
+_STRAY = compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING})(?!{CLOSED})")
+_END = compiled(rf"</{NO_FORMATTING}{FORMATTING}")
+_PAIR = compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING}){CLOSED}")
+_ROOT = compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
+_SURPLUS = compiled(rf"{ATTRIBUTE}++")
+_START = compiled(rf"</?([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+)")
+_HEAD = compiled(rf"</?[a-zA-Z][^\s/>]*+({ATTRIBUTE}{{0,100}}+)")
+_FEW = compiled(rf"{ATTRIBUTE}{{0,60}}+")
 _OPENED = re.compile(rb"</?[a-zA-Z][^<]*+(?:<(?!/?[a-zA-Z])[^<]*+)*+\Z")  # the last tag that begins in a text
-_NAME = _compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){_VALUE}")
-_RUN = _compiled(rf"{_ATTRIBUTE}{{{RUN}}}")
-_RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # raw text elements
+_NAME = compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){VALUE}")
+_RUN = compiled(rf"{ATTRIBUTE}{{{RUN}}}")
 # Everything up to a comment, such an element, or a tag with too many attributes.
-_ORDINARY = _compiled(
-    rf"(?:[^<]*+<(?!!--|(?:{_RAW})[\s/>])(?:[^a-zA-Z]|[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{_ATTRIBUTE})))*+[^<]*+",
+_ORDINARY = compiled(
+    rf"(?:[^<]*+<(?!!--|(?:{RAW})[\s/>])(?:[^a-zA-Z]|[a-zA-Z][^\s/>]*+{ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{ATTRIBUTE})))*+[^<]*+",
     re.IGNORECASE,
 )
-_SPECIAL_TAG = _compiled(
-    rf"<(?:(!--)|({_RAW})(?=[\s/>])|[a-zA-Z][^\s/>]*+){_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+", re.IGNORECASE
+_SPECIAL_TAG = compiled(
+    rf"<(?:(!--)|({RAW})(?=[\s/>])|[a-zA-Z][^\s/>]*+){ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+", re.IGNORECASE
 )
-_RAW_ENDS: Final = {name: re.compile(f"</{name}".encode(), re.IGNORECASE) for name in _RAW.split("|")}
-# A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
-_MARKUP = _compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+))")
 
-_TAG = _compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
+_TAG = compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
 # Void elements, elements closed by the next one of their kind, and <form>, of which one is open at a time.
 _NOT_NESTING: Final = frozenset(
     (
@@ -96,10 +87,9 @@ _NOT_NESTING: Final = frozenset(
 # In <svg> and <math> these nest, unless they end with "/>"; the others above end both.
 _NESTING_THERE: Final = _NOT_NESTING - frozenset(("br", "dd", "dt", "embed", "hr", "img", "li", "meta", "p"))
 _FOREIGN: Final = frozenset(("svg", "math"))
-_HAS_FOREIGN = _compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
-_NESTING_ANYWHERE = _compiled(r"<[a-zA-Z]")
+_NESTING_ANYWHERE = compiled(r"<[a-zA-Z]")
 # Start tags of elements that nest, except those closed by the next tag: an upper bound of the tree's depth.
-_NESTING = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})")
+_NESTING = compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})")
 # Elements inside these do not see what is open outside, and their end closes all of them; also for raw text.
 _WALLS: Final = frozenset(
     (
@@ -126,7 +116,7 @@ def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
     tags = page.count(b"<")
     if len(page) <= SMALL and tags < FEW_TAGS:
         return page if len(page) < EVERY else _few_attributes(page, _places(page))
-    page = _few_open(page, strays, tags)
+    page = growth.bounded(_few_open(page, strays, tags))
     places = _places(page)
     page = _few_attributes(page, places)
     names, seen = _seen(page, places)
@@ -134,7 +124,7 @@ def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
         page = _not_too_deep(page)
     if names > NAMES_SAMPLED * (len(places) + 1) or _behind_quotes(page, places[::5]):
         page = _few_names(page, raw=True)
-        return _few_names(page, raw=False) if _HAS_FOREIGN.search(page) else page  # <style> in <svg> holds elements
+        return _few_names(page, raw=False) if tokens.has_foreign(page) else page  # <style> in <svg> holds elements
     return page
 
 
@@ -183,25 +173,14 @@ def _few_attributes(page: bytes, places: range) -> bytes:
             continue
         place = tag.end()
         if tag[1]:
-            place = _behind(page, b"-->", tag.end(1) - 2)
+            place = tokens.behind(page, b"-->", tag.end(1) - 2)
             continue
         if surplus := _SURPLUS.match(page, place):
             pieces.append(page[taken:place])
             taken = place = surplus.end()
         if tag[2]:
-            place = _behind_raw(page, tag[2], place)
+            place = tokens.behind_raw(page, tag[2], place)
     return b"".join((*pieces, page[taken:])) if pieces else page
-
-
-def _behind(page: bytes, mark: bytes, place: int) -> int:
-    found = page.find(mark, place)
-    return found + len(mark) if found >= 0 else len(page)
-
-
-def _behind_raw(page: bytes, name: bytes, place: int) -> int:
-    """Where the text of a raw text element ends."""
-    found = _RAW_ENDS[name.lower().decode()].search(page, place)
-    return found.end() if found else len(page)
 
 
 def _seen(page: bytes, places: range) -> tuple[int, int]:
@@ -252,27 +231,19 @@ def _few_names(page: bytes, *, raw: bool) -> bytes:
     """*page* up to the point where it has too many names. It is read from its start, as a parser does, with or without
     elements of *raw* text."""
     names: set[bytes] = set()
-    place = 0
-    while (found := _MARKUP.search(page, place)) is not None:
-        place = found.end()
-        comment, ends, name, attributes = found.groups()
-        if comment:
-            place = _behind(page, b"-->", found.end(1) - 2)
-        if not name:
-            continue
-        names.add(name)
-        names.update(_NAME.findall(attributes))
-        if len(names) > MAX_NAMES:
-            return page[: found.start()]
-        if raw and not ends and name.lower().decode(errors="replace") in _RAW_ENDS:
-            place = _behind_raw(page, name, place)
+    for token in tokens.tokens(page, raw=raw):
+        if token.name:
+            names.add(token.name)
+            names.update(_NAME.findall(token.attributes))
+            if len(names) > MAX_NAMES:
+                return page[: token.start]
     return page
 
 
 def _may_be_deep(page: bytes, tags: int) -> bool:
     if tags * tags <= 4 * MAX_NESTED and tags - page.count(b"</") <= MAX_NESTING:
         return False
-    nesting = len((_NESTING_ANYWHERE if _HAS_FOREIGN.search(page) else _NESTING).findall(page))
+    nesting = len((_NESTING_ANYWHERE if tokens.has_foreign(page) else _NESTING).findall(page))
     return nesting > MAX_NESTING or nesting * (tags - nesting) > MAX_NESTED
 
 

@@ -84,6 +84,19 @@ HIDDEN: dict[str, Bomb] = {
     "names behind a comment": _hidden('="<p x>"', '<!-- <a b="-->'),
     "names behind text": lambda size: _hidden('="<"', "<p>text " * (size // 20))(size),
 }
+# texts that grow piece by piece, as nothing parts them
+GROWING: dict[str, Bomb] = {
+    "values of end tags": filled("<div>", "</b a=b>text"),
+    "values of cells outside tables": filled("<div>", "<td a=b>text </td>"),
+    "values of forms in a form": filled("<form>", "<FORM a=b>text</i>"),
+    "texts between rows": filled("<table>", "text<tr><td>y</td></b>"),
+    "spaces between rows": filled("<table>", " </i a=b>"),
+    "comments between rows": filled("<table>", "text<!--c-->"),
+    "hidden inputs between rows": filled("<table>", "text<input type=hidden>"),
+    "templates between rows": filled("<select><table></select>", "text<template>a</template>"),
+    "comments behind the body": filled("", "text</body><!--c-->"),
+    "values of end tags in svg": filled("<svg><title>", "</b a=b>text"),
+}
 BOMBS: dict[str, Bomb] = {
     # unclosed formatting elements, opened again in every block
     "44 KB of b": after("<p>", "<b id=#>", 1_900, "<p>x"),
@@ -242,6 +255,7 @@ BOMBS: dict[str, Bomb] = {
     "names of items": filled("<div itemscope itemtype=Product><i itemprop='", "a ", "'>x</i>"),
     "items in items": filled("<div itemscope>", "<div itemprop=name>x"),
     "properties far from items": after("<i itemscope itemtype=Product>", "<div>", 1_500, "<b itemprop=x>x</b>"),
+    **GROWING,
 }
 
 

@@ -244,6 +244,13 @@ def test_a_state_that_holds_itself_is_read_once() -> None:
     assert state.lookup(found, ".".join(["a"] * 1_000)) is None
 
 
+@pytest.mark.parametrize("flat", [[99_999_999_999_999_999], ["a text of twenty letters"], [["Ref", 7], "some text"]])
+def test_a_flat_state_of_one_value_is_none(flat: Any) -> None:
+    html = page(f'<script type="application/json" id="__NUXT_DATA__">{json.dumps(flat)}</script>')
+    extract_product(html, URL)
+    assert Document(html, URL).states == []
+
+
 FLIGHTS = {
     "rows": "0:1\n" * 300_000,
     "no rows": "x" * 2_000_000,

@@ -1,0 +1,62 @@
+"""The tags of a page's source (UTF-8) as a parser sees them, without a tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
+ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{VALUE})"
+RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # raw text elements
+
+
+def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]:
+    """The expression for a page's bytes."""
+    return re.compile(pattern.encode(), flags)
+
+
+_RAW_ENDS: Final = {name: re.compile(f"</{name}".encode(), re.IGNORECASE) for name in RAW.split("|")}
+# A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
+_MARKUP = compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+))")
+_FOREIGN = compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
+
+
+class Token(NamedTuple):
+    """A tag or, with an empty name, a comment or the like; a raw text element is one with its text."""
+
+    start: int
+    end: int  # a tag's ">" comes right after it
+    ends: bool
+    name: bytes
+    attributes: bytes
+
+
+def tokens(page: bytes, *, raw: bool) -> Iterator[Token]:
+    """Those of *page*, read from its start, with or without elements of *raw* text: in <svg> their text is markup."""
+    place = 0
+    while (found := _MARKUP.search(page, place)) is not None:
+        place = found.end()
+        comment, ends, name, attributes = found.groups()
+        if comment:
+            place = behind(page, b"-->", found.end(1) - 2)
+        elif raw and name and not ends and name.lower().decode(errors="replace") in _RAW_ENDS:
+            place = behind_raw(page, name, place)
+        yield Token(found.start(), place, bool(ends), name or b"", attributes or b"")
+
+
+def has_foreign(page: bytes) -> bool:
+    """Whether *page* contains <svg> or <math>."""
+    return _FOREIGN.search(page) is not None
+
+
+def behind(page: bytes, mark: bytes, place: int) -> int:
+    """Where the next *mark* ends, or the page."""
+    found = page.find(mark, place)
+    return found + len(mark) if found >= 0 else len(page)
+
+
+def behind_raw(page: bytes, name: bytes, place: int) -> int:
+    """Where the text of a raw text element ends, with the name of its end tag."""
+    found = _RAW_ENDS[name.lower().decode()].search(page, place)
+    return found.end() if found else len(page)

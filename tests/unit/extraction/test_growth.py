@@ -1,0 +1,48 @@
+"""Texts that a parser would copy again and again are parted; ordinary pages are left as they are."""
+
+from __future__ import annotations
+
+import pytest
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction import Document, growth
+from crawler.extraction.growth import bounded
+from tests.unit.extraction.bombs import GROWING
+
+SIZE = 200_000
+URL = "https://shop.example.com/"
+
+
+def parsed(html: str) -> LexborNode:
+    root = Document(html, URL).tree.root
+    assert root is not None
+    return root
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_no_text_grows_for_long(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "MOST", 20_000_000)
+    monkeypatch.setattr(growth, "MOST_LIKELY", 60_000_000)
+    nodes = parsed(GROWING[name](SIZE)).traverse(include_text=True)
+    texts = [len(node.text_content or "") for node in nodes if node.is_text_node]
+    assert max(texts) < 15_000 < sum(texts)
+
+
+def test_no_text_is_lost() -> None:
+    page = GROWING["values of end tags"](4 * SIZE)
+    assert bounded(page.encode()) != page.encode()
+    assert parsed(page).text() == "text" * page.count("text")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table>" + "<tr class=a><td class=b>cell</td> <td class=c>cell</td></tr>\n" * 10_000 + "</table>",
+        "<p>" + "text<!-- -->text " * 400 + "</p>" + "<div a=b><input name=a value=b> text</div>" * 8_000,
+        "<form a=b><input type=hidden name=a>text</form><p>text</p>" * 8_000,
+        "<template><p>a</p></template><div>text<br>text</div>" * 8_000,
+    ],
+)
+def test_an_ordinary_page_is_left_as_it_is(html: str) -> None:
+    page = html.encode()
+    assert bounded(page) is page
