@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from typing import Final
 
@@ -27,7 +27,10 @@ class Phrases:
         needed = {pattern: letters(pattern) for pattern in patterns}
         others = [pattern for pattern, found in needed.items() if not found]
         every = {each for found in needed.values() for each in found}
-        self._letters = sorted(each for each in every if not any(one in each for one in every - {each}))
+        self._letters: list[str] = []  # none of them part of another: that is found with it
+        for each in sorted(every, key=lambda run: (len(run), run)):
+            if not any(run in each for run in self._letters):
+                self._letters.append(each)
         self._others = re.compile("|".join(others), re.MULTILINE) if others else None
 
     def among(self, texts: Sequence[str]) -> list[int]:
@@ -65,6 +68,7 @@ class _Lines:
             match = pattern.search(self._joined, self._ends[line])
 
 
+@cache  # languages share those of English; all are of the program
 def letters(pattern: str) -> Runs:
     """Runs of letters, one of which each match of *pattern* has; none if they would be too short to be rare."""
     found, _ = _alternatives(_PIECE.findall(pattern), 0)
