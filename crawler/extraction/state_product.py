@@ -83,14 +83,14 @@ def _shaped(root: Any) -> Iterator[Node]:
                 return
             seen.add(id(value))
             if type(value) is not dict:
-                inner += [each for each in value if each and type(each) in _CONTAINERS]
+                inner += [each for each in value if type(each) in _CONTAINERS and each]
                 continue
-            if spelled.is_shaped(value):
+            if len(value) > 1 and spelled.is_shaped(value):
                 yield _plain(value)
                 found += 1
                 if found >= MAX_FOUND:
                     return
-            inner += [each for each in value.values() if each and type(each) in _CONTAINERS]
+            inner += [each for each in value.values() if type(each) in _CONTAINERS and each]
         level = inner
 
 
