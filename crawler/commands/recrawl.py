@@ -30,6 +30,7 @@ from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.recrawl import Due, Recrawl
 from crawler.storage.recrawl_hints import moment
+from crawler.storage.recrawl_turn import RecrawlTurn
 from crawler.tracing.opening import tracing_pushes
 
 BATCH: Final = 500
@@ -69,7 +70,7 @@ class Command(FleetCommand, ScrapyCommand):
         encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
         history = list(StorageConfig.from_settings(crawler.settings).history.values())
         now, most = datetime.now(UTC), max(1, opts.budget * opts.hours // 24)
-        async with connection.session(crawler.settings) as database:
+        async with connection.session(crawler.settings) as database, RecrawlTurn(database, spider):
             known = Recrawl(database, spider, history)
             await known.open()
             threshold = await known.threshold(opts.budget)

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
+from crawler.errors import ServiceError
 from crawler.policy.recrawl import Estimate, threshold_for
 from crawler.storage.recrawl import COLLECTION, Recrawl
+from crawler.storage.recrawl_turn import RecrawlTurn
 
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -180,3 +182,16 @@ async def test_visits_of_other_runs_prove_no_hint_right(mongo_database: AsyncDat
     host = await mongo_database[COLLECTION].find_one({"_id.c": "hints", "_id.host": "shop.example"})
     assert host is not None
     assert host["hinted"][:2] == [1, 1], "of the other, unchanged visits would not be known"
+
+
+async def test_one_recrawl_of_a_spider_at_a_time(mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
+    async with RecrawlTurn(mongo_database, "s"):
+        with pytest.raises(ServiceError, match="another recrawl of s is under way"):
+            await RecrawlTurn(mongo_database, "s").__aenter__()
+        async with RecrawlTurn(mongo_database, "other"):
+            pass
+        assert await Recrawl(mongo_database, "s", []).count() == 0
+    async with RecrawlTurn(mongo_database, "s"):
+        await mongo_database[COLLECTION].update_one({"_id.turn": True}, {"$set": {"until": START}})  # it was killed
+        async with RecrawlTurn(mongo_database, "s"):
+            pass
