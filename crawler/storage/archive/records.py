@@ -32,6 +32,7 @@ _HEADERS: Final = {
     "generation": "Shoal-Generation",
     "request_id": "Shoal-Request-Id",
 }
+_HEAD_MAX: Final = 2**20  # bytes of a record that are unpacked before its length is known
 _BLANK: Final = b"\r\n\r\n"
 _WARCINFO: Final = b"WARC-Type: warcinfo"
 
@@ -121,10 +122,16 @@ def heading(name: str, software: str) -> bytes:
 
 def decode(data: bytes) -> WarcRecord:
     """The record in *data*, one gzip member made by `encode`; raises ValueError for anything else."""
+    unpacking = zlib.decompressobj(wbits=31)
     try:
-        return _unpacked(zlib.decompress(data, wbits=31))
-    except zlib.error as error:
+        content = unpacking.decompress(data, _HEAD_MAX)
+        if not unpacking.eof:
+            content += unpacking.decompress(unpacking.unconsumed_tail, _missing(content))
+    except (zlib.error, LookupError, ValueError, OverflowError) as error:
         raise ValueError(f"not a WARC record of a page: {error}") from None
+    if not unpacking.eof:
+        raise ValueError("not a WARC record of a page: it is longer than it says, or cut off")
+    return _unpacked(content)
 
 
 def read(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]]]:
@@ -162,6 +169,12 @@ def _unpacked(content: bytes) -> WarcRecord:
         raise ValueError(f"not a WARC record of a page: {error}") from None
 
 
+def _missing(start: bytes) -> int:
+    """How much of the record that begins so is still packed, by its own word: a few bytes can unpack to any size."""
+    head, _, block = start.partition(_BLANK)
+    return max(1, int(dict(_fields(head))["Content-Length"]) - len(block) + 2 * len(_BLANK))
+
+
 class _Builder:
     def __init__(self) -> None:
         self._buffer = BytesIO()
@@ -174,7 +187,8 @@ class _Builder:
 
 
 def _http_headers(page: Page) -> StatusAndHeaders:
-    kept = [(_ORIGINAL + name if name.lower() in _WIRE_HEADERS else name, value) for name, value in page.headers]
+    named = [(name.encode("ascii", "backslashreplace").decode(), value) for name, value in page.headers]
+    kept = [(_ORIGINAL + name if name.lower() in _WIRE_HEADERS else name, value) for name, value in named]
     kept.append(("Content-Length", str(len(page.body))))
     phrase = HTTPStatus(page.status).phrase if page.status in HTTPStatus._value2member_map_ else ""
     return StatusAndHeaders(f"{page.status} {phrase}".rstrip(), kept, protocol="HTTP/1.1")

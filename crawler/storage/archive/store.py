@@ -91,11 +91,11 @@ def _outside(span: Span) -> Exception:
 
 def _read_local(directory: Path, name: str, spans: Sequence[Span]) -> list[bytes | Exception] | None:
     for _ in range(2):  # its name may change between the tries: it is being finished
-        path = files.find(directory, name)
-        if path is None:
-            return None
         try:
-            with path.open("rb") as stream:
+            path = files.find(directory, name)
+            if path is None:
+                return None
+            with open(path, "rb", opener=_unblocked) as stream:
                 size = os.fstat(stream.fileno()).st_size
                 return [_part(stream.fileno(), span, size) for span in spans]
         except FileNotFoundError:
@@ -103,6 +103,11 @@ def _read_local(directory: Path, name: str, spans: Sequence[Span]) -> list[bytes
         except OSError as error:  # this file cannot be read; others can
             return [error] * len(spans)
     return None
+
+
+def _unblocked(path: str, flags: int) -> int:
+    """Opens whatever is there without waiting for it, such as a pipe that nobody writes to."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _part(handle: int, span: Span, size: int) -> bytes | Exception:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import random
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
@@ -83,6 +85,28 @@ def test_what_was_encoded_is_decoded(
 def test_what_is_no_page_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not a WARC record of a page"):
         decode(data)
+
+
+def test_a_few_bytes_are_not_unpacked_to_gigabytes() -> None:
+    head, _, rest = gzip.decompress(encode(record(b"x"))).partition(b"\r\n\r\n")
+    zeros = bytes(2**24)
+    tracemalloc.start()
+    for bomb in (zeros, head + b"\r\n\r\n" + rest + zeros):
+        with pytest.raises(ValueError, match="not a WARC record"):
+            decode(gzip.compress(bomb))
+    assert tracemalloc.get_traced_memory()[1] < 1.5 * len(zeros)  # the second bomb is ours
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("size", [2**20 - 600, 2**20 - 300, 2**20, 3 * 2**20])
+def test_a_large_page_comes_back(size: int) -> None:
+    body = random.Random(size).randbytes(size)
+    assert decode(encode(record(body))).page.body == body
+
+
+def test_a_header_with_a_name_of_its_own_is_kept() -> None:
+    found = decode(encode(record(headers=[("X-\xe9", "a"), ("B", "b")]))).page.headers
+    assert found[:2] == [("X-\\xe9", "a"), ("B", "b")]
 
 
 def test_headers_of_the_wire_do_not_describe_the_stored_body() -> None:
