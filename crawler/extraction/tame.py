@@ -113,14 +113,13 @@ def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
 
     *strays*: names of all unclosed formatting elements, <html> and <body> in it, or of more, where they are known.
     """
-    tags = page.count(b"<")
-    if len(page) <= SMALL and tags < FEW_TAGS:
+    if len(page) <= SMALL and page.count(b"<") < FEW_TAGS:
         return page if len(page) < EVERY else _few_attributes(page, _places(page))
-    page = growth.bounded(_few_open(page, strays, tags))
+    page = growth.bounded(_few_open(page, strays))
     places = _places(page)
     page = _few_attributes(page, places)
     names, seen = _seen(page, places)
-    if seen * EVERY > TAGS_UNCHECKED * SAMPLE and _may_be_deep(page, tags):
+    if seen * EVERY > TAGS_UNCHECKED * SAMPLE and _may_be_deep(page):
         page = _not_too_deep(page)
     if names > NAMES_SAMPLED * (len(places) + 1) or _behind_quotes(page, places[::5]):
         page = _few_names(page, raw=True)
@@ -132,9 +131,8 @@ def _places(page: bytes) -> range:
     return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
 
 
-def _few_open(page: bytes, known: Sequence[str] | None, tags: int) -> bytes:
-    """*page* without unclosed formatting elements and repeated <html> and <body>, if there are enough to do harm in so
-    many *tags*."""
+def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
+    """*page* without unclosed formatting elements and repeated <html> and <body>, if there are enough to do harm."""
     found = Counter(name.lower() for name in (strays(page) if known is None else known))
     roots = found["html"] + found["body"]
     unclosed = found.total() - roots
@@ -143,6 +141,7 @@ def _few_open(page: bytes, known: Sequence[str] | None, tags: int) -> bytes:
         page = page[:first] + _ROOT.sub(b"<embed", page[first:])
     if not unclosed:
         return page
+    tags = page.count(b"<")
     depth = tags if tags < TAGS_UNCHECKED else 2 * MAX_DEPTH
     sunk = unclosed * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
     return _STRAY.sub(b"<embed", page) if sunk or unclosed * tags > MAX_REOPENED else page
@@ -240,7 +239,8 @@ def _few_names(page: bytes, *, raw: bool) -> bytes:
     return page
 
 
-def _may_be_deep(page: bytes, tags: int) -> bool:
+def _may_be_deep(page: bytes) -> bool:
+    tags = page.count(b"<")
     if tags * tags <= 4 * MAX_NESTED and tags - page.count(b"</") <= MAX_NESTING:
         return False
     nesting = len((_NESTING_ANYWHERE if tokens.has_foreign(page) else _NESTING).findall(page))
