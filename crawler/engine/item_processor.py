@@ -30,6 +30,7 @@ from crawler.engine import safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.spider_chain import fold
 from crawler.meta import RUN_ID
+from crawler.scrapy_hooks import is_heard
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,8 @@ class ItemProcessor(ItemPipelineManager):
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
         scraper._scrape = partial(_scrape, scraper, scraper._scrape)  # type: ignore[method-assign]
         scraper.signals = Signals(scraper.signals.sender)
+        if type(self.crawler.engine.signals) is SignalManager:
+            self.crawler.engine.signals = HeardSignals(self.crawler.engine.signals.sender)
         fold(scraper.spidermw)
         safe_urls.install()
         await super().open_spider_async()
@@ -60,6 +63,16 @@ class ItemProcessor(ItemPipelineManager):
             with UNINTERRUPTED:
                 item = await _awaited(method(item, self._spider) if needs_spider else method(item), method)
         return item
+
+
+class HeardSignals(SignalManager):
+    """Sends no signal to nobody, which Scrapy does three times per page."""
+
+    def send_catch_log(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
+        """As `SignalManager.send_catch_log`."""
+        if "sender" not in named and not is_heard(self.sender, signal):
+            return []
+        return super().send_catch_log(signal, **named)
 
 
 class Signals(SignalManager):
@@ -112,12 +125,15 @@ async def handle_output(
     items: set[asyncio.Task[None]] = set()
     lost: list[asyncio.Task[None]] = []
     room = asyncio.Semaphore(scraper.concurrent_items)
+    all_ended: asyncio.Future[None] | None = None
 
     def ended(task: asyncio.Task[None]) -> None:
         items.discard(task)
         room.release()
         if task.cancelled() or task.exception() is not None:
             lost.append(task)
+        if all_ended is not None and not items and not all_ended.done():
+            all_ended.set_result(None)
 
     async for output in aiter_errback(result, scraper.handle_spider_error, request, response):
         if isinstance(output, Request):
@@ -128,7 +144,8 @@ async def handle_output(
             items.add(task)
             task.add_done_callback(ended)
     if items:
-        await asyncio.wait(items)
+        all_ended = asyncio.get_running_loop().create_future()
+        await all_ended
     if lost:
         lost[0].result()  # it raises: the page is not done
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 from weakref import ReferenceType, ref
 
 import pytest
+from pydispatch import dispatcher
 from scrapy import Request, Spider, signals
 from scrapy.core.scraper import Scraper, Slot
 from scrapy.exceptions import CloseSpider, DropItem
@@ -22,7 +23,7 @@ from twisted.python.failure import Failure
 
 from crawler.engine import safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
-from crawler.engine.item_processor import ItemProcessor, Signals, handle_output
+from crawler.engine.item_processor import HeardSignals, ItemProcessor, Signals, handle_output
 
 URL = "http://a.example/"
 RESPONSE = Response(URL, request=Request(URL))
@@ -32,7 +33,7 @@ class Engine:
     """Notes what it is given."""
 
     def __init__(self, noted: list[Any], scraper: Scraper) -> None:
-        self.noted, self.scraper = noted, scraper
+        self.noted, self.scraper, self.signals = noted, scraper, scraper.signals
 
     def crawl(self, request: Request) -> None:
         self.noted.append(f"crawl {request.url}")
@@ -233,6 +234,66 @@ def test_a_coroutine_that_is_never_resumed_is_closed_in_silence() -> None:
     task.close()
     loop.close()
     assert closed == [GeneratorExit]
+
+
+@pytest.mark.parametrize("kind", [SignalManager, HeardSignals])
+def test_signals_reach_whoever_listens(kind: type[SignalManager]) -> None:
+    sent, heard = kind(sender := Spider("sender")), list[Any]()
+
+    def one(signal: Any, request: Request) -> str:
+        heard.append((signal, request.url))
+        return "one"
+
+    def bad() -> None:
+        raise ValueError
+
+    def any_sender(sender: Any) -> None:
+        heard.append(sender)
+
+    assert sent.send_catch_log(signals.request_scheduled, request=Request(URL)) == []
+    SignalManager(sender).connect(one, signals.request_scheduled)
+    answers = sent.send_catch_log(signals.request_scheduled, request=Request(URL))
+    assert answers == [(one, "one")]
+    sent.connect(bad, signals.request_scheduled)
+    _, (_, failure) = sent.send_catch_log(signals.request_scheduled, request=Request(URL))
+    assert isinstance(failure, Failure)
+    sent.connect(any_sender, signals.request_dropped, sender=dispatcher.Any)
+    assert sent.send_catch_log(signals.request_dropped) == [(any_sender, None)]
+    assert sent.send_catch_log(signals.request_dropped, sender="another") == [(any_sender, None)]
+    request = (signals.request_scheduled, URL)
+    assert heard == [request, request, sender, "another"]
+    sent.disconnect(any_sender, signals.request_dropped, sender=dispatcher.Any)
+
+
+async def test_nobody_waits_for_items_that_ended_before_the_callback_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    scraper: Any = SimpleNamespace(concurrent_items=2, handle_spider_error=None)
+    ended: list[str] = []
+
+    async def start_itemproc_async(item: str, *, response: Any) -> None:
+        await asyncio.sleep(0)
+        if item == "bad":
+            raise ValueError(item)
+        ended.append(item)
+
+    async def output(*items: str) -> AsyncIterator[str]:
+        for item in items:
+            yield item
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+    async def at_once(*items: str) -> AsyncIterator[str]:
+        for item in items:
+            yield item
+
+    scraper.start_itemproc_async = start_itemproc_async
+    await handle_output(scraper, output("a", "b"), Request(URL), RESPONSE)
+    await handle_output(scraper, at_once("c", "d", "e"), Request(URL), RESPONSE)
+    assert ended == ["a", "b", "c", "d", "e"]
+    for way in (output, at_once):
+        with pytest.raises(ValueError, match="bad"):
+            await handle_output(scraper, way("bad", "f"), Request(URL), RESPONSE)
+    assert ended[5:] == ["f", "f"]
 
 
 class Selecting(Spider):
