@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import logging
 import os
 import time
@@ -87,7 +88,7 @@ class Claim:
 
     def files(self) -> list[Path]:
         """The files in the order they were written."""
-        return sorted(self.directory.glob(f"{self.owner}-*{SUFFIX}"))
+        return sorted(self.directory.glob(f"{glob.escape(self.owner)}-*{SUFFIX}"))
 
     def file(self, number: int) -> Path:
         """The name of file *number*."""

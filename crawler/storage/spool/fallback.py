@@ -17,10 +17,10 @@ from crawler.storage.documents import StoredDocument
 from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository
-from crawler.storage.spool.claims import DAMAGED, usage
+from crawler.storage.spool.claims import usage
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.reading import SpoolFile
-from crawler.storage.spool.spool import Spool, SpoolFullError
+from crawler.storage.spool.spool import Spool, SpoolFullError, aside
 from crawler.storage.values import UnstorableError
 
 POLL_SECONDS: Final = 0.2
@@ -143,7 +143,7 @@ class SpoolFallback:
             self.damaged += 1
             self._stats.inc_value(names.SPOOL_DAMAGED)
             text = "%s is damaged: %s. All else in it is stored, and the file is kept as %s"
-            logger.error(text, file.path, file.describe(), file.path.with_suffix(DAMAGED).name)
+            logger.error(text, file.path, file.describe(), aside(file.path).name)
         return stored
 
     async def _store(self, batch: Sequence[Entry], file: SpoolFile) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -61,9 +62,11 @@ class SpoolFile:
 
     def _bytes(self) -> bytes:
         try:
-            return self.path.read_bytes()
+            if stat.S_ISREG(self.path.stat().st_mode):
+                return self.path.read_bytes()
+            self.damage.append("it is no file")  # a pipe would never end
         except FileNotFoundError:  # somebody has removed it
             return frames.HEAD
         except OSError as error:
             self.damage.append(f"cannot be read: {error.strerror}")
-            return frames.HEAD
+        return frames.HEAD

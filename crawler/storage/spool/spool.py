@@ -130,4 +130,12 @@ def _delete(path: Path) -> None:
 
 
 def _set_aside(path: Path) -> None:
-    path.rename(path.with_suffix(DAMAGED))
+    path.rename(aside(path))
+
+
+def aside(path: Path) -> Path:
+    """The name under which *path* is kept when it is damaged; not that of one kept before, such as from a backup."""
+    if path.suffix == DAMAGED:
+        return path
+    names = (path.with_name(f"{path.stem}{mark}{DAMAGED}") for mark in ("", *(f"-{n}" for n in range(1, 1000))))
+    return next((name for name in names if not name.exists()), path.with_suffix(DAMAGED))

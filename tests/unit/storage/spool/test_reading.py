@@ -1,0 +1,52 @@
+"""What somebody has laid into a spool's directory: read, or set aside; nothing is waited for or overwritten."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from crawler.storage.documents import document
+from crawler.storage.spool import entries, frames
+from crawler.storage.spool.reading import SpoolFile
+from crawler.storage.spool.spool import Spool
+from tests.integration.storage.observing import at, seen
+
+ITEM = document(seen(1), at(1), 2**20)
+DATA = frames.HEAD + frames.frame(entries.pack([ITEM]))
+
+
+def test_what_is_no_file_is_damage(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "1-1-000001.spool")
+    (tmp_path / "1-1-000002.spool").symlink_to("/dev/zero")
+    (tmp_path / "1-1-000003.spool").mkdir()
+    for path in sorted(tmp_path.iterdir()):
+        file = SpoolFile(path)
+        assert not list(file.batches(10))
+        assert file.damage == ["it is no file"]
+
+
+async def test_files_of_any_name_are_found(tmp_path: Path) -> None:
+    for name in ("[x]-1", "*-1", "1-2-000001"):
+        (tmp_path / f"{name}.spool").write_bytes(DATA)
+    spool = Spool(tmp_path, 2**20)
+    found = set()
+    while (path := await spool.oldest()) is not None:
+        found.add(path.stem)
+        await spool.done_with(path, keep=False)
+    spool.close()
+    assert found == {"[x]-1", "*-1", "1-2-000001"}
+
+
+async def test_a_damaged_file_takes_nobodys_place(tmp_path: Path) -> None:
+    (tmp_path / "1-1-000001.damaged").write_bytes(b"kept before")
+    (tmp_path / "1-1-000001.spool").write_bytes(DATA[:-1] + b"?")
+    spool = Spool(tmp_path, 2**20)
+    path = await spool.oldest()
+    assert path is not None
+    await spool.done_with(path, keep=True)
+    spool.close()
+    assert sizes(tmp_path) == {"1-1-000001.damaged": 11, "1-1-000001-1.damaged": len(DATA)}
+
+
+def sizes(directory: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in directory.iterdir()}
