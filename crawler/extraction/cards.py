@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
@@ -28,9 +29,14 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 def is_in_card(page: View, index: int) -> bool:
     """Whether the price at *index* of the page's texts is in an element that names another product, with a link to its
     page, and not the page's own."""
-    own = page.once(_around_heading)
     before = {link.mem_id for _, node in page.texts[max(0, index - BEFORE) : index] if (link := _link(node))}
-    current: LexborNode | None = page.texts[index][1]
+    return is_others(page, page.texts[index][1], before)
+
+
+def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
+    """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
+    own = page.once(_around_heading)
+    current: LexborNode | None = node
     for _ in range(LEVELS):
         if current is None or current.mem_id in own or current.tag == "body":
             return False

@@ -218,7 +218,8 @@ def is_aside(page: View, index: int) -> bool:
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
     if _PER.match(after):
         return True
-    return after != "" and is_label(after) and after[-1] not in ":：" and says("side_price", after)
+    is_own = after != "" and is_label(after) and after[-1] not in ":：" and not says("price", after)
+    return is_own and says("side_price", after)
 
 
 def around(node: LexborNode) -> Iterator[LexborNode]:

@@ -132,6 +132,8 @@ class Shown:
         best = visible_price.best_price(self._prices)
         if best is None and self._prices:
             best = visible_price.price_by_button(self._prices, visible_stock.buy_places(self.view))
+            if best is None and visible_stock.buy_button(self.view) is visible_stock.Button.WORKING:
+                best = visible_price.only_price(self._prices)
         return best
 
     def _stands(self, evidence: StructuredData) -> bool:

@@ -86,7 +86,7 @@ def shown_prices(page: View) -> list[Price]:
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
         )
     found.sort(key=lambda price: -price.score)
-    return _lower_first(_cards_last(page, found), page.heading_index)
+    return _lower_first(page, _cards_last(page, found))
 
 
 def stands(page: View, stated: Decimal) -> bool:
@@ -171,6 +171,13 @@ def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | 
         if behind:
             return behind[0]
     return None
+
+
+def only_price(prices: Sequence[Price]) -> Price | None:
+    """The price of a page that asks just one, with a currency, whatever stands around it."""
+    asked = [each for each in prices if each.score >= LEAST and each.currency and not each.past]
+    is_one = len({each.amount for each in asked}) == 1 and not asked[0].repeated
+    return asked[0] if is_one else None
 
 
 def is_of_cards(page: View, best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
@@ -260,11 +267,11 @@ def is_in_card(page: View, price: Price) -> bool:
     return cards.is_in_card(page, price.index)
 
 
-def _lower_first(prices: list[Price], heading: int) -> list[Price]:
+def _lower_first(page: View, prices: list[Price]) -> list[Price]:
     """Of two adjacent prices the lower one is current, the other old: put it first.
 
-    Not one on the other side of the *heading* (place of a text), nor one in a sentence after the other: that is without
-    tax, or one of several payments.
+    Not one on the other side of the heading or in another product's card, nor one in a sentence after the other: that
+    is without tax, or one of several payments.
     """
     if not prices:
         return prices
@@ -273,10 +280,11 @@ def _lower_first(prices: list[Price], heading: int) -> list[Price]:
         price
         for price in prices[1:6]
         if abs(price.index - first.index) <= 3
-        and not price.index < heading < first.index
+        and not price.index < page.heading_index < first.index
         and price.score >= max(MIN_SCORE, first.score - 1.5)
         and (price.index < first.index or price.wordy <= (first.wordy or price.named))
         and first.amount * MIN_DISCOUNTED <= price.amount < first.amount
+        and not is_in_card(page, price)
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import labels, view
+from crawler.extraction import cards, labels, view
 from crawler.extraction.nodetext import text_of
 from crawler.extraction.view import View
 from crawler.urls import same_site
@@ -224,6 +224,7 @@ def _state(page: View, node: LexborNode) -> Button:
         if "disabled" in attributes or _DISABLED.search(name):
             return Button.DISABLED
         if current.tag in ("button", "input", "a"):
-            return Button.NONE if _leads_away(page, attributes) else Button.WORKING
+            is_others = _leads_away(page, attributes) or cards.is_others(page, current)
+            return Button.NONE if is_others else Button.WORKING
         current = current.parent
     return Button.WORKING if flags & view.BUTTON else Button.NONE

@@ -249,6 +249,11 @@ def test_a_range_of_prices_over_cards_is_a_category(sku: str | None, is_product:
     assert (extract_product(html, "https://example.com/knives") is not None) is is_product
 
 
+def test_the_only_price_of_a_page_with_a_buy_button_is_its_price() -> None:
+    body = f"<p>{'It is' + ' very' * 4} nice for 9 €</p><input type=submit value='Add to cart'>"
+    assert found(f"<title>Knife 20 cm</title><h1>Knife 20 cm</h1><p>SKU: K-1{body}").price == Decimal(9)
+
+
 def test_prices_of_different_links_make_a_listing() -> None:
     cards = "".join(f"<li><a href=/{n}>{n} pair</a><b>$9</b><button>Add to cart</button></li>" for n in "AB")
     assert extract_product(f"<title>Pairs</title><h1>Pairs</h1><ul>{cards}</ul>", "https://example.com/pairs") is None
