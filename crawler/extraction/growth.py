@@ -57,8 +57,13 @@ def _signs(page: bytes) -> int:
 
 def _grown(page: bytes) -> int:
     """About how many texts come after another with nothing but such tags between them."""
-    parts = (part for place in _places(page) for part in _PARTS.split(page[place : place + LONG]))
-    return sum(min(len(_SIGN.findall(part)), len(_TEXT.findall(part))) for part in parts) * EVERY // LONG
+    grown = 0
+    for place in _places(page):
+        if _SIGN.search(page, place, place + LONG):
+            for part in _PARTS.split(page[place : place + LONG]):
+                if signs := len(_SIGN.findall(part)):
+                    grown += min(signs, len(_TEXT.findall(part)))
+    return grown * EVERY // LONG
 
 
 def _places(page: bytes) -> range:
