@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,11 +109,21 @@ def completed(settings: BaseSettings, spider: type[Spider] = Spider) -> Crawler:
 
     *settings* are not changed. Raises ConfigError, also if the project does not use the add-on.
     """
+    _check_custom_settings(settings, spider)
     crawler = Crawler(spider, Settings(settings) if not isinstance(settings, Settings) else settings)
     require_addon(crawler.settings, getattr(spider, "name", None))
     with _silent("scrapy.addons", __name__):
         crawler.addons.load_settings(crawler.settings)
     return crawler
+
+
+def _check_custom_settings(settings: BaseSettings, spider: type[Spider]) -> None:
+    """Raise ConfigError for what Scrapy would fail at without naming it."""
+    custom = getattr(spider, "custom_settings", None) or {}
+    if not isinstance(custom, Mapping):
+        raise ConfigError(f"custom_settings of spider {spider.name}", custom, "a dict")
+    for name in [name for name in custom if isinstance(settings.get(name), BaseSettings)]:
+        config.mapping(BaseSettings({name: custom[name]}), name)
 
 
 def uses_addon(settings: BaseSettings) -> bool:
@@ -174,7 +185,7 @@ def _tables(settings: BaseSettings) -> dict[str, Mapping[str, int]]:
 def _spider_middlewares(settings: BaseSettings) -> dict[str, int]:
     """Add ours; those that see how a page ends are nearer to the engine than all others, which may recover each other's
     errors."""
-    theirs = config.mapping(settings, "SPIDER_MIDDLEWARES").values()
+    theirs = _checked(settings, "SPIDER_MIDDLEWARES").values()
     ours = dict(components.SPIDER_MIDDLEWARES)
     places = [int(place) - 1 for place in theirs if isinstance(place, int | float)]
     ours[components.LINEAGE] = min([ours[components.LINEAGE], *places])
@@ -183,8 +194,8 @@ def _spider_middlewares(settings: BaseSettings) -> dict[str, int]:
 
 def _pipelines(settings: BaseSettings) -> dict[str, int]:
     """Add ours, MongoDB's after all others, so that their changes are stored too."""
-    ours = config.mapping(settings, "FRONTIER_ITEM_PIPELINES")
-    theirs = config.mapping(settings, "ITEM_PIPELINES").values()
+    ours = {path_of(key): place for key, place in _checked(settings, "FRONTIER_ITEM_PIPELINES").items()}
+    theirs = _checked(settings, "ITEM_PIPELINES").values()
     last = max((place for place in theirs if isinstance(place, int | float)), default=0)
     if components.MONGODB in ours:
         ours[components.MONGODB] = max(ours[components.MONGODB], last + 1)
@@ -192,10 +203,7 @@ def _pipelines(settings: BaseSettings) -> dict[str, int]:
 
 
 def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, int]) -> None:
-    given = config.mapping(settings, name)
-    for key, place in given.items():
-        if place is not None and not isinstance(place, int | float):
-            raise ConfigError(f"{name}[{path_of(key)!r}]", place, "a number, or None to switch it off")
+    given = _checked(settings, name)
     keys = {path_of(key): key for key in given}
     for path, place in ours.items():
         key = _known(keys, path)
@@ -210,6 +218,28 @@ def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, i
         if stands_for and (key is None or given[key] is not None):
             given[keys.get(stands_for, stands_for)] = None
     settings.set(name, given, priority=settings.getpriority(name) or 0)
+
+
+def _checked(settings: BaseSettings, name: str) -> dict[Any, Any]:
+    """The dict of components *name*; raises ConfigError for a key that is none and for a place that is no number."""
+    given: dict[Any, Any] = config.mapping(settings, name)
+    for key, place in given.items():
+        if not (isinstance(key, str) or callable(key)):
+            raise ConfigError(name, {key: place}, "classes or their paths as keys")
+        if place is not None and not (isinstance(place, int | float) and math.isfinite(place)):
+            raise ConfigError(f"{name}[{path_of(key)!r}]", place, "a number, or None to switch it off")
+    return given
+
+
+def require_components(settings: BaseSettings) -> None:
+    """Raise ConfigError for a component in use that cannot be imported."""
+    for name in components.TABLES:
+        for key, place in config.mapping(settings, name).items():
+            try:
+                _ = load_object(key) if place is not None else None
+            except (ImportError, NameError, TypeError, ValueError) as error:
+                expected = f"the path of a class that can be imported ({error})"
+                raise ConfigError(f"{name}[{path_of(key)!r}]", place, expected) from None
 
 
 def _complete_handlers(settings: BaseSettings) -> None:

@@ -39,7 +39,7 @@ def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
         yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone (FRONTIER_ENABLED = False)"
         yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
         return
-    server = config.shown_uri(settings["REDIS_URL"] or "") or "the bundled Redis of this machine"
+    server = config.shown_uri(config.text(settings, "REDIS_URL")) or "the bundled Redis of this machine"
     yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
     yield _items(settings, spider, beside)
     for name, meaning in NOTES.items():
@@ -52,5 +52,5 @@ def _items(settings: BaseSettings, spider: str, beside: str) -> str:
     through = ", ".join(path.rpartition(".")[2] for path in paths if path != components.MONGODB) or "no pipeline"
     if not config.boolean(settings, "SHOAL_STORE"):
         return f"Items of {spider} go through {through}{beside}; Shoal stores none of them (SHOAL_STORE = False)"
-    server = config.shown_uri(settings["MONGODB_URI"] or "") or "the bundled MongoDB of this machine"
+    server = config.shown_uri(config.text(settings, "MONGODB_URI")) or "the bundled MongoDB of this machine"
     return f"Items of {spider} go through {through} to database {settings['MONGODB_DATABASE']!r} on {server}{beside}"

@@ -132,5 +132,8 @@ BROWSER_WISH: Final = "scrapy_playwright."  # a handler of that package means th
 
 
 def path_of(component: Any) -> str:
-    """The path of a component given as class or path."""
-    return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
+    """The path of a component given as class or path; of anything else, how it prints."""
+    if isinstance(component, str):
+        return component
+    module, name = getattr(component, "__module__", None), getattr(component, "__qualname__", None)
+    return f"{module}.{name}" if module and name else repr(component)

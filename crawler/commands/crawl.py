@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 from scrapy_redis.spiders import RedisMixin
 
 from crawler import stats as names
-from crawler.addon import completed, require_addon, uses_addon
+from crawler.addon import completed, require_addon, require_components, uses_addon
 from crawler.commands.usage import OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
 from crawler.fleet_check import findings
@@ -88,6 +88,7 @@ class Command(OneLine, CrawlCommand):
         spider = spider_class(self.settings, name)
         crawler = completed(self.settings, spider)
         settings = crawler.settings
+        require_components(settings)
         if opts.workers is not None:
             check_shareable(settings, spider, opts, in_use=in_use(settings))
         if not in_use(settings):

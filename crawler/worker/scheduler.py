@@ -14,6 +14,7 @@ from scrapy_redis import defaults
 from scrapy_redis.scheduler import Scheduler as RedisScheduler
 from twisted.internet.defer import Deferred
 
+from crawler import config
 from crawler import stats as names
 from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier.server import connection
@@ -92,13 +93,13 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         """Reads scrapy-redis' SCHEDULER_* settings; connects at `open`, not here."""
         return cls(
             server=connection.connect(settings),
-            persist=settings.getbool("SCHEDULER_PERSIST", True),
-            flush_on_start=settings.getbool("SCHEDULER_FLUSH_ON_START"),
+            persist=config.boolean(settings, "SCHEDULER_PERSIST") if "SCHEDULER_PERSIST" in settings else True,
+            flush_on_start=config.boolean(settings, "SCHEDULER_FLUSH_ON_START"),
             queue_key=settings.get("SCHEDULER_QUEUE_KEY") or defaults.SCHEDULER_QUEUE_KEY,
             queue_cls=settings.get("SCHEDULER_QUEUE_CLASS") or QUEUE_CLASS,
             dupefilter_key=settings.get("SCHEDULER_DUPEFILTER_KEY") or defaults.SCHEDULER_DUPEFILTER_KEY,
             dupefilter_cls=settings.get("DUPEFILTER_CLASS") or DUPEFILTER_CLASS,
-            idle_before_close=settings.getint("SCHEDULER_IDLE_BEFORE_CLOSE"),
+            idle_before_close=_idle_before_close(settings),
             serializer=settings.get("SCHEDULER_SERIALIZER"),
         )
 
@@ -249,6 +250,11 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _count(self, name: str) -> None:
         if self.stats is not None:
             self.stats.inc_value(name)
+
+
+def _idle_before_close(settings: BaseSettings) -> int:
+    name = "SCHEDULER_IDLE_BEFORE_CLOSE"
+    return config.integer(settings, name, 0, 31_536_000) if settings.get(name) is not None else 0
 
 
 def in_use(settings: BaseSettings) -> bool:

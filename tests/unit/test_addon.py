@@ -15,7 +15,7 @@ from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
 
 from crawler import components, defaults, moved
-from crawler.addon import ADDON, Shoal, complete, completed
+from crawler.addon import ADDON, Shoal, complete, completed, require_components
 from crawler.errors import ConfigError
 from crawler.middlewares.spider.lineage import LineageMiddleware
 from crawler.worker.scheduler import Scheduler
@@ -258,3 +258,45 @@ def test_other_commands_say_nothing_and_stay_scrapys(caplog: pytest.LogCaptureFi
     crawler.addons.load_settings(crawler.settings)
     assert [one for one in caplog.records if one.name == "crawler.addon"] == []
     assert crawler.settings["SCHEDULER"] == default_settings.SCHEDULER
+
+
+@pytest.mark.parametrize("name", sorted(components.TABLES))
+@pytest.mark.parametrize(
+    "given", ["abc", ["a.b.C"], 5, ("a", 1), b"x", {5: 5}, {None: 5}, {THEIRS: "5"}, {THEIRS: float("nan")}]
+)
+def test_a_spiders_dict_of_components_that_is_none_is_refused_by_name(name: str, given: Any) -> None:
+    with pytest.raises(ConfigError, match=name):
+        of({name: given})
+
+
+@pytest.mark.parametrize("given", [[1], "abc", 5])
+def test_custom_settings_that_are_no_dict_are_refused(given: Any) -> None:
+    with pytest.raises(ConfigError, match="custom_settings of spider somebodys"):
+        of(given)
+
+
+@pytest.mark.parametrize("name", ["SCHEDULER", "DOWNLOADER", "DUPEFILTER_CLASS", "REDIS_URL", "MONGODB_URI"])
+@pytest.mark.parametrize("given", [[1], 5, b"x", True])
+def test_a_value_of_another_type_is_refused_by_name(name: str, given: Any) -> None:
+    with pytest.raises(ConfigError, match=name):
+        of({name: given})
+
+
+@pytest.mark.parametrize("given", [{5: 5}, {THEIRS: "x"}, {THEIRS: [1]}])
+def test_our_pipelines_are_looked_at_too(given: Any) -> None:
+    with pytest.raises(ConfigError, match="FRONTIER_ITEM_PIPELINES"):
+        of({"FRONTIER_ITEM_PIPELINES": given})
+
+
+@pytest.mark.parametrize("path", ["no.such.Class", "abc", "crawler.addon.Nope"])
+def test_a_component_that_cannot_be_imported_is_named(path: str) -> None:
+    require_components(of({"EXTENSIONS": {path: None}}))
+    with pytest.raises(ConfigError, match=rf"EXTENSIONS\['{path}'\]"):
+        require_components(of({"EXTENSIONS": {path: 5}}))
+
+
+@pytest.mark.parametrize("name", ["SCHEDULER_PERSIST", "SCHEDULER_FLUSH_ON_START", "SCHEDULER_IDLE_BEFORE_CLOSE"])
+@pytest.mark.parametrize("given", ["abc", [1], {"a": 1}, b"x", float("nan")])
+def test_settings_of_scrapy_redis_are_refused_by_name(name: str, given: Any) -> None:
+    with pytest.raises(ConfigError, match=name):
+        Scheduler.from_settings(of({name: given, "REDIS_URL": "redis://127.0.0.1:1"}))
