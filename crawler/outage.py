@@ -5,6 +5,7 @@ One that comes and goes fills no log."""
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -60,8 +61,9 @@ class Outage(ABC):
         """For how long the server has been away, 0 while it serves."""
         return 0.0 if self.since is None else self._clock() - self.since
 
-    async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The result of *call*, retried until the server serves it; other errors pass through."""
+    async def insist(self, call: Callable[[], Awaitable[T]], patience: float = math.inf) -> T:
+        """The result of *call*, retried until the server serves it; other errors pass through, and these once it has
+        been away for *patience* seconds."""
         attempt = 0
         while True:
             attempt += 1
@@ -70,6 +72,8 @@ class Outage(ABC):
                 result = await call()
             except self.errors as error:
                 self.failed(error, began)
+                if self.seconds >= patience:
+                    raise
                 await self.pause(attempt)
             else:
                 self.over()

@@ -20,8 +20,9 @@ from scrapy_redis.spiders import RedisMixin
 
 from crawler import config, scrapy_hooks, tasks
 from crawler import stats as names
-from crawler.errors import ShoalError
+from crawler.errors import ServiceError, ShoalError
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
 from crawler.frontier.server import blocking, connection
@@ -29,7 +30,7 @@ from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.server.losses import Losses
 from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.server.scripts import Client
-from crawler.frontier.server.server_check import address
+from crawler.frontier.server.server_check import address, explained
 from crawler.frontier.state.joining import join
 from crawler.frontier.state.statement import Statement
 from crawler.policy.retries import RetryPolicy
@@ -62,6 +63,7 @@ logger = logging.getLogger(__name__)
 
 FAILED = "frontier_error"  # finish reason of a worker that cannot go on
 CLOSE_POLL_SECONDS = 0.5
+START_SECONDS = 20.0  # to wait for a Redis that goes while this worker starts
 LEAVE_SECONDS = 1.0  # to sign off, and for everything else once Redis is given up
 MOST_NAMED = 20  # start URLs in one log line
 FLUSH_SECONDS = 0.005  # how long the outbox collects a batch before it sends
@@ -145,16 +147,23 @@ class Worker:
             crawler.spider.crawler, crawler.spider.settings = crawler, crawler.settings  # type: ignore[union-attr]
         queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
         worker = cls(crawler, server, frontier, queue)
-        await worker.maintenance.first()
         try:
-            await worker._join()
-        except ShoalError:
-            await worker.maintenance.last()
-            raise
+            await worker._begin()
+        except FrontierError as error:
+            raise ServiceError(explained(server, error)) from None
         assert crawler.engine is not None
         scrapy_hooks.on_request_end(crawler.engine, worker.tracker.ended)
         crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready
         return worker
+
+    async def _begin(self) -> None:
+        """The server was there a moment ago: one that goes now is waited for, but not for ever."""
+        await self.outage.insist(self.maintenance.first, START_SECONDS)
+        try:
+            await self.outage.insist(self._join, START_SECONDS)
+        except ShoalError:
+            await self.maintenance.last()
+            raise
 
     async def _join(self) -> None:
         """Join the spider's crawl; raises ConfigError if that has other arguments."""

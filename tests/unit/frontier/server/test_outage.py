@@ -105,6 +105,21 @@ async def test_a_call_is_repeated_until_it_is_served() -> None:
     assert not outage.on
 
 
+async def test_patience_has_an_end_where_one_is_given() -> None:
+    now = 0.0
+    outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None, lambda low, high: 0.0, lambda: now)
+    outage._sleep = lambda seconds: asyncio.sleep(0)
+
+    async def call() -> None:
+        nonlocal now
+        now += 3
+        raise FrontierUnavailableError("gone")
+
+    with pytest.raises(FrontierUnavailableError):
+        await outage.insist(call, 10)
+    assert now == 12
+
+
 async def test_a_refusal_is_no_outage() -> None:
     outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None, lambda low, high: 0.0)
 
