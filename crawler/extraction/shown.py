@@ -153,6 +153,7 @@ class Shown:
         draft = self.draft
         if draft.lacks("price"):
             best = self._best_price
+            best = None if best is not None and visible_price.is_free(self.view, best) else best
         else:
             stated = evidence.prices or [draft.fields["price"]]
             best = visible_price.corrected(stated, self._prices, draft.fields.get("currency"))

@@ -254,6 +254,19 @@ def test_the_only_price_of_a_page_with_a_buy_button_is_its_price() -> None:
     assert found(f"<title>Knife 20 cm</title><h1>Knife 20 cm</h1><p>SKU: K-1{body}").price == Decimal(9)
 
 
+@pytest.mark.parametrize(
+    ("first", "price"),
+    [
+        ("<p class=price>Free to Play</p>", None),
+        ("<p><b>Free</b> shipping</p>", 20),
+        ("<p class=price><a href=/s>Free</a></p>", 20),
+    ],
+)
+def test_what_is_free_has_no_price_of_a_bundle(first: str, price: int | None) -> None:
+    body = f"{first}<button>Add to cart</button><h2>Supporter bundle</h2><p class=price>$20</p>"
+    assert found(f"<title>Knife</title><h1>Knife</h1><p>SKU: K-100</p>{body}").price == price
+
+
 def test_prices_of_different_links_make_a_listing() -> None:
     cards = "".join(f"<li><a href=/{n}>{n} pair</a><b>$9</b><button>Add to cart</button></li>" for n in "AB")
     assert extract_product(f"<title>Pairs</title><h1>Pairs</h1><ul>{cards}</ul>", "https://example.com/pairs") is None
