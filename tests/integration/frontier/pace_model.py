@@ -23,6 +23,7 @@ class Pace:
     blocked: float = 0
     hurt: float = 0
     in_flight: int = 0
+    ok: int = 0
     latency: float = 0
     peak: float = 0
     grown: float = 0
@@ -177,6 +178,9 @@ class Rule:
             self._begin_trial(h, self._gap(h), 0)
 
     def _decrease(self, h: Pace, *, asked: bool) -> None:
+        if not h.ok and not h.peak and h.delay > self.least(h):
+            h.delay = min(2 * h.delay, max(self.config.throttle_max_ms, h.delay))
+            return
         before = self._gap(h)
         if not h.ref or before <= h.ref:
             h.ref, h.events, h.answers = before, 0, 0
@@ -185,7 +189,7 @@ class Rule:
         often = h.events >= 3 and h.events > 0.3 * h.answers
         is_new = not h.peak and (h.delay > self.least(h) or h.delay == 0)
         some = h.events >= 3 and h.events <= 0.25 * h.answers
-        if lower and some and not asked and (60 * h.ref <= 30_000 or before >= h.ref / 0.5):
+        if lower and some and not asked and (60 * h.ref <= 10_000 or before >= h.ref / 0.5):
             self._begin_trial(h, h.ref, before)
             return
         self._slow_down(h, before, 0.5 if often or is_new else LESS)

@@ -325,6 +325,17 @@ async def test_autothrottle_begins_with_its_start_delay_and_halves_it_down_to_th
     assert (await exchange(world, 404, 90_000)).delay_ms == 10_000, "and never over the largest"
 
 
+async def test_a_host_that_refuses_its_first_request_is_asked_more_slowly_and_still_started_up(
+    redis_client: Any,
+) -> None:
+    """Another fleet may have emptied its bucket: a refusal before any good answer is no limit to remember."""
+    world = await timed(redis_client, throttle=True, throttle_start_ms=1_000)
+    await fill(world, delay_ms=100)
+    assert [(await exchange(world, 429)).delay_ms for _ in range(2)] == [2_000, 4_000]
+    assert [(await exchange(world, 200)).delay_ms for _ in range(3)] == [2_050, 1_075, 588]
+    assert (await exchange(world, 429)).delay_ms == 1_175, "from here on it is one"
+
+
 async def test_without_autothrottle_latency_changes_nothing(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=500)

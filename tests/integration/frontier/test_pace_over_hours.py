@@ -58,6 +58,13 @@ def test_two_fleets_share_a_site(client: Any, rate: int, retry_after_ms: int) ->
     assert min(fair) >= 0.15, "none is pushed out, even by chance"
 
 
+def test_a_fleet_that_comes_later_gets_its_share(client: Any) -> None:
+    """Where its first request is refused, because the other one has emptied the bucket, too."""
+    site = Site(10, 1_000, floor=40, cap=8, fleets=2, apart_ms=10_000)
+    late = [[simulate(client, site, seed).after(70, fleet)[0] for fleet in (1, 2)] for seed in range(1, 9)]
+    assert min(min(pair) / sum(pair) for pair in late) >= 0.3
+
+
 @pytest.mark.parametrize(("status", "least"), [(403, 0.8), (429, 0.6)])
 def test_refusals_that_are_not_about_the_pace_cost_little_of_it(client: Any, status: int, least: float) -> None:
     """From the second minute on, and over the hour."""

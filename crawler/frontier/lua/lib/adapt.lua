@@ -24,7 +24,9 @@ local BEYOND = 3 -- times as fast beyond the peak
 local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
 local RARE, SOME, OFTEN, ENOUGH = 0.15, 0.25, 0.3, 3 -- shares of complaints, and how many are needed to tell
 local TRIAL, TRIED_EVERY = 60, 3000 -- answers
-local DEAR_MS = 60000 -- a trial that would take longer waits until the pace is down to half anyway
+-- A trial that would take longer waits until the pace is down to half anyway: in a minute another fleet takes what this
+-- one leaves, and complaints go on whatever its pace.
+local DEAR_MS = 20000
 local HALVED, DOWN = 1, 2
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
 local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
@@ -156,8 +158,15 @@ local function weigh(h, p, complaint)
   end
 end
 
+-- A host that refused all requests so far says nothing of what it allows: slow start goes on at half the rate, as TCP's
+-- after a lost SYN (RFC 5681, 3.1).
+local function start_again(h)
+  h[DELAY] = math.min(h[DELAY] / HALF, math.max(THROTTLE_MAX_MS, h[DELAY]))
+end
+
 -- Whether the pace is to blame, or has to be tried.
 local function decrease(h, p, asked)
+  if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > least(h) then return start_again(h) end
   local before = gap(h)
   if p[REF] == 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
   local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
