@@ -122,8 +122,13 @@ def _check_custom_settings(settings: BaseSettings, spider: type[Spider]) -> None
     custom = getattr(spider, "custom_settings", None) or {}
     if not isinstance(custom, Mapping):
         raise ConfigError(f"custom_settings of spider {spider.name}", custom, "a dict")
-    for name in [name for name in custom if isinstance(settings.get(name), BaseSettings)]:
-        config.mapping(BaseSettings({name: custom[name]}), name)
+    check_dicts(settings, custom)
+
+
+def check_dicts(settings: BaseSettings, given: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a value of *given* that is to complete a dict of *settings* and is none."""
+    for name in [name for name in given if isinstance(settings.get(name), BaseSettings)]:
+        config.mapping(BaseSettings({name: given[name]}), name)
 
 
 def uses_addon(settings: BaseSettings) -> bool:

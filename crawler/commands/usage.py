@@ -23,7 +23,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinterProtocol
 
-from crawler.addon import completed
+from crawler.addon import check_dicts, completed
 from crawler.errors import ShoalError
 from crawler.routing.fingerprint import RequestFingerprinter
 
@@ -46,6 +46,13 @@ class OneLine(_Command):
         """The command's own, on a parser that only says what is wrong."""
         super().add_options(parser)
         parser.error = partial(_fail, parser)  # type: ignore[method-assign]
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """As Scrapy's, which fails at a dict of components that is none without naming it."""
+        assert self.settings is not None
+        with answering([]):
+            check_dicts(self.settings, dict(one.split("=", 1) for one in opts.set if "=" in one))
+        super().process_options(args, opts)
 
 
 def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:

@@ -34,6 +34,16 @@ def test_ctrl_c_while_everything_loads_is_one_word(before: str) -> None:
     assert ended.stderr == "interrupted\n"
 
 
+def test_a_working_directory_that_was_deleted_is_one_line(tmp_path: Path) -> None:
+    gone = (
+        f"import os; os.mkdir({str(tmp_path / 'gone')!r}); os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd())"
+    )
+    hook = f"import sys; sys.argv = ['/bin/scrapy']; exec(open({str(PTH)!r}).read())"
+    ended = _python(f"{hook}; {gone}; os.getcwd()")
+    assert ended.returncode != 0
+    assert ended.stderr == "the working directory was deleted: change to one that exists\n"
+
+
 @pytest.mark.parametrize("before", ["import crawler.commands", f"exec(open({str(PTH)!r}).read())"])
 def test_a_mistake_is_shown_as_ever(before: str) -> None:
     ended = _python(f"import sys; sys.argv = ['/bin/scrapy']; {before}; raise KeyError('mine')")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import get_project_settings
 
+from crawler.commands.crawl import Command
 from crawler.commands.usage import INTERRUPTED, answering, console, spider_class
 from crawler.errors import ShoalError
 from settings.base import PROJECT_DIR
@@ -86,3 +88,11 @@ def test_a_spider_that_there_is_not_is_named() -> None:
     spider_class(settings, "products")
     with pytest.raises(ShoalError, match="there is no spider 'prodcts', `scrapy list` shows them"):
         spider_class(settings, "prodcts")
+
+
+@pytest.mark.parametrize("given", ["EXTENSIONS=abc", "EXTENSIONS=5", "ITEM_PIPELINES=[1]"])
+def test_a_dict_of_components_given_as_something_else_is_named(given: str) -> None:
+    command = Command()
+    command.settings = get_project_settings()
+    with pytest.raises(UsageError, match=f"{given.partition('=')[0]} = .* is invalid: expected a dict"):
+        command.process_options([], Namespace(set=[given]))
