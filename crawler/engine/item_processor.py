@@ -30,7 +30,6 @@ from crawler.engine import safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.spider_chain import fold
 from crawler.meta import RUN_ID
-from crawler.scrapy_hooks import is_heard
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +48,6 @@ class ItemProcessor(ItemPipelineManager):
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
         scraper._scrape = partial(_scrape, scraper, scraper._scrape)  # type: ignore[method-assign]
         scraper.signals = Signals(scraper.signals.sender)
-        if type(self.crawler.engine.signals) is SignalManager:
-            self.crawler.engine.signals = HeardSignals(self.crawler.engine.signals.sender)
         fold(scraper.spidermw)
         safe_urls.install()
         await super().open_spider_async()
@@ -63,16 +60,6 @@ class ItemProcessor(ItemPipelineManager):
             with UNINTERRUPTED:
                 item = await _awaited(method(item, self._spider) if needs_spider else method(item), method)
         return item
-
-
-class HeardSignals(SignalManager):
-    """Sends no signal to nobody, which Scrapy does three times per page."""
-
-    def send_catch_log(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
-        """As `SignalManager.send_catch_log`."""
-        if "sender" not in named and not is_heard(self.sender, signal):
-            return []
-        return super().send_catch_log(signal, **named)
 
 
 class Signals(SignalManager):

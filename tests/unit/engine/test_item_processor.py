@@ -11,7 +11,6 @@ from typing import Any, cast
 from weakref import ReferenceType, ref
 
 import pytest
-from pydispatch import dispatcher
 from scrapy import Request, Spider, signals
 from scrapy.core.scraper import Scraper, Slot
 from scrapy.exceptions import CloseSpider, DropItem
@@ -23,7 +22,7 @@ from twisted.python.failure import Failure
 
 from crawler.engine import safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
-from crawler.engine.item_processor import HeardSignals, ItemProcessor, Signals, handle_output
+from crawler.engine.item_processor import ItemProcessor, Signals, handle_output
 
 URL = "http://a.example/"
 RESPONSE = Response(URL, request=Request(URL))
@@ -33,7 +32,7 @@ class Engine:
     """Notes what it is given."""
 
     def __init__(self, noted: list[Any], scraper: Scraper) -> None:
-        self.noted, self.scraper, self.signals = noted, scraper, scraper.signals
+        self.noted, self.scraper = noted, scraper
 
     def crawl(self, request: Request) -> None:
         self.noted.append(f"crawl {request.url}")
@@ -234,35 +233,6 @@ def test_a_coroutine_that_is_never_resumed_is_closed_in_silence() -> None:
     task.close()
     loop.close()
     assert closed == [GeneratorExit]
-
-
-@pytest.mark.parametrize("kind", [SignalManager, HeardSignals])
-def test_signals_reach_whoever_listens(kind: type[SignalManager]) -> None:
-    sent, heard = kind(sender := Spider("sender")), list[Any]()
-
-    def one(signal: Any, request: Request) -> str:
-        heard.append((signal, request.url))
-        return "one"
-
-    def bad() -> None:
-        raise ValueError
-
-    def any_sender(sender: Any) -> None:
-        heard.append(sender)
-
-    assert sent.send_catch_log(signals.request_scheduled, request=Request(URL)) == []
-    SignalManager(sender).connect(one, signals.request_scheduled)
-    answers = sent.send_catch_log(signals.request_scheduled, request=Request(URL))
-    assert answers == [(one, "one")]
-    sent.connect(bad, signals.request_scheduled)
-    _, (_, failure) = sent.send_catch_log(signals.request_scheduled, request=Request(URL))
-    assert isinstance(failure, Failure)
-    sent.connect(any_sender, signals.request_dropped, sender=dispatcher.Any)
-    assert sent.send_catch_log(signals.request_dropped) == [(any_sender, None)]
-    assert sent.send_catch_log(signals.request_dropped, sender="another") == [(any_sender, None)]
-    request = (signals.request_scheduled, URL)
-    assert heard == [request, request, sender, "another"]
-    sent.disconnect(any_sender, signals.request_dropped, sender=dispatcher.Any)
 
 
 async def test_nobody_waits_for_items_that_ended_before_the_callback_did(monkeypatch: pytest.MonkeyPatch) -> None:
