@@ -10,7 +10,8 @@
 local function claim(origin, worker)
   local key = T .. ':robots:' .. origin
   local lock = key .. ':lock'
-  local verdict, status, until_ms, since, body = unpack(call('HMGET', key, 'verdict', 'status', 'until', 'since', 'body'))
+  local found = call('HMGET', key, 'verdict', 'status', 'until', 'since', 'body')
+  local verdict, status, until_ms, since, body = unpack(found)
   local failing = (tonumber(since) or 0) > 0 and now - since or 0
   if verdict and body and (tonumber(until_ms) or 0) > now then
     return {'known', verdict, tonumber(until_ms) - now, tonumber(status) or 0, body, failing}
