@@ -24,7 +24,7 @@ from crawler.policy.duplicates import is_distinctive
 from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
 from crawler.storage.origin import Origin
-from crawler.storage.values import LIGHT, Allowance, HeavyError, UnstorableError, storable
+from crawler.storage.values import LIGHT, HeavyError, ItemRoom, UnstorableError, storable
 from crawler.urls import without_credentials
 
 UNTYPED: Final = "items"  # the collection for items that are not of our classes
@@ -75,7 +75,7 @@ def document(
     something else and for an item that cannot be read, HeavyError for one of more than *light* values (0: any number).
     """
     try:
-        moment, room = moment_of(fetched_at), Allowance(max_bytes, light)
+        moment, room = moment_of(fetched_at), ItemRoom(max_bytes, light)
         if isinstance(item, Item):
             return _typed(item, moment, max_bytes, room)
         return _untyped(item, moment, max_bytes, room, origin)
@@ -92,7 +92,7 @@ def unreadable(item: Any, error: Exception) -> UnstorableError:
     )
 
 
-def _untyped(item: Any, moment: datetime, max_bytes: int, room: Allowance, origin: Origin | None) -> StoredDocument:
+def _untyped(item: Any, moment: datetime, max_bytes: int, room: ItemRoom, origin: Origin | None) -> StoredDocument:
     values = storable(_fields(item), room, "item.")
     digest = _digest(values, "item")
     if origin is None:
@@ -100,7 +100,7 @@ def _untyped(item: Any, moment: datetime, max_bytes: int, room: Allowance, origi
             UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes)
         )
     key = digest_of({"item": digest, "spider": origin.source.get("spider", ""), "url": origin.url})
-    whole = {"url": origin.url, "item": values, "source": storable(origin.source, Allowance(max_bytes), "source.")}
+    whole = {"url": origin.url, "item": values, "source": storable(origin.source, ItemRoom(max_bytes), "source.")}
     body = _body(key, whole, digest, moment, max_bytes)
     return StoredDocument(UNTYPED, key, digest, moment, body, run=run_in(origin.source))
 
@@ -134,7 +134,7 @@ def content_hash(item: Item) -> str:
     if (kept := item.kept_hash(values)) is not None:
         return kept
     if not _IMMUTABLE.issuperset(map(type, values)):
-        return _digest(storable(content(item), Allowance(sys.maxsize, LIGHT)), item.url)
+        return _digest(storable(content(item), ItemRoom(sys.maxsize, LIGHT)), item.url)
     digest = _digest(content(item), item.url)
     item.keep_hash(values, digest)
     return digest
@@ -145,7 +145,7 @@ def is_collection(name: object) -> bool:
     return isinstance(name, str) and name.isprintable() and _COLLECTION.fullmatch(name) is not None
 
 
-def _typed(item: Item, moment: datetime, max_bytes: int, room: Allowance) -> StoredDocument:
+def _typed(item: Item, moment: datetime, max_bytes: int, room: ItemRoom) -> StoredDocument:
     kind: Any = type(item)
     layout = _layout(kind)
     values = dict(zip(layout.names, layout.values(item), strict=True))

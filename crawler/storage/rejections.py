@@ -19,7 +19,7 @@ from crawler.items import Item
 from crawler.storage.codec import CODEC
 from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
 from crawler.storage.origin import Origin
-from crawler.storage.values import LIGHT, Allowance, UnstorableError, storable
+from crawler.storage.values import LIGHT, ItemRoom, UnstorableError, storable
 from crawler.urls import without_credentials
 
 _TEXT_MAX = 65_536  # most characters of an item kept as text
@@ -106,7 +106,7 @@ def _url(item: Any) -> str:
 
 def _source(origin: Origin | None) -> dict[str, Any]:
     try:
-        return storable(origin.source, Allowance(_SOURCE_MAX)) if origin is not None else {}
+        return storable(origin.source, ItemRoom(_SOURCE_MAX)) if origin is not None else {}
     except UnstorableError as error:
         return {"unstorable": _clean(str(error))}
 
@@ -114,7 +114,7 @@ def _source(origin: Origin | None) -> dict[str, Any]:
 def _kept(item: Any, max_bytes: int) -> dict[str, Any]:
     """The item's fields if MongoDB accepts them, else its text, cut."""
     try:
-        values = storable(dict(ItemAdapter(item)), Allowance(max_bytes, LIGHT))
+        values = storable(dict(ItemAdapter(item)), ItemRoom(max_bytes, LIGHT))
         if isinstance(values.get("url"), str):
             values["url"] = without_credentials(values["url"])
         if len(bson.encode(values, codec_options=CODEC)) <= max_bytes:

@@ -41,7 +41,7 @@ class HeavyError(Exception):
     """The item has more values than may be looked at without a pause: this is work for a thread."""
 
 
-class Allowance:
+class ItemRoom:
     """How much an item may hold: *most* bytes, counted from below before anything is converted, and while it is looked
     at on the event loop as much as *light* values cost (0: any number)."""
 
@@ -62,7 +62,7 @@ class Allowance:
                 raise HeavyError
 
 
-def storable(values: Mapping[str, Any], room: Allowance, where: str = "", depth: int = 0) -> dict[str, Any]:
+def storable(values: Mapping[str, Any], room: ItemRoom, where: str = "", depth: int = 0) -> dict[str, Any]:
     """*values* in their stored form; *where*, which ends in a dot, names them in messages.
 
     Raises UnstorableError for what MongoDB would refuse or return as something else, or has no *room*.
@@ -109,7 +109,7 @@ _FORMS: Final[tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...]] 
 )
 
 
-def _storable(value: Any, room: Allowance, where: str, depth: int) -> Any:
+def _storable(value: Any, room: ItemRoom, where: str, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise UnstorableError("too_deep", f"{where[:200]}: nested deeper than {MAX_DEPTH} levels")
     if type(value) is Decimal:
@@ -150,7 +150,7 @@ def _plain(value: Any, where: str) -> Any:
         ) from None
 
 
-def _nested(value: Any, room: Allowance, where: str, depth: int) -> Any:
+def _nested(value: Any, room: ItemRoom, where: str, depth: int) -> Any:
     if depth >= MAX_DEPTH:
         raise UnstorableError("too_deep", f"{where[:200]}: nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, dict):
