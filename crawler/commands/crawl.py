@@ -21,11 +21,13 @@ from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_wor
 from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
 from crawler.frontier.state.joining import Joined, digests, join
+from crawler.routing.encoder import check_name
 from crawler.storage import connection as storage
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
 
+START_RAISED: Final = "start_error"  # Scrapy's finish reason: the start requests after that are not there
 UNDER_WAY: Final = "-"  # no generation: join the unfinished one, even if it ends before all workers have joined
 
 logger = logging.getLogger(__name__)
@@ -69,7 +71,8 @@ class Command(OneLine, CrawlCommand):
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
         self._exit_as(crawl)
-        if crawler.stats.get_value("finish_reason") == FAILED or crawler.stats.get_value(names.START_LOST):
+        ended = crawler.stats.get_value("finish_reason")
+        if ended in {FAILED, START_RAISED} or crawler.stats.get_value(names.START_LOST):
             self.exitcode = 1
 
     def _supervise(self, name: str, opts: argparse.Namespace, joined: Joined | None) -> None:
@@ -95,6 +98,7 @@ class Command(OneLine, CrawlCommand):
             return None
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
+        check_name(spider)
         check_settings(settings)
         Scheduler.from_settings(settings)
         with ThreadPoolExecutor(1) as thread:  # the process' own event loop exists already, but does not run

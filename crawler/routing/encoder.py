@@ -45,6 +45,13 @@ class Tracer(Protocol):
         """*request* is about to be queued."""
 
 
+def check_name(spider: Spider | type[Spider]) -> None:
+    """Raises ConfigError for a spider whose name cannot be that of queues."""
+    if not spider.name or set(":!\n") & set(spider.name):
+        allowed = "a name without ':', '!' or a line break: they separate spider and tier in queue names"
+        raise ConfigError("name of the spider", spider.name, allowed)
+
+
 class Encoder:
     """Encodes the requests of one spider, with host rules and tiers."""
 
@@ -56,9 +63,7 @@ class Encoder:
         tier_routing: TierRouting,
     ) -> None:
         """Raises ConfigError for an unusable spider name or setting."""
-        if not spider.name or set(":!\n") & set(spider.name):
-            allowed = "a name without ':', '!' or a line break: they separate spider and tier in queue names"
-            raise ConfigError("name of the spider", spider.name, allowed)
+        check_name(spider)
         self.spider = spider
         self.rules = HostRules.from_settings(settings)
         self.scopes = Scopes(spider, settings, self.rules.domains)

@@ -11,6 +11,8 @@ import redis
 
 from tests.crawling import Fleet, ended, options
 
+WRONG = "tests.integration.crawl.wrong_spiders"
+
 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
@@ -54,6 +56,17 @@ def test_an_unknown_spider_is_named(fleet: Fleet) -> None:
     result = fleet.runner.run("crawl", "nope")
     assert result.returncode == 2
     assert result.stderr.splitlines()[-1].endswith("there is no spider 'nope', `scrapy list` shows them")
+
+
+def test_a_spider_with_a_wrong_name_is_one_line(fleet: Fleet) -> None:
+    result = fleet.runner.run("crawl", "a:b", *options({"SPIDER_MODULES": WRONG, "FRONTIER_KEY": fleet.key}))
+    assert (result.returncode, "Traceback" in result.stderr) == (2, False)
+    assert "name of the spider = 'a:b' is invalid: expected a name without ':'" in result.stderr.splitlines()[-1]
+
+
+async def test_start_requests_that_end_with_an_error_fail_the_command(fleet: Fleet) -> None:
+    status, log = await ended(fleet.start("raising", SPIDER_MODULES=WRONG))
+    assert (status, "'finish_reason': 'start_error'" in log) == (1, True)
 
 
 async def test_a_worker_that_cannot_go_on_says_why_and_fails(fleet: Fleet) -> None:

@@ -1,0 +1,24 @@
+"""Spiders with mistakes that end their crawl."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy import Request, Spider
+
+
+class PartingSpider(Spider):
+    """Its name cannot be that of a queue."""
+
+    name = "a:b"
+
+
+class RaisingSpider(Spider):
+    """Its start requests end with an error."""
+
+    name = "raising"
+
+    async def start(self) -> AsyncIterator[Any]:
+        shops: list[str] = []
+        yield Request(shops[0])
