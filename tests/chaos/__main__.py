@@ -14,7 +14,7 @@ from tests.chaos.plan import HOSTS_MOST
 from tests.chaos.result import Options
 from tests.chaos.run import ChaosError, Run
 
-ABOUT = "Workers killed, frozen and replaced: two runs of two to four minutes each, given up after --limit seconds"
+ABOUT = "Workers killed, frozen and replaced: two runs of two to five minutes each, given up after --limit seconds"
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "chaos.md"
 
 
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--empties", type=whole(0), default=1, help="times that Redis loses everything it holds")
     parser.add_argument("--rules", type=whole(0), default=1, help="times that a worker with a longer delay joins")
     parser.add_argument("--lease", type=seconds(1), default=5, help="seconds a dead worker keeps its requests")
-    parser.add_argument("--limit", type=seconds(1), default=300, help="seconds after which a run is given up")
+    parser.add_argument("--limit", type=seconds(1), default=420, help="seconds after which a run is given up")
     parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/chaos.md alone")
     return parser

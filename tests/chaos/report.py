@@ -159,7 +159,7 @@ MongoDB killed; and once it loses all it holds, and the start URLs are pushed ag
 The run fails unless nothing is lost, duplicated, left behind or sent too early. At first a worker of the release before
 runs beside the others: it lacks a callback that half of the links go to, and leaves them to the others. For a while a
 worker with six times the delay is at work: all keep it, until it is killed and some seconds more. Each of these parts
-has a verdict of its own. A run takes two to four minutes on two cores, and is given up after five.
+has a verdict of its own. A run takes two to five minutes on two cores, and is given up after seven.
 """
 
 

@@ -50,7 +50,7 @@ class Options:
     empties: int = 1  # times that Redis loses all it holds, and the start URLs are pushed again
     rules: int = 1  # times that a worker with a longer delay joins, and is killed
     lease: float = 5.0  # seconds
-    limit: float = 300.0  # seconds for the crawl
+    limit: float = 420.0  # seconds for the crawl
 
 
 @dataclass(slots=True)
