@@ -216,7 +216,7 @@ def _is_shown(price: Decimal, html: str) -> bool:
 def _shown(digits: str, html: str) -> Iterator[int]:
     """Where *digits* are the end of a whole number that people see: no data and no address.
 
-    One or two are found so often that a pattern for them pays; compiling one for each three does not.
+    One or two are found so often that a pattern with what may stand around them pays.
     """
     if len(digits) < 3:
         yield from (place.start() for place in _pattern(digits).finditer(html))
