@@ -12,7 +12,7 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
-from crawler import config
+from crawler import config, scrapy_hooks
 from crawler.durations import in_words
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import server_check
@@ -24,6 +24,7 @@ from crawler.worker.worker import Worker
 
 TELL_SECONDS: Final = 60.0  # between log lines about what an idle worker waits for
 LOOK_SECONDS: Final = 0.5  # until the next check, while there is nothing to log
+LOOKS: Final = 10  # checks that do not wait for the engine's heartbeat: what has just ended is on its way to Redis
 MOST_TOLD: Final = 5  # hosts
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class IdleExtension:
         self._clock = clock
         self._said = False
         self._told_at = -TELL_SECONDS
+        self._looks = LOOKS
         self._telling: asyncio.Task[None] | None = None
 
     @classmethod
@@ -88,6 +90,12 @@ class IdleExtension:
             logger.info("Idle, waiting for %s", "; ".join(told))
         else:
             self._told_at = self._clock() - TELL_SECONDS + LOOK_SECONDS
+            self._look_soon()
+
+    def _look_soon(self) -> None:
+        if self._looks and self._crawler.engine is not None:
+            self._looks -= 1
+            asyncio.get_running_loop().call_later(LOOK_SECONDS, scrapy_hooks.wake, self._crawler.engine)
 
 
 def _when(one: WaitingHost) -> str:
