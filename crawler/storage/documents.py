@@ -169,13 +169,10 @@ def run_in(source: object) -> str:
 
 
 def _fields(item: Any) -> dict[str, Any]:
-    """The fields of any kind of item that Scrapy supports."""
+    """The fields of any kind of item that Scrapy supports; raises what a field without a value, or a lazy one, does."""
     if not ItemAdapter.is_item(item):
         raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
-    try:
-        return dict(item) if type(item) is dict else dict(ItemAdapter(item))  # an adapter takes long for many fields
-    except Exception as error:  # noqa: BLE001 - such as of a field without a value, or a lazy one
-        raise unreadable(item, error) from None
+    return dict(item) if type(item) is dict else dict(ItemAdapter(item))  # an adapter takes long for many fields
 
 
 def moment_of(fetched_at: Any) -> datetime:
