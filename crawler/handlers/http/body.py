@@ -73,6 +73,7 @@ class Chunked:
         self._responses = 0
         self._complete = False
         self._parser = httptools.HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)  # old servers pad the sizes
         self._parser.feed_data(self._HEAD)
 
     def feed(self, data: bytes) -> bool:

@@ -14,6 +14,7 @@ _STATUS: Final = re.compile(rb"HTTP/(\d\.\d)[ \t]+(\d{3})(?!\d)")
 _LENGTH: Final = re.compile(rb"\d{1,18}")
 _KEEPS: Final = re.compile(rb"timeout *= *(\d{1,9})")
 _FORBIDDEN: Final = re.compile(rb"\0|\r(?!\n)")  # in a field's value: replaced by a space, RFC 9110 5.5
+_EMPTY_LINE: Final = re.compile(rb"\n\r?\n")
 BODYLESS: Final = frozenset({204, 304})
 
 
@@ -90,13 +91,10 @@ class ResponseHead:
         )
 
 
-def find_end(data: bytes | bytearray, begin: int = 0) -> tuple[int, int] | None:
+def find_end(data: bytes, begin: int = 0) -> tuple[int, int] | None:
     """Where the first empty line after *begin* starts and ends; lines may end in LF alone."""
-    usual = data.find(b"\n\r\n", begin)
-    bare = data.find(b"\n\n", begin, usual + 1 if usual >= 0 else len(data))
-    if bare >= 0:
-        return bare, bare + 2
-    return (usual, usual + 3) if usual >= 0 else None
+    found = _EMPTY_LINE.search(data, begin)  # reads no further: thousands of empty lines may come at once
+    return found.span() if found is not None else None
 
 
 def _unfolded(lines: list[bytes]) -> list[bytes]:

@@ -87,15 +87,15 @@ class Receiver:
     def _take_head(self, data: bytes) -> tuple[Body, bytes] | None:
         """Look for a final head; returns the body it announces and the bytes after it."""
         begin = max(0, len(self._pending) - _ENDING)
-        data, self._pending = self._pending + data, b""
+        data, self._pending, at = self._pending + data, b"", 0
         while (found := find_end(data, begin)) is not None:
-            raw, data, begin = data[: found[0]], data[found[1] :], 0
-            self._spent += found[1]
+            raw, self._spent = data[at : found[0]], self._spent + found[1] - at
+            at = begin = found[1]
             self._check(self._spent)
             if raw.strip() and self._is_final(head := ResponseHead.parse(raw.lstrip(), self._limits.max_count)):
-                return self._announced(head), data
-        self._pending = data
-        self._check(self._spent + len(data))
+                return self._announced(head), data[at:]
+        self._pending = data[at:]
+        self._check(self._spent + len(self._pending))
         return None
 
     def _check(self, size: int) -> None:
@@ -105,7 +105,7 @@ class Receiver:
     def _is_final(self, head: ResponseHead) -> bool:
         if head.status == 101:
             raise BadResponseError("the server switched protocols without being asked")
-        return head.status >= 200
+        return not 100 <= head.status < 200  # `000` is no interim one: nothing would follow
 
     def _announced(self, head: ResponseHead) -> Body:
         is_tunnel = self._method == "CONNECT" and head.status < 300

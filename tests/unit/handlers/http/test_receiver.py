@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crawler.handlers.http.errors import BadResponseError, IncompleteError
 from crawler.handlers.http.head import ResponseHead
 from crawler.handlers.http.receiver import HeadLimits, Receiver
+from tests.effort import cpu_seconds
 
 LIMITS = HeadLimits(max_bytes=4_096, max_count=20)
 CLOSED = None  # what a connection that ends in order says
@@ -60,6 +61,8 @@ def fields(heard: Heard) -> dict[bytes, list[bytes]]:
 WHOLE = {
     "sized": (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", b"hello"),
     "chunked": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n", b"hello"),
+    "padded chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5   \r\nhello\r\n0  \r\n\r\n", b"hello"),
+    "status 000": (b"HTTP/1.1 000 None\r\nContent-Length: 5\r\n\r\nhello", b"hello"),
     "with trailers": (
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\nY: 2\r\n\r\n",
         b"hello",
@@ -276,3 +279,14 @@ def test_a_connection_that_ends_without_a_head_is_a_failure(raw: bytes, words: s
     _, receiver, _ = receive(raw)
     with pytest.raises(BadResponseError, match=words):
         receiver.closed(CLOSED)
+
+
+@pytest.mark.parametrize("line", [b"\n\n", b"HTTP/1.1 100\n\n"])
+def test_many_heads_at_once_take_no_longer_than_their_bytes(line: bytes) -> None:
+    data = line * (262_144 // len(line))  # what one read takes from a socket
+
+    def read() -> None:
+        with pytest.raises(BadResponseError, match="DOWNLOAD_HEADERS_MAXSIZE"):
+            Receiver("GET", HeadLimits(max_bytes=65_536, max_count=256), Heard()).feed(data)
+
+    assert cpu_seconds(read, 0.5) < 0.5
