@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -19,6 +18,7 @@ from typing import Any, Final
 from crawler.entities import unescape
 from crawler.policy.page_text import bones, condensed, has_more, is_html, is_robots_txt, prose, visible_text
 from crawler.policy.shells import carries_data
+from crawler.policy.signs import Signs
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
@@ -34,7 +34,6 @@ LONG_SCRIPT: Final = 4_096
 STUB_TEXT: Final = 200  # a note for visitors without scripts
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
-STEM: Final = 5  # characters
 KINDS: Final = ("challenge", "captcha", "denial")
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 429, 430, 456, 498, 503, 999})
 
@@ -66,17 +65,17 @@ class Vendor:
     """The signs of one vendor, from blocks.toml."""
 
     name: str
-    marks: Mapping[str, tuple[str, ...]]  # by kind; these three as `_Page.code` has them
-    stub: tuple[tuple[str, ...], ...]
-    trace: tuple[str, ...]
+    marks: Mapping[str, Signs]  # by kind; these and traces are looked for in the source
+    stub: tuple[tuple[bytes, ...], ...]
+    trace: Signs
     told: tuple[bytes, ...]
-    words: tuple[str, ...]
-    hints: tuple[str, ...]
+    words: Signs
+    hints: Signs
     decisive: Mapping[str, tuple[str, ...]]
 
-    def kind(self, code: str) -> str:
-        """The kind of page that a mark of this vendor makes *code*, or ""."""
-        return next((kind for kind, marks in self.marks.items() if _any(marks, code)), "")
+    def kind(self, source: bytes) -> str:
+        """The kind of page that a mark of this vendor makes *source*, or ""."""
+        return next((kind for kind, marks in self.marks.items() if marks.any_in(source)), "")
 
 
 class _Page:
@@ -90,22 +89,17 @@ class _Page:
         self.source = body[:LINKED_BYTES] if linked else condensed(body)
 
     @cached_property
-    def code(self) -> str:
-        """The source, a character for each byte: text is searched four times as fast for many signs."""
-        return _by_bytes(self.source)
-
-    @cached_property
     def marked(self) -> tuple[Vendor, str] | None:
         """The first vendor whose mark the page bears, and the kind of page that it indicates."""
-        if not _any(_MARKS, self.code):
+        if not _MARKS.any_in(self.source):
             return None
-        return next((vendor, kind) for vendor in VENDORS if (kind := vendor.kind(self.code)))
+        return next((vendor, kind) for vendor in VENDORS if (kind := vendor.kind(self.source)))
 
     @cached_property
     def traced(self) -> Vendor | None:
-        if not _any(_TRACES, self.code):
+        if not _TRACES.any_in(self.source):
             return None
-        return next(vendor for vendor in VENDORS if _any(vendor.trace, self.code))
+        return next(vendor for vendor in VENDORS if vendor.trace.any_in(self.source))
 
     @cached_property
     def told(self) -> Vendor | None:
@@ -152,7 +146,7 @@ class _Page:
         frame = bones(self.source)
         if _MORE_THAN_SCRIPT.search(frame):
             return None
-        known = next((one for one in VENDORS if any(_all(signs, self.code) for signs in one.stub)), None)
+        known = next((one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub)), None)
         if known is not None or _any(_OWN_DATA, self.source) or carries_data(self.source):
             return known
         is_long = len(self.source) - len(frame) >= LONG_SCRIPT
@@ -164,7 +158,7 @@ class _Page:
         """Points for its wording: 2 for words to a robot in title or text; 1 for words in both, or a hint on a short
         page; 1 more if all its text hints at it."""
         words = [bool(said) for said in self.told_robots]
-        hints = [self.is_short and _any(_HINTS, where) for where in (self.title, self.text)]
+        hints = [self.is_short and _HINTS.any_in(where) for where in (self.title, self.text)]
         return 2 * any(words) + (any(hints) or all(words)) + (hints[1] and (hints[0] or not self.title))
 
     @cached_property
@@ -174,7 +168,7 @@ class _Page:
 
     def hinting(self) -> Vendor | None:
         said = f"{self.title} {self.text}"
-        return next((vendor for vendor in VENDORS if _any(vendor.hints, said)), None) if _any(_HINTS, said) else None
+        return next(vendor for vendor in VENDORS if vendor.hints.any_in(said)) if _HINTS.any_in(said) else None
 
 
 def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Block | None:  # noqa: ARG001
@@ -184,7 +178,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     `required` elements in the domain's rules catch those.
     """
     title = _title(body)
-    suspicious = status in STATUSES or (_any(_STEMS, title) and _any(_WORDS, title))
+    suspicious = status in STATUSES or _WORDS.any_in(title)
     linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)
     if not suspicious and (not body or linked or _has_content(body) or is_robots_txt(body)):
         return None
@@ -269,13 +263,9 @@ def _title(body: bytes) -> str:
 
 
 def _saying(where: str) -> Vendor | None:
-    if not where or not _any(_TOLD_ROBOTS, where):
+    if not where or not _TOLD_ROBOTS.any_in(where):
         return None
-    return next(vendor for vendor in VENDORS if _any(vendor.words, where))
-
-
-def _by_bytes(source: bytes) -> str:
-    return source.decode("latin-1")
+    return next(vendor for vendor in VENDORS if vendor.words.any_in(where))
 
 
 def _any(signs: Iterable[Any], where: Any) -> bool:
@@ -285,7 +275,7 @@ def _any(signs: Iterable[Any], where: Any) -> bool:
     return False
 
 
-def _all(signs: Iterable[str], where: str) -> bool:
+def _all(signs: Iterable[bytes], where: bytes) -> bool:
     return all(sign in where for sign in signs)
 
 
@@ -294,34 +284,22 @@ def _load() -> tuple[Vendor, ...]:
     return tuple(
         Vendor(
             name,
-            {kind: _coded(table[kind]) for kind in KINDS if kind in table},
-            stub=tuple(map(_coded, table.get("stub", ()))),
-            trace=_coded(table.get("trace", ())),
+            {kind: Signs(table[kind]) for kind in KINDS if kind in table},
+            stub=tuple(tuple(map(str.encode, signs)) for signs in table.get("stub", ())),
+            trace=Signs(table.get("trace", ())),
             told=tuple(told.encode() for told in table.get("told", ())),
-            words=tuple(table.get("words", ())),
-            hints=tuple(table.get("hints", ())),
+            words=Signs(table.get("words", ())),
+            hints=Signs(table.get("hints", ())),
             decisive={header: tuple(values) for header, values in table.get("decisive", {}).items()},
         )
         for name, table in tables.items()
     )
 
 
-def _coded(signs: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_by_bytes(sign.encode()) for sign in signs)
-
-
-def _stems(sayings: Sequence[str]) -> tuple[str, ...]:
-    """A few short strings, one of which is in each of *sayings*: the stem of the word that most of them share."""
-    common = Counter(word[:STEM] for saying in sayings for word in saying.split())
-    stems = (max((word[:STEM] for word in one.split()), key=lambda stem: (len(stem), common[stem])) for one in sayings)
-    return tuple(dict.fromkeys(stems))
-
-
 VENDORS: Final = _load()  # the generic one last
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
-_MARKS: Final = tuple(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
-_TRACES: Final = tuple(trace for vendor in VENDORS for trace in vendor.trace)
-_TOLD_ROBOTS: Final = tuple(words for vendor in VENDORS for words in vendor.words)
-_WORDS: Final = tuple(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
-_HINTS: Final = tuple(hint for vendor in VENDORS for hint in vendor.hints)
-_STEMS: Final = _stems(_WORDS)
+_MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
+_TRACES: Final = Signs(trace for vendor in VENDORS for trace in vendor.trace)
+_TOLD_ROBOTS: Final = Signs(words for vendor in VENDORS for words in vendor.words)
+_WORDS: Final = Signs(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
+_HINTS: Final = Signs(hint for vendor in VENDORS for hint in vendor.hints)
