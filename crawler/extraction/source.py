@@ -18,11 +18,13 @@ RAW: Final = r"[\s/>][^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"  # the rest of an e
 _ATTRIBUTES: Final = r"((?=[\s/>])[^<>\"']*+(?:\"[^\"<>]*+\"[^<>\"']*+|'[^'<>]*+'[^<>\"']*+)*+)>"
 _SCRIPT: Final = r"[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])"
 _CODE = re.compile(
-    rf"<{tame.NO_FORMATTING}(?:{COMMENT}"
-    rf"|({_SCRIPT}){_ATTRIBUTES}([^<]*+(?:<(?!/(?i:\1)[\s/>])(!--|[sS][cC][rR][iI][pP][tT])?+[^<]*+)*+)"
-    rf"|(?P<name>{tame.FORMATTING})(?!{tame.CLOSED}))",
-    re.ASCII,
+    rf"<{tame.LIKELY}(?:{COMMENT}|({_SCRIPT}){_ATTRIBUTES}|(?P<name>{tame.FORMATTING})(?!{tame.CLOSED}))", re.ASCII
 )
+# What is inside such an element from its first "<" on.
+_REST: Final = {
+    name: re.compile(rf"(?:<(?!/{name}[\s/>])(!--|script)?+[^<]*+)*+", re.ASCII | re.IGNORECASE)
+    for name in ("script", "style")
+}
 
 
 class Script(NamedTuple):
@@ -50,19 +52,29 @@ def read(html: str) -> Source:
     scripts: list[Script] = []
     pieces: list[str] = []
     strays: list[str] = []
-    taken = 0
-    for found in _CODE.finditer(html):
-        if found.lastgroup:
-            strays.append(found[0][1:])
+    taken = place = 0
+    while found := _CODE.search(html, place):
+        start = place = found.end()
+        if found["name"]:
+            strays.append(found["name"])
             continue
-        start, end = found.span(3)
-        if 0 <= start < end < len(html):
-            if found[1] not in ("style", "STYLE"):
-                scripts.append(Script(found[2], start, end))
-            if found[4] is None:
-                pieces.append(html[taken:start])
-                taken = end
-                continue
-        if html.find("<", found.start() + 1, found.end()) >= 0:  # a comment, or code, and a parser may not think so
-            strays += tame.strays(found[0].encode(errors="ignore"))
+        if found[1]:
+            kind = found[1].lower()
+            place, is_certain = _end(html, start, kind)
+            if start < place < len(html):
+                if kind == "script":
+                    scripts.append(Script(found[2], start, place))
+                if is_certain:
+                    pieces.append(html[taken:start])
+                    taken = place
+                    continue
+        if html.find("<", found.start() + 1, place) >= 0:  # a comment, or code, and a parser may not think so
+            strays += tame.strays(html[found.start() : place].encode(errors="ignore"))
     return Source("".join((*pieces, html[taken:])) if pieces else html, tuple(scripts), tuple(strays))
+
+
+def _end(html: str, start: int, kind: str) -> tuple[int, bool]:
+    """Where the text that begins at *start* in a *kind* of element ends, and whether that is certain."""
+    first = html.find("<", start)  # the end tag, mostly, and found at a fraction of an expression's cost
+    rest = _REST[kind].match(html, first) if first >= 0 else None
+    return (rest.end(), rest[1] is None) if rest else (len(html), True)

@@ -42,8 +42,8 @@ NAMES_SAMPLED: Final = 20  # distinct names per sample, over all samples; real p
 NAMES_QUOTED: Final = 30  # the same of what follows quotes, in a window of QUOTED bytes; hardly any real page has more
 QUOTED: Final = 400
 
-# What follows the "<" of formatting elements, <html> and <body>. Most tags fail at their first letter, and sooner here.
-NO_FORMATTING: Final = r"(?![/adlmopr])"
+# What follows the "<" of formatting elements, <html>, <body>, <script>, <style> and comments: most tags fail here.
+LIKELY: Final = r"(?=[!bBcCeEfFhHiInNsStTuU][-\s/>cCiIoOmMtT])"
 FORMATTING: Final = (
     r"(?:[bB](?:[iI][gG]|[oO][dD][yY])?+|[iIuU]|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?+"
     r"|[eE][mM]|[tT][tT]|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])(?=[\s/>])"
@@ -55,9 +55,9 @@ _INSIDE: Final = (
     rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
 )
 CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</(?P=name)\s*+>"  # after the element's `name`
-_STRAY = compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING})(?!{CLOSED})")
-_END = compiled(rf"</{NO_FORMATTING}{FORMATTING}")
-_PAIR = compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING}){CLOSED}")
+_STRAY = compiled(rf"<{LIKELY}(?P<name>{FORMATTING})(?!{CLOSED})")
+_END = compiled(rf"</{LIKELY}{FORMATTING}")
+_PAIR = compiled(rf"<{LIKELY}(?P<name>{FORMATTING}){CLOSED}")
 _ROOT = compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _SURPLUS = compiled(rf"{ATTRIBUTE}++")
 _START = compiled(rf"</?([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+)")
