@@ -8,6 +8,8 @@ from crawler.errors import ServiceError
 class FrontierError(ServiceError):
     """A call failed. Unless it was refused it may have taken effect: retries must be harmless."""
 
+    key = ""  # what the call was about, if that is known
+
 
 class FrontierUnavailableError(FrontierError):
     """Redis is away, failing over, full, or cannot write its disk: retry later."""

@@ -67,7 +67,7 @@ class BlockingScripts:
 
     def _run(self, name: str, shard: int, *arguments: bytes | str | int) -> Any:
         key = self._shards.tag(shard)
-        with translating():
+        with translating(f"the script {name}", key):
             if self._client is None:
                 self._client = self._connect()
             try:

@@ -25,19 +25,24 @@ from crawler.frontier.errors import (
     FrontierRefusedError,
     FrontierUnavailableError,
 )
+from crawler.frontier.server.refusals import cure, is_answer, said_by
 
 # Refusals of a server that is failing over, full, or cannot write its disk: they end once that is fixed.
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError, ExecAbortError)
 _PASSING_CODES: Final = frozenset({"MISCONF", "NOREPLICAS", "BUSY", "LOADING", "UNKILLABLE"})
 
 
-def translated(error: Exception) -> FrontierError:
-    """The frontier's error for the driver's *error*."""
+def translated(error: Exception, call: str = "", key: str = "") -> FrontierError:
+    """The frontier's error for the driver's *error* in a *call* about *key*."""
+    said = said_by(error).rstrip(". ")
     if isinstance(error, OutOfMemoryError):
-        return FrontierFullError(str(error))
+        return FrontierFullError(said)
     if isinstance(error, ResponseError) and not _passes(error):
-        return FrontierRefusedError(f"Redis refuses what this worker asks for, and waiting would not help: {error}")
-    return FrontierUnavailableError(str(error) or type(error).__name__)
+        about = f"{call} on {key}" if call and key else call or "what this worker asks for"
+        return FrontierRefusedError(f"Redis refuses {about} ({said}): it {cure(error, key)}")
+    if is_answer(error):
+        return FrontierUnavailableError(f"{said}: it {cure(error, key)}")
+    return FrontierUnavailableError(said or type(error).__name__)
 
 
 def _passes(error: ResponseError) -> bool:
@@ -45,12 +50,14 @@ def _passes(error: ResponseError) -> bool:
 
 
 @contextmanager
-def translating() -> Iterator[None]:
-    """Translates the driver's errors raised inside."""
+def translating(call: str = "", key: str = "") -> Iterator[None]:
+    """Translates the driver's errors raised inside, in a *call* about *key*."""
     try:
         yield
     except (RedisError, RedisClusterException, OSError) as error:
-        raise translated(error) from error
+        failure = translated(error, call, key)
+        failure.key = key
+        raise failure from error
 
 
 class Commands:
@@ -66,11 +73,12 @@ class Commands:
 
         def command(*arguments: Any, **options: Any) -> Any:
             result = attribute(*arguments, **options)
-            return _served(result) if inspect.iscoroutine(result) else result
+            key = next((one if isinstance(one, str) else "" for one in arguments), "")
+            return _served(result, name.upper(), key) if inspect.iscoroutine(result) else result
 
         return command
 
 
-async def _served(call: Coroutine[Any, Any, Any]) -> Any:
-    with translating():
-        return await call
+async def _served(result: Coroutine[Any, Any, Any], call: str, key: str) -> Any:
+    with translating(call, key):
+        return await result

@@ -97,10 +97,10 @@ class Scripts:
         Raises FrontierError; ServiceError for data that another release wrote.
         """
         try:
-            with translating():
+            with translating(f"the script {name}", str(keys[0])):
                 return await self._sent(name, keys, *arguments)
         except FrontierRefusedError as error:
-            found = _WRONG_TYPE.search(str(error)) if name != "mend" else None
+            found = _WRONG_TYPE.search(str(error.__cause__)) if name != "mend" else None
             if found and await self.run("mend", keys, *found.groups()):
                 return await self.run(name, keys, *arguments)
             raise _explained(error) from error.__cause__

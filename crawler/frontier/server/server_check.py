@@ -10,9 +10,7 @@ from typing import Any, Final
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.exceptions import (
-    AuthenticationError,
     BusyLoadingError,
-    MovedError,
     NoPermissionError,
     RedisError,
     ResponseError,
@@ -21,23 +19,12 @@ from redis.exceptions import (
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import layout
+from crawler.frontier.server.refusals import cure, is_answer, said_by
 from crawler.frontier.server.shards import Shards
 
 # Keeps requests that are queued ahead of less urgent ones compact, and large buckets of fingerprints too.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
 LOADING_POLL_SECONDS: Final = 0.5
-# What a server of the right kind may still refuse, by error code or redis-py's class, and what to do.
-_REFUSALS: Final = {
-    "MISCONF": "takes no writes because it cannot save to its disk: its log says why (usually the disk is full)",
-    "ReadOnly": "is a replica, which takes no writes: set REDIS_URL to the primary",
-    "READONLY": "is a replica, which takes no writes: set REDIS_URL to the primary",
-    "NOREPLICAS": "takes no writes because it has fewer replicas than min-replicas-to-write: start them",
-    "OutOfMemory": "takes no writes because it is full: raise its maxmemory, or free some memory",
-    "BUSY": "is busy with a script: wait, or end it with SCRIPT KILL",
-    "CLUSTERDOWN": "is a Cluster with nodes down: start them",
-}
-_IN_SCRIPT: Final = "ACL failure in script"  # of a user that may run scripts, and not what they do
-
 logger = logging.getLogger(__name__)
 
 
@@ -98,36 +85,23 @@ async def _tuned(client: Any) -> str:
 
 def explained(client: Any, error: BaseException) -> str:
     """Where it failed and what to do, without secrets that a URL or a driver message may contain."""
+    key = ""
     if isinstance(error, FrontierError) and error.__cause__ is not None:
-        error = error.__cause__
-    return f"Redis at {address(client)} {_said(error)}"
+        key, error = error.key, error.__cause__
+    return f"Redis at {address(client)} {_said(error, key)}"
 
 
-def _said(error: BaseException) -> str:
+def _said(error: BaseException, key: str) -> str:
     if (untrusted := _behind(error, ssl.SSLCertVerificationError)) is not None:
         reason = getattr(untrusted, "verify_message", "") or "it cannot be verified"
-        cure = "name its authority, as in rediss://...?ssl_ca_certs=/path/ca.pem, or correct the host in REDIS_URL"
-        return f"shows a certificate that is not trusted ({reason}): {cure}"
-    if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
-        return "rejects the user or password: check REDIS_URL or REDIS_PARAMS"
-    if isinstance(error, NoPermissionError) or _IN_SCRIPT in str(error):
-        return "does not permit this user what the frontier needs: see the ACL in docs/operations.md"
-    if isinstance(error, ResponseError) or "cluster support disabled" in str(error):
-        return _refusal(error)
+        trust = "name its authority, as in rediss://...?ssl_ca_certs=/path/ca.pem, or correct the host in REDIS_URL"
+        return f"shows a certificate that is not trusted ({reason}): {trust}"
+    if is_answer(error):
+        return f"{cure(error, key)} ({said_by(error)})"
     return (
         f"does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
         "or leave REDIS_URL empty to use the bundled server"
     )
-
-
-def _refusal(error: BaseException) -> str:
-    if isinstance(error, MovedError):
-        return "is a node of a Cluster: set REDIS_CLUSTER to True"
-    if "cluster support disabled" in str(error):
-        return "is no Cluster: set REDIS_CLUSTER to False"
-    said = f"{type(error).__name__} {error}"
-    advice = "cannot run the frontier, which needs Redis 7 or Valkey 7.2 or later"
-    return f"{next((_REFUSALS[code] for code in _REFUSALS if code in said), advice)} ({error})"
 
 
 def _behind(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:

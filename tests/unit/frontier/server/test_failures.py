@@ -6,16 +6,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
     ExecAbortError,
     MasterDownError,
+    MovedError,
     NoPermissionError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisClusterException,
     ResponseError,
 )
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.errors import (
     FrontierError,
@@ -55,6 +58,32 @@ async def test_what_the_driver_raises_is_the_frontiers(error: Exception, expecte
     assert raised.value.__cause__ is error
     assert str(error) in str(raised.value)
     assert str(raised.value)
+
+
+CURED = [
+    (NoPermissionError("User w has no permissions to run the 'hget' command", status_code="NOPERM"), "SETUSER w +hget"),
+    (NoPermissionError("No permissions to access a key", status_code="NOPERM"), "ACL SETUSER USER ~{shoal:*"),
+    (ResponseError("FOO"), "that this release does not know"),
+    (ResponseError("user_script:12: attempt to index a nil value", status_code="ERR"), "report this line"),
+    (MovedError("3999 10.0.0.1:6381", status_code="MOVED"), "MOVED 3999 10.0.0.1:6381: it is a node of a Cluster"),
+    (MasterDownError("x", status_code="MASTERDOWN"), "MASTERDOWN x: it is a replica"),
+    (AuthenticationError("Authentication required.", status_code="NOAUTH"), "check REDIS_URL"),
+    (BusyLoadingError("x", status_code="LOADING"), "LOADING x: it is still loading its data"),
+    (RedisConnectionError("max number of clients reached", status_code="ERR"), "raise its maxclients"),
+]
+
+
+@pytest.mark.parametrize(("error", "words"), CURED)
+async def test_a_refusal_is_told_with_its_code_its_call_and_what_to_do(error: Exception, words: str) -> None:
+    async def hget(key: str, field: str) -> None:
+        raise error
+
+    client: Any = SimpleNamespace(hget=hget)
+    with pytest.raises(FrontierError) as raised:
+        await Commands(client).hget("{shoal:0}:hosts", "a.example")
+    assert words in str(raised.value)
+    is_final = isinstance(raised.value, FrontierRefusedError)
+    assert ("refuses HGET on {shoal:0}:hosts" in str(raised.value)) == is_final
 
 
 async def test_answers_and_what_is_no_command_pass_through() -> None:

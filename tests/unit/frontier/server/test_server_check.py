@@ -5,7 +5,16 @@ from __future__ import annotations
 import logging
 
 import pytest
-from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError, ResponseError
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterDownError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+)
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.server import server_check
@@ -46,7 +55,16 @@ async def test_it_is_waited_for_and_that_is_said_once(
         (OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "raise its maxmemory"),
         (ResponseError("BUSY Valkey is busy running a script."), "SCRIPT KILL"),
         (ResponseError("unknown command 'EVALSHA'"), "needs Redis 7 or Valkey 7.2 or later"),
-        (ResponseError("ACL failure in script: User ro has no permissions to run the 'set' command"), "see the ACL in"),
+        (
+            ResponseError("ACL failure in script: User ro has no permissions to run the 'set' command"),
+            "SETUSER ro +set",
+        ),
+        (NoPermissionError("No permissions to access a key", status_code="NOPERM"), "ACL SETUSER USER ~"),
+        (ClusterDownError("Hash slot not served", status_code="CLUSTERDOWN"), "(CLUSTERDOWN Hash slot not served)"),
+        (AskError("3999 10.0.0.1:6381", status_code="ASK"), "set REDIS_CLUSTER to True (ASK 3999 10.0.0.1:6381)"),
+        (RedisConnectionError("max number of clients reached", status_code="ERR"), "raise its maxclients"),
+        (AuthenticationError("Authentication required.", status_code="NOAUTH"), "check REDIS_URL"),
+        (ResponseError("FOO nobody knows"), "does not know: see its log"),
         (RedisConnectionError("refused"), "does not answer (ConnectionError): start it"),
     ],
 )

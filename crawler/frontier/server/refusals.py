@@ -1,0 +1,90 @@
+"""What the errors of a server mean, and what to do about them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterDownError,
+    MasterDownError,
+    MovedError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
+
+# By error code, or by words of a message without one.
+_CURES: Final = {
+    "MISCONF": "takes no writes because it cannot save to its disk: its log says why (usually the disk is full)",
+    "READONLY": "is a replica, which takes no writes: set REDIS_URL to the primary",
+    "NOREPLICAS": "takes no writes because it has fewer replicas than min-replicas-to-write: start them",
+    "OOM": "takes no writes because it is full: raise its maxmemory, or free some memory",
+    "BUSY": "is busy with a script: wait, or end it with SCRIPT KILL",
+    "UNKILLABLE": "is busy with a script that has written: wait",
+    "LOADING": "is still loading its data: wait",
+    "CLUSTERDOWN": "is a Cluster with nodes down: start them",
+    "MASTERDOWN": "is a replica that has lost its primary: set REDIS_URL to the primary",
+    "MOVED": "is a node of a Cluster: set REDIS_CLUSTER to True",
+    "ASK": "is a node of a Cluster: set REDIS_CLUSTER to True",
+    "TRYAGAIN": "is moving data between its nodes: wait",
+    "CROSSSLOT": "is a Cluster behind one address: set REDIS_CLUSTER to True",
+    "NOAUTH": "rejects the user or password: check REDIS_URL or REDIS_PARAMS",
+    "WRONGPASS": "rejects the user or password: check REDIS_URL or REDIS_PARAMS",
+    "DENIED": "is in protected mode: set a password there, and in REDIS_URL",
+    "max number of clients": "takes no more connections: raise its maxclients, or end what holds them",
+    "cluster support disabled": "is no Cluster: set REDIS_CLUSTER to False",
+    "WRONGTYPE": "holds a value of another type there: rename that key, or delete it",
+    "unknown command": "cannot run the frontier, which needs Redis 7 or Valkey 7.2 or later",
+    "user_script": "holds a value that this release cannot read, or the release has a bug: report this line",
+}
+_UNKNOWN: Final = "gave an error that this release does not know: see its log, mend it, and start the worker again"
+_CODES: Final = (
+    (ReadOnlyError, "READONLY"),
+    (OutOfMemoryError, "OOM"),
+    (ClusterDownError, "CLUSTERDOWN"),
+    (MasterDownError, "MASTERDOWN"),
+    (BusyLoadingError, "LOADING"),
+    (AuthenticationError, "NOAUTH"),
+    (TryAgainError, "TRYAGAIN"),
+    (MovedError, "MOVED"),
+    (AskError, "ASK"),
+)
+_PERMISSION: Final = re.compile(
+    r"User (\S+) has no permissions to run the '([^']+)' command|o permissions to access a "
+)
+
+
+def is_answer(error: BaseException) -> bool:
+    """Whether the driver's *error* is what a server said, and no connection that failed."""
+    if isinstance(error, ResponseError | AuthenticationError | BusyLoadingError):
+        return True
+    return bool(getattr(error, "status_code", None)) or "cluster support disabled" in str(error)
+
+
+def said_by(error: BaseException) -> str:
+    """The message of the driver's *error* with its code, which redis-py cuts off."""
+    code = getattr(error, "status_code", None) or next((code for kind, code in _CODES if isinstance(error, kind)), "")
+    text = str(error).rpartition("of pipeline caused error: ")[2]
+    return text if code == "ERR" or text.startswith(code) else f"{code} {text}"
+
+
+def cure(error: BaseException, key: str = "") -> str:
+    """What is the matter with a server that refused a call about *key*, and what to do; reads on from "Redis"."""
+    said = said_by(error)
+    if found := _PERMISSION.search(said):
+        rule = f"{found[1]} +{found[2]}" if found[1] else f"USER ~{_pattern(key)}"
+        return (
+            f"does not permit this user what the frontier needs (ACL SETUSER {rule}): see the ACL in docs/operations.md"
+        )
+    return next((words for code, words in _CURES.items() if re.search(rf"\b{code}\b", said)), _UNKNOWN)
+
+
+def _pattern(key: str) -> str:
+    """The keys that belong to *key*, as an ACL rule names them."""
+    shard = re.fullmatch(r"(\{.*:)\d+\}.*", key)
+    return f"{shard[1]}*" if shard else f"{key}*"
