@@ -26,7 +26,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.accounts import of_run
-from crawler.engine import safe_urls
+from crawler.engine import callbacks, safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.spider_chain import fold
 from crawler.meta import RUN_ID
@@ -50,6 +50,7 @@ class ItemProcessor(ItemPipelineManager):
         scraper.signals = Signals(scraper.signals.sender)
         fold(scraper.spidermw)
         safe_urls.install()
+        callbacks.install()
         await super().open_spider_async()
 
     async def process_item_async(self, item: Any) -> Any:

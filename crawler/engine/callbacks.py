@@ -1,0 +1,23 @@
+"""Remembers which callbacks are generators that return a value, of which Scrapy warns.
+
+Scrapy asks on each page and keeps the answer with the bound method, an object that is gone with its request: the source
+of a callback that yields would be read and parsed for nearly every page, 0.4 ms each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scrapy.utils import misc
+from scrapy.utils.misc import is_generator_with_return_value
+
+
+def remembered(callback: Callable[..., Any]) -> bool:
+    """As Scrapy's `is_generator_with_return_value`; the answer is kept with the function."""
+    return is_generator_with_return_value(getattr(callback, "__func__", callback))
+
+
+def install() -> None:
+    """Use it for all callbacks of this process."""
+    misc.is_generator_with_return_value = remembered  # type: ignore[assignment]  # its argument is named `callable`
