@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction import identifiers
-from crawler.extraction.nodetext import text_of
+from crawler.extraction.nodetext import tag_ids, text_of
 from crawler.extraction.view import View
 from crawler.urls import same_site
 
@@ -21,6 +21,7 @@ MAX_NODES: Final = 200  # in one
 BEFORE: Final = 3  # texts before a price with the link to its product
 MAX_NAME: Final = 200  # characters
 
+_A: Final = tag_ids("a")
 _NAMED = re.compile(r"name|title|heading|caption|titel|nombre|nazwa", re.IGNORECASE)
 _HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -35,19 +36,34 @@ def is_in_card(page: View, index: int) -> bool:
 
 def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
     """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
-    own = page.once(_around_heading)
+    own, known = page.once(_around_heading), page.once(_linked)
     current: LexborNode | None = node
     for _ in range(LEVELS):
-        if current is None or current.mem_id in own or current.tag == "body":
+        if current is None or (identity := current.mem_id) in own or current.tag == "body":
             return False
-        inside = list(islice(current.traverse(), MAX_NODES + 1))
-        links = [each for each in inside if each.tag == "a"]
-        if len(inside) > MAX_NODES or len(links) > MAX_LINKS:
+        if identity not in known:
+            known[identity] = _others_in(page, current)
+        others = known[identity]
+        if others is None:
             return False
-        if any(_names_another(page, link, is_before=link.mem_id in before) for link in links):
+        if any(titled or link in before for link, titled in others.items()):
             return True
         current = current.parent
     return False
+
+
+def _linked(_: View) -> dict[int, dict[int, bool] | None]:
+    """What is known of the elements of a page: many of its buttons and prices stand in the same ones."""
+    return {}
+
+
+def _others_in(page: View, card: LexborNode) -> dict[int, bool] | None:
+    """The links in *card* that name or may name another product, and whether as its title; None if it is no card."""
+    inside = list(islice(card.traverse(), MAX_NODES + 1))
+    links = [each for each in inside if each.tag_id in _A]
+    if len(inside) > MAX_NODES or len(links) > MAX_LINKS:
+        return None
+    return {link.mem_id: titled for link in links if (titled := _names_another(page, link)) is not None}
 
 
 def _link(node: LexborNode) -> LexborNode | None:
@@ -70,17 +86,17 @@ def _around_heading(page: View) -> set[int]:
     return inside
 
 
-def _names_another(page: View, link: LexborNode, *, is_before: bool) -> bool:
-    """Whether *link* is the title of another page of the site, or stands before the price and leads to a product."""
-    titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
-    if not (titled or is_before):
-        return False
-    text = text_of(link, MAX_NAME)
-    target = page.document.absolute(link.attributes.get("href") or "") if _LETTERS.search(text) else None
-    if target is None or text in page.title or not same_site(target, page.document.url):
-        return False
+def _names_another(page: View, link: LexborNode) -> bool | None:
+    """Whether *link* is the title of another page of the site; None if it is not, and leads to no product either."""
+    target = page.document.absolute(link.attributes.get("href"))
+    if target is None or not same_site(target, page.document.url):
+        return None
     path = _path(target)
-    return path != _path(page.document.url) and (titled or identifiers.names_product(path.split("/")[:-1]))
+    text = text_of(link, MAX_NAME) if path != _path(page.document.url) else ""
+    if not _LETTERS.search(text) or text in page.title:
+        return None
+    titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
+    return titled if titled or identifiers.names_product(path.split("/")[:-1]) else None
 
 
 def _is_title(node: LexborNode) -> bool:
