@@ -17,7 +17,7 @@ SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal number
 ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a greater lead they decide nothing
 MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
-MAX_GTIN_TEXT: Final = 80  # characters
+MIN_GTIN_TEXT, MAX_GTIN_TEXT = 8, 80  # characters
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
@@ -118,6 +118,8 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
         labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
+        if labelled[:1] not in labels.SKU_FIRST:
+            continue
         match = labels.SKU_LABEL.match(labelled)
         label = match or labels.DOUBTFUL_LABEL.match(labelled)
         flags = page.flags(node) if label is not None else 0
@@ -227,7 +229,7 @@ def shown_gtin(page: View) -> str | None:
     """The first valid GTIN with a label such as EAN, UPC or ISBN in its text or the one before."""
     for index in page.numbers:
         text, node = page.texts[index]
-        if len(text) > MAX_GTIN_TEXT or not (number := _LONG_NUMBER.search(text)):
+        if not MIN_GTIN_TEXT <= len(text) <= MAX_GTIN_TEXT or not (number := _LONG_NUMBER.search(text)):
             continue
         before = page.texts[index - 1][0][:MAX_GTIN_TEXT] if index else ""
         labelled = labels.GTIN_LABEL.search(text, 0, number.start()) or labels.GTIN_LABEL.search(before)

@@ -38,11 +38,13 @@ SKU_LABEL: Final = re.compile(
     rf"|{any_of(_ALONE)})(?![^\W\d_])[.:：#№º°\s)]*"
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
-_DOUBTFUL: Final = any_of(
+_DOUBTED: Final = (
     r"codes? k[oó]d[esa]? kood cod cód código codice rif šifra sifra kodas? κωδικός κωδ symbol artikkel artikuls арт"
     r" 型番 型号 型號 nr num_art obj art"
 )
-DOUBTFUL_LABEL: Final = re.compile(rf"{_DOUBTFUL}(?:\.?\s?[:：#№]|\.(?:\s|$)|$)\s*")
+DOUBTFUL_LABEL: Final = re.compile(rf"{any_of(_DOUBTED)}(?:\.?\s?[:：#№]|\.(?:\s|$)|$)\s*")
+# How a label may begin: most texts do not.
+SKU_FIRST: Final = frozenset(_FIRST) | {letter for each in _DOUBTED.split() for letter in (each[0], each[0].upper())}
 GTIN_LABEL: Final = re.compile(
     r"\b(gtin|ean|upc|isbn|jan)(-?\d{1,2})?\b|\bbarcode\b|штрих-?код|条形码|국제표준", re.IGNORECASE
 )

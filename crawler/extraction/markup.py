@@ -75,7 +75,8 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
                 top.append(item)
             continue
         for name in names:
-            _add(owner, _plain(name), item if item is not None else _value(node, attributes, _plain(name)))
+            plain = _plain(name)
+            _add(owner, plain, item if item is not None else _value(node, attributes, plain))
     return top
 
 

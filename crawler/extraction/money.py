@@ -21,7 +21,6 @@ MAX_AROUND: Final = 6  # characters beside a number whose currency is in another
 NEAR: Final = 3  # texts before and after a number that may be in one element with it
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 
-_DIGIT = re.compile(r"\d")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
 _PER = re.compile(
@@ -197,13 +196,12 @@ def _beside(page: View, index: int, number: str, country: str) -> str | None:
 
 def _label(page: View, index: int) -> str:
     """The text before, if it is short and without digits: it may label this one."""
-    before = page.texts[index - 1][0] if index else ""
-    return before if is_label(before) else ""
+    return page.texts[index - 1][0] if index and is_label(page, index - 1) else ""
 
 
-def is_label(text: str) -> bool:
-    """Whether *text* may say what the number beside it is."""
-    return len(text) <= MAX_LABEL and not _DIGIT.search(text)
+def is_label(page: View, index: int) -> bool:
+    """Whether a text may say what the number beside it is."""
+    return index not in page.numbered and len(page.texts[index][0]) <= MAX_LABEL
 
 
 def is_aside(page: View, index: int) -> bool:
@@ -218,7 +216,7 @@ def is_aside(page: View, index: int) -> bool:
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
     if _PER.match(after):
         return True
-    is_own = after != "" and is_label(after) and after[-1] not in ":：" and not says("price", after)
+    is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)
     return is_own and says("side_price", after)
 
 

@@ -113,7 +113,9 @@ def _is_told(page: View) -> bool:
     start = max(0, page.heading_index)
     near = [each for each in page.texts[start : start + NEAR] if len(each[0]) <= MAX_TEXT]
     told = "\n".join(text for text, _ in near)
-    if any(_TICKETS.search(text) and page.flags(node) & (view.BUTTON | view.LINK) for text, node in near):
+    if _TICKETS.search(told) and any(
+        _TICKETS.search(text) and page.flags(node) & (view.BUTTON | view.LINK) for text, node in near
+    ):
         return True
     is_home = _AREA.search(told) is not None and _ROOMS.search(told) is not None
     is_recipe = _INGREDIENTS.search(told) is not None and _COOKED.search(told) is not None

@@ -84,6 +84,11 @@ class View:
         inside = {heading.mem_id, *(node.mem_id for node in heading.css("*"))}
         return texts, place if place < len(texts) and texts[place][1].mem_id in inside else -1
 
+    @cached_property
+    def numbered(self) -> frozenset[int]:
+        """The same, to ask whether one has."""
+        return frozenset(self.numbers)
+
     def once(self, read: Callable[[View], R]) -> R:
         """The result of *read* on this page, cached."""
         if read not in self._read:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
@@ -169,9 +170,11 @@ def _stars(page: View) -> list[tuple[LexborNode, str]]:
 
 def shown_reviews(page: View) -> str | None:
     """The number of reviews in words, beside the rating or near the heading: `782 reviews`."""
-    near = (text for text, _ in page.texts[max(0, page.heading_index) :][:NEAR] if len(text) < MAX_RATING)
+    start = max(0, page.heading_index)
+    near = (page.texts[at][0] for at in page.numbers if start <= at < start + NEAR)
     stars = (text for _, text in page.once(_stars))
-    return next((match[1] for text in (*stars, *near) if (match := _REVIEWS.search(text))), None)
+    counted = (_REVIEWS.search(text) for text in chain(stars, near) if len(text) <= MAX_RATING)
+    return next((found[1] for found in counted if found), None)
 
 
 def shown_category(page: View) -> str | None:

@@ -225,9 +225,9 @@ def _link_before(page: View, index: int) -> str:
 
 def is_of_period(page: View, best: Price) -> bool:
     """Whether *best* is paid again and again, or for a night, a person, an hour."""
-    (own, _), *following = page.texts[best.index : best.index + 2]
-    after = [text for text, _ in following if money.is_label(text)]
-    return any(_PERIOD.search(text) for text in (own, *after))
+    own, after = best.index, best.index + 1
+    said = (own, after) if after < len(page.texts) and money.is_label(page, after) else (own,)
+    return any(_PERIOD.search(page.texts[at][0]) for at in said)
 
 
 def corrected(stated: Sequence[Decimal], prices: list[Price], currency: str | None = None) -> Price | None:
