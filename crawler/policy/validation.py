@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import operator
@@ -139,9 +140,12 @@ def _rules(kind: Any) -> tuple[Rule, ...]:
 @functools.cache
 def _types(kind: Any) -> tuple[list[str], operator.attrgetter[tuple[Any, ...]], list[tuple[type, ...]]]:
     """The fields, how to read them, and the classes that each annotation allows."""
-    hints = typing.get_type_hints(kind)
+    hints: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        with contextlib.suppress(Exception):  # one that only type checkers can look up allows anything
+            hints |= typing.get_type_hints(base)
     fields = [field.name for field in dataclasses.fields(kind)]
-    return fields, operator.attrgetter(*fields), [_classes(hints[field]) for field in fields]
+    return fields, operator.attrgetter(*fields), [_classes(hints.get(field, object)) for field in fields]
 
 
 def _classes(hint: Any) -> tuple[type, ...]:
@@ -151,7 +155,15 @@ def _classes(hint: Any) -> tuple[type, ...]:
     kind = origin or hint
     if kind is float:
         return (float, int)
-    return (kind,) if isinstance(kind, type) else (object,)
+    return (kind,) if _has_instances(kind) else (object,)
+
+
+def _has_instances(kind: Any) -> bool:
+    """Whether `isinstance` takes it: it refuses Any, typed dicts and most protocols."""
+    try:
+        return isinstance(None, kind) or isinstance(kind, type)
+    except TypeError:
+        return False
 
 
 def _is_web(url: str) -> bool:

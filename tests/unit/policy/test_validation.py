@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NewType, TypedDict
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,9 @@ from stdnum import ean
 from crawler.items import Item, PageItem, ProductItem
 from crawler.policy import validation
 from crawler.policy.validation import issues
+
+if TYPE_CHECKING:
+    from yarl import URL
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 GOOD: dict[str, Any] = {
@@ -127,6 +130,39 @@ def test_item_classes_of_a_site_are_checked_too() -> None:
     assert names(Shop(url="https://a.example/", name="A", tags=["x"])) == []
     assert names(Shop(url="nowhere", name="A", tags=["x"])) == ["invalid_url"]
     assert names(Shop(url="https://a.example/", name="A", tags="x")) == ["wrong_type"]  # type: ignore[arg-type]
+
+
+class Size(TypedDict):
+    """A part of an item."""
+
+    width: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Odd(Item):
+    """Annotations that say little or nothing at run time."""
+
+    collection: ClassVar[str] = "odd"
+    anything: Any = None
+    perhaps: Any | None = None
+    size: Size | None = None
+    colour: Literal["red", "blue"] | None = None
+    code: NewType("Code", str) | None = None  # type: ignore[valid-type]
+
+
+@dataclass(slots=True, kw_only=True)
+class Unresolved(ProductItem):
+    """One that only a type checker can look up."""
+
+    link: URL | None = None
+
+
+def test_an_annotation_that_tells_nothing_at_run_time_allows_anything() -> None:
+    url = "https://a.example/"
+    assert names(Odd(url=url, anything=5, perhaps="x", size={"width": 1}, colour="red", code="x")) == []
+    assert names(Odd(url=url, issues="x")) == ["wrong_type"]  # type: ignore[arg-type]
+    assert names(Unresolved(**GOOD, link=5)) == []  # type: ignore[arg-type]
+    assert names(Unresolved(**(GOOD | {"title": 5}), link=5)) == ["wrong_type"]  # type: ignore[arg-type]
 
 
 def test_texts_are_for_people() -> None:
