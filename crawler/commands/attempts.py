@@ -41,8 +41,10 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if args:
                 raise UsageError("takes options only: --host, --spider, --since", print_help=False)
+            assert self.settings is not None
+            is_off = not attempts.AttemptsConfig.from_settings(self.settings).days
             since = parse_since(opts.since, datetime.now(UTC))
-            show(console(), tasks.run(self._read(since, opts.host, opts.spider)))
+            show(console(), tasks.run(self._read(since, opts.host, opts.spider)), since, is_off=is_off)
 
     async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:
         assert self.settings is not None
@@ -50,10 +52,11 @@ class Command(FleetCommand, ScrapyCommand):
             return await attempts.summary(database, since=since, host=host, spider=spider)
 
 
-def show(console: Console, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def show(console: Console, found: Mapping[str, Sequence[Mapping[str, Any]]], since: datetime, *, is_off: bool) -> None:
     """Print one table per grouping."""
     if not found["outcome"]:
-        console.print("no attempts logged: see ATTEMPTS_DAYS, and --since")
+        off = "; the log is off here: ATTEMPTS_DAYS = 0 (set it to the days for which attempts are kept)" * is_off
+        console.print(f"no such attempts logged since {since:%Y-%m-%d %H:%M} UTC (--since){off}", highlight=False)
         return
     for name, title in TITLES.items():
         table = Table(title, "attempts", "ok", "mean ms", "MB")

@@ -81,6 +81,7 @@ class AttemptsLog:
         self._sample = Sample(settings.per_second, rng)
         self._batches: deque[list[Attempt]] = deque()
         self._ready = False
+        self._failing = False  # said already
         self._task: asyncio.Task[None] | None = None
 
     def open(self) -> None:
@@ -109,7 +110,9 @@ class AttemptsLog:
         try:
             await self._write()
         except PyMongoError as error:
-            logger.info("Attempts cannot be stored yet: %.200s", error)
+            if not self._failing:
+                logger.warning("Attempts cannot be stored yet: %.200s. A minute of them is kept meanwhile", error)
+            self._failing = True
         except Exception as error:  # noqa: BLE001 - a value that MongoDB has no type for: it must not stop the log
             self._stats.inc_value(names.ATTEMPTS_LOST, len(self._batches.popleft()) if self._batches else 0)
             logger.warning("Attempts of a second are dropped, as one cannot be stored: %.200s", error)
@@ -131,6 +134,7 @@ class AttemptsLog:
                 self._batches.appendleft(batch)
                 raise
             self._stats.inc_value(names.ATTEMPTS, len(batch))
+            self._failing = False
 
 
 async def ensure(database: Database, days: int) -> None:

@@ -50,11 +50,16 @@ async def test_each_attempt_is_logged_with_its_outcome(fleet: Fleet, mongo_datab
     assert ["transient", "2", "0.0%"] in [row[:3] for row in rows]
     assert ["ok", "1", "100.0%"] in [row[:3] for row in rows]
     assert ["none", str(len(found))] in [row[:2] for row in rows]
-    assert "no attempts logged" in fleet.runner.run("attempts", "--host", "other.example").stdout
+    assert ("permanent", site.url("/lost")) in [(one["outcome"], one["url"]) for one in found]
+    nothing = fleet.runner.run("attempts", "--host", "other.example").stdout
+    assert nothing.startswith("no such attempts logged since ")
+    assert "the log is off here: ATTEMPTS_DAYS = 0" in nothing
     assert fleet.runner.run("attempts", "--since", "soon").returncode == 2
 
 
-async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     waiting = 3
     monkeypatch.setattr(attempts, "WAITING", waiting)
     stats = RecordedStats()
@@ -66,6 +71,7 @@ async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits(mo
         await log.flush()
     assert stats.values["attempts/unsampled"] == waiting + 5
     assert stats.values["attempts/lost"] == 10
+    assert len(caplog.messages) == 1
     await log.close()
     assert stats.values["attempts/lost"] == 2 * (waiting + 5)
     await client.close()
