@@ -26,6 +26,7 @@ from crawler.storage.archive.records import Original, Page, RecordPlace, WarcRec
 from crawler.storage.archive.store import Store
 from crawler.storage.batcher import Batcher
 from crawler.storage.outage import Stats
+from crawler.storage.room import Room
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +73,7 @@ class Archive:
         self._stats = stats
         self._pause = pause
         self._gives_up = gives_up
+        self._room = Room(self._tell)
         self._refused_at: float | None = None  # since when the disk takes nothing
         self._finisher = Finisher(config, index, store, stats)
         self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)
@@ -101,6 +103,7 @@ class Archive:
     async def close(self) -> None:
         """Finish the file, and wait a limited time for index and upload."""
         await self._batcher.close()
+        self._room.forget()
         self._roll()
         if self._task is None:
             return
@@ -167,11 +170,8 @@ class Archive:
                 attempt += 1
                 self._refused(error)
             await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
-        if self._refused_at is not None:
-            self._refused_at = None
-            logger.warning("The archive in %s accepts pages again", self._config.directory)
-            self._stats.set_value(names.ARCHIVE_AWAY, 0)
-            self._pause("")
+        self._refused_at = None
+        self._room.taken()
         for (one, record), place in zip(chosen, places, strict=True):
             self._written(one, record, place)
 
@@ -179,14 +179,21 @@ class Archive:
         """Note that the disk did not take a batch; raises UnarchivedError if nobody may wait any longer."""
         now, reason = time.monotonic(), error.strerror or str(error)
         self._stats.inc_value(names.ARCHIVE_ERRORS)
-        self._stats.set_value(names.ARCHIVE_AWAY, 1)
         if self._refused_at is None:
             self._refused_at = now
+        if self._room.refused(f"the archive in {self._config.directory} cannot be written: {reason}"):
             words = "The archive in %s cannot be written: %s. Pages are not acknowledged until it can"
             logger.error(words, self._config.directory, reason)
-            self._pause(f"the archive in {self._config.directory} cannot be written: {reason}")
         if self._gives_up(now - self._refused_at):
             raise UnarchivedError(reason) from error
+
+    def _tell(self) -> None:
+        """Whether the disk takes pages, to those who lease them and those who look."""
+        full = self._room.reason
+        if not full:
+            logger.warning("The archive in %s accepts pages again", self._config.directory)
+        self._stats.set_value(names.ARCHIVE_AWAY, int(bool(full)))
+        self._pause(full)
 
     def _write(self, chosen: Sequence[WarcRecord]) -> list[RecordPlace]:
         data = [records.encode(record) for record in chosen]

@@ -17,6 +17,7 @@ from crawler.storage.documents import StoredDocument
 from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository
+from crawler.storage.room import Room
 from crawler.storage.spool.claims import usage
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.reading import SpoolFile
@@ -45,7 +46,7 @@ class SpoolFallback:
         self._outage = outage
         self._stats = stats
         self._batch_size = batch_size
-        self.refused = ""  # why the spool takes nothing now
+        self._room = Room(self._count)
         self.damaged = 0  # files that could not be stored completely
         self._task: asyncio.Task[None] | None = None
         self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk
@@ -54,6 +55,11 @@ class SpoolFallback:
     def taken(self) -> bool:
         """Whether batches must go to the spool, because others wait there."""
         return self._spool.waiting
+
+    @property
+    def refused(self) -> str:
+        """Why the spool takes nothing now."""
+        return self._room.reason
 
     @property
     def share(self) -> float:
@@ -73,12 +79,10 @@ class SpoolFallback:
         try:
             await self._spool.append(entries)
         except SpoolFullError as error:
-            if not self.refused:
+            if self._room.refused(str(error)):
                 logger.error("%s. Items wait, and no page is acknowledged, until MongoDB stores again", error)
-            self.refused = str(error)
-            self._count()
             return False
-        self.refused = ""
+        self._room.taken()
         self._stats.inc_value(names.SPOOLED, len(entries))
         self._count()
         return True
@@ -92,6 +96,7 @@ class SpoolFallback:
                 while self.taken and self._outage.since is None:  # noqa: ASYNC110 - a state of two, asked for once
                     await asyncio.sleep(POLL_SECONDS / 4)
         await tasks.end(self._task)
+        self._room.forget()
         self._count()
         if self.taken:
             text = "Items wait in %s: the next worker on this machine stores them, or `scrapy spool replay`"
@@ -118,6 +123,7 @@ class SpoolFallback:
             total += await self._replay(file)
             await self._spool.done_with(path, keep=bool(file.damage))
             self._count()
+        self._room.freed()
         if total:
             logger.warning("Stored %d entries from the spool", total)
         return total

@@ -15,6 +15,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pymongo import AsyncMongoClient
 
+from crawler.storage import room
 from crawler.storage.archive import archive as module
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
@@ -219,8 +220,13 @@ async def test_an_upload_that_was_cut_off_is_done_by_the_next_worker(
 
 
 async def test_pages_wait_while_too_much_waits_for_upload(
-    database: Database, config: ArchiveConfig, s3: dict[str, Any], stats: RecordedStats
+    database: Database,
+    config: ArchiveConfig,
+    s3: dict[str, Any],
+    stats: RecordedStats,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(room, "STEADY_SECONDS", 0)
     config = replace(config, uri="s3://pages/raw3", options=s3, pending_bytes=100, file_bytes=1)
     (config.directory / "someone-elses.warc.gz.open").write_bytes(b"x" * 200)
     archive = Archive(config, Index(database), Store(config), stats)
@@ -229,7 +235,7 @@ async def test_pages_wait_while_too_much_waits_for_upload(
     assert not waiting.done()
     (config.directory / "someone-elses.warc.gz.open").unlink()
     assert await asyncio.wait_for(waiting, 20)
-    assert stats.values["archive/away"] == 0
+    await until(lambda: not stats.values["archive/away"])
     await archive.close()
 
 

@@ -1,0 +1,47 @@
+"""Whether a disk takes what is written to it, as its writer tells others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+STEADY_SECONDS: Final = 30.0
+
+
+class Room:
+    """Full from the first refusal until the disk has taken everything for STEADY_SECONDS: on a disk that is nearly
+    full a small batch fits and the next one does not, which would stop and start the worker with every batch.
+
+    *changed* is called whenever `reason` has changed.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self.reason = ""  # why it is full; empty while there is room
+        self._changed = changed
+        self._steady: asyncio.TimerHandle | None = None  # while it takes all since the last refusal
+
+    def refused(self, reason: str) -> bool:
+        """Note a refusal; whether it is the first."""
+        self.forget()
+        first, self.reason = not self.reason, reason
+        self._changed()
+        return first
+
+    def taken(self) -> None:
+        """Note a success."""
+        if self.reason and self._steady is None:
+            self._steady = asyncio.get_running_loop().call_later(STEADY_SECONDS, self.freed)
+
+    def freed(self) -> None:
+        """There is room again."""
+        self.forget()
+        if self.reason:
+            self.reason = ""
+            self._changed()
+
+    def forget(self) -> None:
+        """Wait for nothing, such as when the worker ends."""
+        if self._steady is not None:
+            self._steady.cancel()
+            self._steady = None
