@@ -75,9 +75,9 @@ def has_more(body: bytes, sign: bytes, number: int) -> bool:
     """Whether *sign* is in *body* more than *number* times; some places are checked before the whole."""
     step = len(body) // 16
     if step > LOOK_BYTES // 2:
-        found = 0
+        found, look = 0, min(step, LOOK_BYTES)  # or what lies between two places would count twice
         for place in LOOKS:
-            found += body.count(sign, place * step, place * step + LOOK_BYTES)
+            found += body.count(sign, place * step, place * step + look)
             if found > number:
                 return True
     found, end = 0, min(len(body), MOST_BYTES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crawler.policy.page_text import visible_text
+from crawler.policy.page_text import has_more, visible_text
 
 MAX_BYTES: Final = 32_768
 MAX_TAGS: Final = 120
@@ -40,7 +40,7 @@ def is_shell(body: bytes, *, rendered: bool = False) -> bool:
     *rendered*: its scripts have run. Known weakness: a shell with menu and footer has text and passes as a page;
     `required` elements in the domain's rules catch it.
     """
-    if len(body) > MAX_BYTES or body.count(b"<") > MAX_TAGS or b"<script" not in body.lower():
+    if len(body) > MAX_BYTES or has_more(body, b"<", MAX_TAGS) or b"<script" not in body.lower():
         return False
     if any(content in body for content in _CONTENT) or carries_data(body):
         return False

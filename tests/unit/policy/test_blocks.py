@@ -12,7 +12,7 @@ from scrapy.http import Headers
 
 from benchmarks import blocks as benchmark
 from crawler.policy.blocks import KINDS, VENDORS, Block, detect
-from crawler.policy.page_text import is_robots_txt, visible_text
+from crawler.policy.page_text import has_more, is_robots_txt, visible_text
 from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
 
 SAVED = Path(os.environ.get("BLOCKS") or "no-saved-pages")
@@ -45,6 +45,16 @@ def test_a_page_with_content_of_its_own_is_none_whatever_it_embeds(answer: Answe
 def test_headers_may_be_a_plain_map() -> None:
     assert detect(403, {"cf-mitigated": "challenge"}, b"", "") == Block("cloudflare", "challenge")
     assert detect(200, {}, page("", '<div id="px-captcha"></div>').encode(), "") == Block("perimeterx", "captcha")
+
+
+@pytest.mark.parametrize("size", [20_000, 33_000, 200_000])
+def test_links_close_together_count_once(size: int) -> None:
+    for sixteenth in range(16):
+        links = b"</a>" * 7
+        body = bytearray(b"x" * size)
+        body[sixteenth * size // 16 : sixteenth * size // 16 + len(links)] = links
+        assert has_more(bytes(body), b"</a", 6)
+        assert not has_more(bytes(body), b"</a", 7)
 
 
 def test_signs_have_to_agree() -> None:
