@@ -68,15 +68,16 @@ def storable(values: Mapping[str, Any], room: ItemRoom, where: str = "", depth: 
     Raises UnstorableError for what MongoDB would refuse or return as something else, or has no *room*.
     """
     room.take(len(values))
-    found = dict(values)
+    found, size = dict(values), 0
     for name, value in values.items():
         if not (type(name) is str and name.isidentifier()):  # makes the rest cheap
             _check_name(name, where[:-1] or "item")
         kind = type(value)
         if kind is str and value.isascii():
-            room.take(0, len(value))
+            size += len(value)
         elif kind not in _HARMLESS:  # few are left, and those cost a call
             found[name] = _storable(value, room, where + name, depth)
+    room.take(0, size)
     return found
 
 
