@@ -76,9 +76,9 @@ class ConditionalMiddleware:
         held = self._held(request)
         if held is None or not plainly(held) or request.meta.get(CONDITIONAL_WHOLE):
             return
-        if request.method != "GET" or any(name in request.headers for name in CONDITIONS):
+        if request.method != "GET" or not await self._revisits(held.lease.generation):
             return
-        if not await self._revisits(held.lease.generation):
+        if any(name in request.headers for name in CONDITIONS):
             return
         page = await self._find(request)
         if page is None:

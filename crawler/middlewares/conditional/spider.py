@@ -122,11 +122,11 @@ class VersionMiddleware(OutputMiddleware[Versioned]):
 
 
 def _page(response: Response) -> PageVersion | None:
-    etag, modified = (_header(response, name) for name in ("ETag", "Last-Modified"))
     asked = response.request
-    if response.status != 200 or not (etag or modified) or asked is None or asked.method != "GET":
+    if response.status != 200 or asked is None or asked.method != "GET":
         return None
-    return PageVersion(etag, modified)
+    etag, modified = _header(response, "ETag"), _header(response, "Last-Modified")
+    return PageVersion(etag, modified) if etag or modified else None
 
 
 def _header(response: Response, name: str) -> str:

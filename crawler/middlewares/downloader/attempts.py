@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
+from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
 from crawler.meta import BLOCK, POOL_NAME
@@ -64,7 +64,10 @@ class AttemptsMiddleware:
         worker = worker_of(self._crawler)
         seen = {
             "at": datetime.now(UTC),
-            "of": {"host": urlsplit(request.url).hostname or "", "spider": getattr(self._crawler.spider, "name", "")},
+            "of": {
+                "host": urlparse_cached(request).hostname or "",
+                "spider": getattr(self._crawler.spider, "name", ""),
+            },
             "outcome": _outcome(result),
             "url": urls.without_credentials(request.url)[: urls.MAX_URL_LENGTH],
             "worker": worker.name,

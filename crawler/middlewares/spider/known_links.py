@@ -30,10 +30,11 @@ class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[Held]):
         """All but known requests, which are counted as the scheduler counts them."""
         if not isinstance(output, Request) or output.dont_filter or not self._is_known(output, page.lease.generation):
             return output
-        assert self._crawler.stats is not None
-        assert self._crawler.spider is not None
-        self._crawler.stats.inc_value(names.DUPLICATES)
-        self._worker.dupefilter.log(output, self._crawler.spider)
+        stats, spider = self._crawler.stats, self._crawler.spider
+        assert stats is not None
+        assert spider is not None
+        stats.inc_value(names.DUPLICATES)
+        self._worker.dupefilter.log(output, spider)
         return None
 
     def _is_known(self, request: Request, generation: str) -> bool:
