@@ -64,6 +64,10 @@ class Shoal:
             settings.set("ASYNCIO_EVENT_LOOP", defaults.ASYNCIO_EVENT_LOOP, priority=PRIORITY)
         LogAddon.update_pre_crawler_settings(settings)
 
+    def __repr__(self) -> str:
+        """As Scrapy's first log lines show it."""
+        return ADDON
+
     def update_settings(self, settings: Settings) -> None:
         """Complete *settings*, and log where requests come from and where items go."""
         complete(settings)

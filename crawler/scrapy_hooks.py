@@ -15,7 +15,7 @@ from pydispatch.dispatcher import Any as AnySender
 from pydispatch.dispatcher import connections
 from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
-from scrapy.crawler import Crawler
+from scrapy.crawler import Crawler, CrawlerProcessBase
 
 
 def engine_of(crawler: Crawler) -> ExecutionEngine | None:
@@ -77,6 +77,17 @@ def wake(engine: ExecutionEngine) -> None:
     """Make the engine ask for the next request now instead of at its 5 s heartbeat."""
     if engine._slot is not None:
         engine._slot.nextcall.schedule()
+
+
+def on_second_signal(process: CrawlerProcessBase, callback: Callable[[], None]) -> None:
+    """Call *callback*, in the signal handler, when a second SIGINT or SIGTERM asks *process* to end at once."""
+    kill = process._signal_kill
+
+    def signal_kill(number: int, frame: Any) -> None:
+        callback()
+        kill(number, frame)
+
+    process._signal_kill = signal_kill  # type: ignore[assignment,method-assign]
 
 
 def know_public_suffixes() -> None:

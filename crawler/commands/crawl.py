@@ -16,12 +16,14 @@ from scrapy_redis.spiders import RedisMixin
 
 from crawler import stats as names
 from crawler.addon import completed, require_addon, require_components, uses_addon
-from crawler.commands.usage import OneLine, answering, spider_class
+from crawler.commands.stopping import Forced, hang_up_asks
+from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
 from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
 from crawler.frontier.state.joining import Joined, digests, join
 from crawler.routing.encoder import check_name
+from crawler.scrapy_hooks import on_second_signal
 from crawler.storage import connection as storage
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
@@ -62,6 +64,7 @@ class Command(OneLine, CrawlCommand):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
             joined = self._preflight(args[0], opts)
+            hang_up_asks()
             if opts.workers is not None:
                 self._supervise(args[0], opts, joined)
                 return
@@ -69,11 +72,14 @@ class Command(OneLine, CrawlCommand):
             require_addon(crawler.settings, args[0])
             crawler.settings.set("FRONTIER_ARGUMENTS", digests(opts.spargs), priority="cmdline")
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
+        on_second_signal(self.crawler_process, forced := Forced())
         self.crawler_process.start()
         self._exit_as(crawl)
         ended = crawler.stats.get_value("finish_reason")
         if ended in {FAILED, START_RAISED} or crawler.stats.get_value(names.START_LOST):
             self.exitcode = 1
+        if forced.so:
+            self.exitcode = INTERRUPTED
 
     def _supervise(self, name: str, opts: argparse.Namespace, joined: Joined | None) -> None:
         assert self.settings is not None

@@ -32,7 +32,7 @@ from crawler.storage.archive.finishing import finish_left
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Selection
 from crawler.storage.archive.store import STORE_ERRORS, Store
-from crawler.supervision.children import spawn, stop
+from crawler.supervision.children import python_module, spawn, stop
 from crawler.supervision.cores import usable_cores
 
 WORKERS_MAX = 64
@@ -218,7 +218,7 @@ _NOTES = {
 
 
 def _start(job: Mapping[str, Any], directory: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "crawler.replay"]
+    command = python_module("crawler.replay", directory)
     worker = spawn(command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert worker.stdin is not None
     with worker.stdin:

@@ -14,6 +14,7 @@ from scrapy_redis.defaults import START_URLS_KEY
 from scrapy_redis.spiders import RedisMixin
 
 from crawler import tasks
+from crawler.commands.stopping import hang_up_asks
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.extensions.logs import LogAddon
 from crawler.frontier.command_session import session
@@ -56,6 +57,7 @@ class Command(FleetCommand, ScrapyCommand):
                 LogAddon.update_pre_crawler_settings(self.settings)
                 install_scrapy_root_handler(self.settings)
                 logging.captureWarnings(capture=True)
+            hang_up_asks()
             tasks.run(self._serve(config))
 
     async def _serve(self, config: ServeConfig) -> None:

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
@@ -166,7 +167,9 @@ def agreed(question: str) -> bool:
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
     """The spider of that name; raises ShoalError if there is none."""
+    loader = get_spider_loader(settings)
     try:
-        return get_spider_loader(settings).load(name)
+        return loader.load(name)
     except KeyError:
-        raise ShoalError(f"there is no spider {name!r}, `scrapy list` shows them") from None
+        close = "".join(f" (did you mean {one!r}?)" for one in get_close_matches(name, loader.list(), 1))
+        raise ShoalError(f"there is no spider {name!r}{close}, `scrapy list` shows them") from None

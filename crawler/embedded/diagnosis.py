@@ -13,6 +13,7 @@ from pathlib import Path
 ENOUGH_MB = 16  # a fresh mongod writes one journal file of this size
 MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
 DISK_FULL = os.strerror(errno.ENOSPC)
+NOT_FATAL = (" * ", " # WARNING ")  # Valkey's notices, and its advice about the system
 PORT_TAKEN = os.strerror(errno.EADDRINUSE)
 
 
@@ -30,7 +31,7 @@ def _complaints(words: str) -> Iterator[str]:
     """The lines that matter: mongod logs JSON and marks errors E or F, Valkey marks them with `#`."""
     for line in words.splitlines():
         if not line.startswith("{"):
-            if " * " not in line and line.strip():
+            if line.strip() and not any(mark in line for mark in NOT_FATAL):
                 yield line.strip()
             continue
         try:

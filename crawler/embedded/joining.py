@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,9 +12,11 @@ from crawler.embedded import diagnosis, record
 from crawler.embedded.locks import FileLock
 from crawler.embedded.service import Service
 from crawler.errors import ServiceError
+from crawler.supervision.children import python_module
 
 START_SECONDS = 120.0  # Valkey may have to load millions of queued URLs from its file
 POLL_SECONDS = 0.02
+MOST_WORDS = 65_536  # bytes read of a supervisor that could not begin
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 _joined: dict[tuple[str, Path], JoinedServer] = {}
@@ -57,10 +58,11 @@ class JoinedServer:
     def _start_supervisor(self) -> None:
         try:
             self.service.find_program()
-            with (self._directory / "supervisor.log").open("ab") as log:
+            with (self._directory / "supervisor.log").open("a+b") as log:
+                before = log.tell()
                 started = subprocess.run(  # noqa: S603
                     [
-                        *(sys.executable, "-m", "crawler.embedded.supervisor"),
+                        *python_module("crawler.embedded.supervisor", PROJECT_DIR),
                         *(self.service.name, str(self._directory), str(self._port)),
                     ],
                     cwd=PROJECT_DIR,
@@ -70,10 +72,12 @@ class JoinedServer:
                     start_new_session=True,  # Ctrl-C is for the crawl, which needs the server to drain
                     check=False,
                 )
+                log.seek(before)
+                words = log.read(MOST_WORDS).decode(errors="replace")
         except (ServiceError, OSError) as error:
             raise self._error(str(error)) from error
         if started.returncode:
-            raise self._error(diagnosis.explain("", self._directory))
+            raise self._error(diagnosis.explain(words, self._directory))
 
     def _pause(self, why: str) -> None:
         if time.monotonic() > self._deadline:

@@ -1,5 +1,5 @@
 """One detached process per server: starts it, restarts it on the same port when it dies, and stops it after its last
-user has ended. `joining.py` runs `python -m crawler.embedded.supervisor NAME DIRECTORY PORT`.
+user has ended. `joining.py` runs this module with the arguments NAME DIRECTORY PORT.
 
 It has one thread and imports only the standard library, to stay small: it waits in one place, for a signal or the next
 check of its users.

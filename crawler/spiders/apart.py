@@ -33,6 +33,8 @@ from crawler.extraction import Document
 
 WALL: Final = 30  # wall-clock seconds per CPU second before the child is killed, for a busy machine
 NO_MEMORY: Final = 75  # the child's exit status
+# Meant for the worker, which finishes its pages: systemd tells all processes of a unit, a terminal those of a job.
+ASKED_TO_END: Final = (-signal.SIGTERM, -signal.SIGHUP)
 
 R = TypeVar("R")
 
@@ -105,19 +107,21 @@ class Apart:
 
     def _ask(self, job: tuple[Any, ...]) -> Any:
         with self._one:
-            if self._child is None or not self._child[0].is_alive():
-                self._child = _start(self._bounds)
-            child, connection = self._child
-            try:
-                connection.send(job)
-                if connection.poll(WALL * self._bounds.seconds):
-                    return connection.recv()
-            except (OSError, EOFError):
-                child.join(WALL)
-            child.kill()
-            child.join()
-            connection.close()
-            raise TooCostlyError(self._why(child.exitcode))
+            while True:
+                if self._child is None or not self._child[0].is_alive():
+                    self._child = _start(self._bounds)
+                child, connection = self._child
+                try:
+                    connection.send(job)
+                    if connection.poll(WALL * self._bounds.seconds):
+                        return connection.recv()
+                except (OSError, EOFError):
+                    child.join(WALL)
+                child.kill()
+                child.join()
+                connection.close()
+                if child.exitcode not in ASKED_TO_END:
+                    raise TooCostlyError(self._why(child.exitcode))
 
     def _why(self, status: int | None) -> str:
         if status == NO_MEMORY:

@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,6 +26,12 @@ def spawn(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
     """
     guard = partial(_die_with, os.getpid()) if _prctl is not None else None
     return subprocess.Popen(command, start_new_session=True, preexec_fn=guard, **streams)  # noqa: S603, PLW1509
+
+
+def python_module(module: str, directory: object) -> list[str]:
+    """The command line of `python -m` *module* with *directory* searched first, also under PYTHONSAFEPATH."""
+    found = f"import runpy, sys; sys.path.insert(0, {str(directory)!r})"
+    return [sys.executable, "-c", f"{found}; runpy.run_module({module!r}, None, '__main__')"]
 
 
 def stop(processes: Sequence[subprocess.Popen[bytes]], seconds: float = STOP_SECONDS) -> list[subprocess.Popen[bytes]]:

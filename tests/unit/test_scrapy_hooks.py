@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from signal import SIG_IGN, SIGINT
+from typing import Any, cast
 
+import pytest
 from pydispatch import dispatcher
 from scrapy import signals
-from scrapy.crawler import Crawler
+from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcess
 from scrapy.utils.test import get_crawler
 
-from crawler.scrapy_hooks import is_heard
+from crawler.scrapy_hooks import is_heard, on_second_signal
 
 SIGNAL = signals.bytes_received
 
@@ -47,3 +49,24 @@ def test_a_receiver_that_is_gone_is_not_heard() -> None:
     assert heard(crawler) == (True, True)
     del listener
     assert heard(crawler) == (False, False)
+
+
+@pytest.mark.parametrize("kind", [AsyncCrawlerProcess, CrawlerProcess])
+def test_the_second_signal_is_told_before_scrapy_forces_the_end(
+    kind: type[CrawlerProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Reactor:
+        def callFromThread(self, call: Any, *_: Any) -> None:  # Twisted's name
+            told.append(getattr(call, "__name__", call))
+
+    told: list[Any] = []
+    handlers: list[Any] = []
+    monkeypatch.setattr("twisted.internet.reactor", Reactor(), raising=False)
+    monkeypatch.setattr("scrapy.crawler.install_shutdown_handlers", handlers.append)
+    process = kind.__new__(kind)  # building one would configure logging
+    on_second_signal(process, lambda: told.append("forced"))
+    process._signal_shutdown(SIGINT, None)
+    assert "forced" not in told
+    cast("Any", handlers.pop())(SIGINT, None)
+    assert told[-3:] == ["forced", "_log_kill", "_stop_reactor"]
+    assert handlers == [SIG_IGN]

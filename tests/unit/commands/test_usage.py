@@ -86,8 +86,10 @@ def test_without_an_output_what_is_printed_goes_nowhere(monkeypatch: pytest.Monk
 def test_a_spider_that_there_is_not_is_named() -> None:
     settings = get_project_settings()
     spider_class(settings, "products")
-    with pytest.raises(ShoalError, match="there is no spider 'prodcts', `scrapy list` shows them"):
-        spider_class(settings, "prodcts")
+    close = r" \(did you mean 'products'\?\)"
+    for name, hint in {"prodcts": close, "xyz": "", "": ""}.items():
+        with pytest.raises(ShoalError, match=f"^there is no spider '{name}'{hint}, `scrapy list` shows them$"):
+            spider_class(settings, name)
 
 
 @pytest.mark.parametrize("given", ["EXTENSIONS=abc", "EXTENSIONS=5", "ITEM_PIPELINES=[1]"])

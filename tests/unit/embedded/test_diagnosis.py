@@ -41,6 +41,12 @@ def test_valkey_warnings_are_picked_from_its_notices() -> None:
     assert diagnosis.explain(words, Path("/")) == "7:M 21 Nov 2026 08:00:00.001 # Fatal error, can't open"
 
 
+def test_advice_about_the_system_is_not_the_reason() -> None:
+    fatal = "9:M 22 Nov 2026 21:26:45.900 # Your current 'ulimit -n' of 32 is not enough for the server to start."
+    words = f"9:M 22 Nov 2026 21:26:45.899 # WARNING Memory overcommit must be enabled! ...\n{fatal}\n"
+    assert diagnosis.explain(words, Path("/")) == fatal
+
+
 def test_silence_is_said() -> None:
     assert diagnosis.explain("", Path("/")) == "it ended without a log line"
 

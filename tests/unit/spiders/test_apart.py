@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from scrapy.settings import Settings
@@ -76,6 +77,22 @@ async def test_what_takes_too_much_ends_the_child_alone(apart: Apart, function: 
     with pytest.raises(TooCostlyError, match=words):
         await apart.read(function, Document(LONG, URL))  # type: ignore[arg-type]
     assert await apart.read(pid, Document(LONG, URL)) not in {before, os.getpid()}
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_child_that_was_asked_to_end_with_its_worker_costs_no_page(
+    asked: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """systemd tells all processes of a unit, a terminal those of a job: the worker then finishes its pages."""
+    children = [
+        (Mock(exitcode=-asked), Mock(recv=Mock(side_effect=EOFError))),
+        (Mock(), Mock(recv=Mock(return_value=7))),
+    ]
+    monkeypatch.setattr("crawler.spiders.apart._start", lambda _: children.pop(0))
+    monkeypatch.setattr(children[0][0], "is_alive", Mock(return_value=False))
+    apart = Apart(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
+    assert await apart.ask(pid, Document(LONG, URL)) == 7
+    assert children == []
 
 
 async def test_pages_that_wait_for_the_child_hold_no_threads(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
