@@ -119,6 +119,9 @@ def _meant(token: str, country: str, *, certain: bool) -> str | None:
     return _SHARED["$"].get(country, "USD") if code is None and lower.endswith("$") else code
 
 
+_LOCALE: Final = re.compile(r"/([a-z]{2}[-_][a-z]{2})(?:/|$)", re.IGNORECASE)
+
+
 def page_country(url: str, language: str = "") -> str:
     """The two-letter country that a page addresses, or "".
 
@@ -126,7 +129,7 @@ def page_country(url: str, language: str = "") -> str:
     country of most of its writers (`sv`).
     """
     parts = urlsplit(url)
-    match = re.match(r"/([a-z]{2}[-_][a-z]{2})(?:/|$)", parts.path, re.IGNORECASE)
+    match = _LOCALE.match(parts.path)
     return _country(parts.hostname or "", match[1] if match else language)
 
 

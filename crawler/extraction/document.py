@@ -173,7 +173,7 @@ class Document:
     def declared_url(self) -> str | None:
         """The absolute URL of rel=canonical, of any site, or None."""
         for link in _LINK.findall(self.head):
-            if _CANONICAL.search(link) and (href := _HREF.search(link)):
+            if "canonical" in link.lower() and _CANONICAL.search(link) and (href := _HREF.search(link)):
                 return join(self.base_url, unescape(href[1] or href[2] or href[3] or ""))
         return None
 

@@ -48,6 +48,12 @@ _NOT_AN_ID = re.compile(
 )
 
 
+_PUNCTUATION = re.compile(r"[\W_]")
+# Parts of a path: one after a marker, its suffix, numbers apart from letters, long ones anywhere.
+_NUMBERED = re.compile(r"[A-Z0-9-]{4,20}|\d{3,}")
+_SUFFIX = re.compile(r"\.\w{2,5}$")
+_NUMBER = re.compile(r"(?<![a-z\d])[a-z]?(\d{4,})(?![a-z\d])", re.IGNORECASE)
+_LONG = re.compile(r"\d{5,}")
 _INTERNAL = re.compile(  # numbers of a database, that no shop shows
     r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
 )
@@ -164,7 +170,7 @@ def _attributes(page: View) -> Iterator[tuple[float, str, str]]:
     entered: set[str] = set()  # forms for cart and wish list repeat it
     for node in tree.css("input[type=hidden][name],form input[name]")[:200]:
         attributes = node.attributes
-        name = re.sub(r"[\W_]", "", attributes.get("name") or "").lower()
+        name = _PUNCTUATION.sub("", attributes.get("name") or "").lower()
         value = attributes.get("value")
         if name not in _INPUTS or not value or value in entered or not _is_given(value):
             continue
@@ -188,16 +194,16 @@ def url_identifiers(url: str) -> Iterator[str]:
     except ValueError:
         return
     for key, value in query:
-        if _is_id_key(re.sub(r"[\W_]", "", key).lower()) and _VALUE.fullmatch(value):
+        if _is_id_key(_PUNCTUATION.sub("", key).lower()) and _VALUE.fullmatch(value):
             yield value
     segments = [unquote(segment) for segment in parts.path.split("/") if segment]
     for before, segment in pairwise(segments):
-        if _MARKER.fullmatch(before) and re.fullmatch(r"[A-Z0-9-]{4,20}|\d{3,}", segment):
+        if _MARKER.fullmatch(before) and _NUMBERED.fullmatch(segment):
             yield segment
     for segment in reversed(segments[-2:]):
-        stem = re.sub(r"\.\w{2,5}$", "", segment)
-        yield from re.findall(r"(?<![a-z\d])[a-z]?(\d{4,})(?![a-z\d])", stem, re.IGNORECASE)[::-1]
-        yield from re.findall(r"\d{5,}", stem)[::-1]
+        stem = _SUFFIX.sub("", segment)
+        yield from _NUMBER.findall(stem)[::-1]
+        yield from _LONG.findall(stem)[::-1]
 
 
 def _is_id_key(key: str) -> bool:

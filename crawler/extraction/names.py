@@ -35,6 +35,7 @@ _PRICE_WORD: Final = (
 )
 _ARBITRARY = re.compile(r"\[[^\]\s]*\]")  # values in utility classes: `top-[var(--nav-height)]`
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+_WORD = re.compile(r"[^\W\d_]+")
 _COMPOUND = re.compile(rf"({_PRICE_WORD})s?")
 
 
@@ -98,4 +99,4 @@ def _words(name: str) -> list[str]:
     """`product-oldPrice is_live` -> product, old, price, is, live; a word for a price also counts inside longer
     words."""
     spaced = _COMPOUND.sub(r" \1 ", _CAMEL.sub(" ", name).lower())
-    return re.findall(r"[^\W\d_]+", spaced)
+    return _WORD.findall(spaced)

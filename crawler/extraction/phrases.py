@@ -36,10 +36,14 @@ class Phrases:
     def among(self, texts: Sequence[str]) -> list[int]:
         """Which of *texts* may match, in order; each that matches is among them."""
         searched = _Lines(texts)
-        found = {line for each in self._letters for line in searched.with_letters(each)}
+        found = {line for each in self._letters if each in searched.joined for line in searched.with_letters(each)}
         if self._others is not None:
             found.update(searched.like(self._others))
         return sorted(found)
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether one *text* may match."""
+        return any(each in text for each in self._letters) or bool(self._others and self._others.search(text))
 
 
 class _Lines:
@@ -47,25 +51,25 @@ class _Lines:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._joined = "\n".join(texts)
+        self.joined = "\n".join(texts)
 
     @cached_property
     def _ends(self) -> list[int]:
         return list(accumulate(len(text) + 1 for text in self._texts))
 
     def with_letters(self, letters: str) -> Iterator[int]:
-        at = self._joined.find(letters)
+        at = self.joined.find(letters)
         while at >= 0:
             line = bisect_right(self._ends, at)
             yield line
-            at = self._joined.find(letters, self._ends[line])
+            at = self.joined.find(letters, self._ends[line])
 
     def like(self, pattern: re.Pattern[str]) -> Iterator[int]:
-        match = pattern.search(self._joined)
-        while match is not None and match.start() < len(self._joined):
+        match = pattern.search(self.joined)
+        while match is not None and match.start() < len(self.joined):
             line = bisect_right(self._ends, match.start())
             yield line
-            match = pattern.search(self._joined, self._ends[line])
+            match = pattern.search(self.joined, self._ends[line])
 
 
 @cache  # languages share those of English; all are of the program

@@ -50,6 +50,8 @@ class Shown:
         data with a product's name (0.5). A price for a month or a night, and a front page, count 2 less. It takes 3,
         without a heading 4. A price that repeats like those of a listing's entries or of plans rules it out.
         """
+        if visible_price.are_listed(self._by_score):
+            return False
         enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
         best = self._best_price
         if best is not None and (best.repeated or self._is_of_cards(best)):
@@ -125,7 +127,11 @@ class Shown:
 
     @cached_property
     def _prices(self) -> list[visible_price.Price]:
-        return visible_price.shown_prices(self.view)
+        return visible_price.chosen(self.view, self._by_score)
+
+    @cached_property
+    def _by_score(self) -> list[visible_price.Price]:
+        return visible_price.by_score(self.view)
 
     @cached_property
     def _best_price(self) -> visible_price.Price | None:

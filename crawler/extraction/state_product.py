@@ -42,6 +42,8 @@ _YES: Final = ("instock", "isinstock", "available", "isavailable", "availablefor
                "buyable", "isbuyable", "hasstock")  # fmt: skip
 _NO: Final = ("outofstock", "isoutofstock", "soldout", "issoldout")
 _PUNCTUATION = re.compile(r"[\W_]+")
+_NO_WORD = re.compile(r"\W+")
+_SUFFIX = re.compile(r"\.(?:html?|php|aspx?|json|js)$")
 _BARE = re.compile(r"[\d.,\s]+")  # a number without a currency
 _SEPARATED = re.compile(r"\s+[|–—·»:-]\s+|\s*[|»·]\s*")
 
@@ -229,11 +231,11 @@ def _text(node: Node, keys: Sequence[str]) -> str | None:
 
 
 def _folded(text: str) -> str:
-    return re.sub(r"\W+", " ", text[:400]).strip().lower()
+    return _NO_WORD.sub(" ", text[:400]).strip().lower()
 
 
 def _path(url: str) -> str:
     try:
-        return re.sub(r"\.(?:html?|php|aspx?|json|js)$", "", unquote(urlsplit(url[:2000]).path).rstrip("/").lower())
+        return _SUFFIX.sub("", unquote(urlsplit(url[:2000]).path).rstrip("/").lower())
     except ValueError:
         return ""

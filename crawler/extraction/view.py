@@ -40,6 +40,7 @@ _TAG_FLAGS: Final = {
 }
 _A: Final = tag_ids("a")
 _SHEETS: Final = tag_ids("aside dialog")
+_WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
@@ -120,13 +121,13 @@ class View:
 
         One without any word of the title gives way to one with some: it may be a recommended product's.
         """
-        page = _words(self.title)
+        page = words_of(self.title)
         first: LexborNode | None = None
         for tag in ("h1", "[itemprop=name]", "h2"):
             named = [
                 (_likeness(words, page) - bool(self._raw_flags(node) & OTHER), len(words & page) / len(words), node)
                 for node in (elements.of(self.document).h1s if tag == "h1" else self.document.tree.css(tag))[:50]
-                if (words := _words(text_of(node, MAX_HEADING)))
+                if (words := words_of(text_of(node, MAX_HEADING)))
             ]
             _, shared, node = max(named, key=lambda each: each[0], default=(0.0, 0.0, None))
             if node is not None and (shared >= ALIKE or not page):
@@ -215,8 +216,8 @@ def _own_flags(node: LexborNode) -> int:
     return value
 
 
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.lower()))
+def words_of(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
 
 
 def _likeness(words: set[str], page: set[str]) -> float:

@@ -36,7 +36,8 @@ _REVIEWS = re.compile(
 )
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
-_FIRST = frozenset("".join({label[0] + label[0].upper() for label in labels.BRANDS}))
+# How a label may begin: most texts do not.
+_BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label[:2].title(), label[:2].upper()))
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
@@ -57,7 +58,7 @@ def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer, else that of an element with such a name near the
     heading, else a link by the heading or a logo with which heading or title begin."""
     for index, (text, node) in enumerate(page.texts):
-        if text[0] not in _FIRST or len(text) > MAX_LABEL + MAX_BRAND:
+        if text[:2] not in _BEGUN or len(text) > MAX_LABEL + MAX_BRAND:
             continue
         label, _, same = text.replace("：", ":").partition(":")
         if label.strip().lower() not in labels.BRANDS or page.flags(node) & view.OTHER:
@@ -199,10 +200,10 @@ def _trails(page: View) -> Iterator[LexborNode]:
 
 def shown_image(page: View) -> str | None:
     """The first image whose alt text names the product."""
-    wanted = set(re.findall(r"\w+", (shown_title(page) or "").lower()))
+    wanted = view.words_of(shown_title(page) or "")
     for node in page.document.tree.css("img[alt]")[:200] if wanted else ():
         attributes = node.attributes
-        words = set(re.findall(r"\w+", (attributes.get("alt") or "").lower()))
+        words = view.words_of(attributes.get("alt") or "")
         if len(words & wanted) >= max(1, len(wanted) * 0.6):
             return attributes.get("data-src") or attributes.get("src")
     return None

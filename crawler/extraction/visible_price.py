@@ -48,7 +48,7 @@ _PERIOD = re.compile(
 _PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # a frozen one takes three times as long to make
 class Price:
     """One price on the page."""
 
@@ -75,6 +75,22 @@ class _Looked(NamedTuple):
 
 def shown_prices(page: View) -> list[Price]:
     """The prices of the page, the product's likeliest one first."""
+    return chosen(page, by_score(page))
+
+
+def chosen(page: View, prices: list[Price]) -> list[Price]:
+    """Those *by_score*, the first one chosen by what stands around the likeliest ones, too."""
+    return _lower_first(page, _cards_last(page, prices))
+
+
+def are_listed(prices: Sequence[Price]) -> bool:
+    """Whether all likely ones of *prices* are of a list, so that none is the product's, whichever is chosen."""
+    likely = [each for each in prices if each.score >= MIN_SCORE and not each.past]
+    return bool(likely) and all(each.repeated for each in likely)
+
+
+def by_score(page: View) -> list[Price]:
+    """The prices of the page by their own signs, the likeliest first."""
     read = [(each, values.price_in_text(each.number, each.currency)) for each in money.candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
     looks = [_signature(page, each.node) for each, _ in candidates]
@@ -93,7 +109,7 @@ def shown_prices(page: View) -> list[Price]:
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
         )
     found.sort(key=lambda price: -price.score)
-    return _lower_first(page, _cards_last(page, found))
+    return found
 
 
 def stands(page: View, stated: Decimal) -> bool:
@@ -158,7 +174,8 @@ def _is_undercut(
 def _is_offered(page: View, each: money.Candidate) -> bool:
     """Whether the text right before says that it is other sellers' lowest price: "new and used from 99"."""
     before = page.texts[each.index - 1][0][-money.MAX_TEXT :] if each.index else ""
-    return bool(page.lexicon.offered.search(f"{before} {page.texts[each.index][0].partition(each.number)[0]}".lower()))
+    said = f"{before} {page.texts[each.index][0].partition(each.number)[0]}".lower()
+    return page.lexicon.of_offers.may_be_in(said) and page.lexicon.offered.search(said) is not None
 
 
 def best_price(prices: list[Price]) -> Price | None:

@@ -115,6 +115,11 @@ class Lexicon:
         """What labels of buy buttons must contain."""
         return Phrases(_phrases("buy", self._languages))
 
+    @cached_property
+    def of_offers(self) -> Phrases:
+        """What a text before other sellers' price must contain."""
+        return Phrases(_phrases("offered", self._languages))
+
     def says(self, kind: str, text: str) -> bool:
         """Whether *text* has a phrase of that *kind*, in any case; cached, for short texts that pages share."""
         return _SAID[text, kind, self]
