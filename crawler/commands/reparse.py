@@ -61,7 +61,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 if it cannot start, 1 if a worker failed or pages could not be read."""
+        """Exit status 2 if it cannot start, 1 if a worker or an item failed or pages could not be read."""
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
@@ -82,7 +82,7 @@ class Command(FleetCommand, ScrapyCommand):
             jobs = [self._job(chosen, share, workers, opts.dry_run) for share in range(workers)]
             report = run(jobs, pages, self.settings["PROJECT_DIR"])
             show(console(), report, opts.dry_run)
-            if report.failed or report.unread:
+            if report.failed or report.lost:
                 self.exitcode = 1
 
     async def _count(self, chosen: Selection) -> tuple[int, list[str]]:
@@ -133,9 +133,9 @@ class ReparseReport:
     seconds: float = 0.0
 
     @property
-    def unread(self) -> int:
-        """Pages in the index that the archive does not have."""
-        return self.stats[counts.MISSING] + self.stats[counts.DAMAGED]
+    def lost(self) -> int:
+        """Pages in the index that the archive does not have, and items that were neither compared nor stored."""
+        return self.stats[counts.MISSING] + self.stats[counts.DAMAGED] + self.stats[counts.FAILED]
 
     def add(self, found: Mapping[str, Any]) -> None:
         """Add one worker's report."""
@@ -208,6 +208,7 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
 _NOTES = {
     "spider_exceptions/count": "pages whose callback raised",
     "items/rejected": "items rejected",
+    counts.FAILED: "items failed: see the lines above",
     counts.BLOCKED: "block pages and empty shells not parsed",
     counts.MISSING: "pages are gone from the archive: see the lines above",
     counts.DAMAGED: "pages are damaged in the archive: see the lines above",

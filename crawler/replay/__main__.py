@@ -13,9 +13,11 @@ from typing import Any, Final
 
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.project import get_project_settings
 
+from crawler.errors import UnstoredItem
 from crawler.replay import counts
 from crawler.replay.differences import DifferencesPipeline
 from crawler.replay.scheduler import FAILED
@@ -93,6 +95,8 @@ class Reporter:
         self._examples: dict[str, Any] = {}
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
+        crawler.signals.connect(self._failed, signals.item_error)
+        crawler.signals.connect(self._dropped, signals.item_dropped)
 
     def report(self) -> int:
         """Print the report; returns the exit status."""
@@ -114,6 +118,14 @@ class Reporter:
         for pipeline in self._crawler.engine.scraper.itemproc.middlewares:
             if isinstance(pipeline, DifferencesPipeline):
                 self._examples = pipeline.examples
+
+    def _failed(self) -> None:
+        assert self._crawler.stats is not None
+        self._crawler.stats.inc_value(counts.FAILED)
+
+    def _dropped(self, exception: DropItem) -> None:
+        if isinstance(exception, UnstoredItem):
+            self._failed()
 
     async def _progress(self) -> None:
         while True:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, Self
@@ -14,12 +14,16 @@ from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.errors import UnstoredItem
 from crawler.items import Item
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.replay import counts
+from crawler.scrapy_hooks import gives_up
 from crawler.storage import connection, history, reader
 from crawler.storage.batcher import Batcher
+from crawler.storage.config import StorageConfig
 from crawler.storage.documents import content, document
+from crawler.storage.outage import AwayError, MongoOutage
 from crawler.storage.values import UnstorableError
 
 EXAMPLES: Final = 3  # per field
@@ -39,13 +43,24 @@ class Judgement(NamedTuple):
 class DifferencesPipeline:
     """Counts new, changed, unchanged and older items and changed fields, with a few examples. Writes nothing.
 
-    Known weakness: an item that is not stored counts as new once per fetch of its page.
+    While MongoDB is away items wait; once *gives_up* says, with the seconds that this has lasted, that it has been long
+    enough, they are dropped as UnstoredItem. Known weakness: an item that is not stored counts as new once per fetch of
+    its page.
     """
 
-    def __init__(self, client: connection.Client, database: connection.Database, stats: StatsCollector) -> None:
+    def __init__(
+        self,
+        client: connection.Client,
+        database: connection.Database,
+        stats: StatsCollector,
+        outage: MongoOutage,
+        gives_up: Callable[[float], bool] = lambda _: False,
+    ) -> None:
         self._client = client
         self._database = database
         self._stats = stats
+        self._outage = outage
+        self._gives_up = gives_up
         self._batchers: dict[str, Batcher[Item, Judgement]] = {}
         self.examples: dict[str, list[dict[str, str]]] = {}
 
@@ -53,8 +68,15 @@ class DifferencesPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Only a re-parse uses it."""
         assert crawler.stats is not None
-        client = connection.connect(crawler.settings)
-        return cls(client, connection.database(client, crawler.settings), crawler.stats)
+        client, settings = connection.connect(crawler.settings), crawler.settings
+        outage = MongoOutage(
+            crawler.stats,
+            connection.where(settings),
+            StorageConfig.from_settings(settings).retry_max_seconds,
+            meanwhile="Items wait until it does",
+        )
+        database = connection.database(client, settings)
+        return cls(client, database, crawler.stats, outage, functools.partial(gives_up, crawler))
 
     async def process_item(self, item: Any) -> Any:
         """The item unchanged; one that is no `Item` has no stored state to compare with."""
@@ -85,10 +107,21 @@ class DifferencesPipeline:
         return self._batchers[collection]
 
     async def _compare(self, collection: str, items: Sequence[Item]) -> list[Judgement]:
+        attempt = 0
+        while True:
+            try:
+                return await self._outage.attempt(functools.partial(self._compared, collection, items))
+            except AwayError:
+                attempt += 1
+            if self._gives_up(self._outage.seconds):
+                raise UnstoredItem
+            await self._outage.pause(attempt)
+
+    async def _compared(self, collection: str, items: Sequence[Item]) -> list[Judgement]:
         made = [_made(item) for item in items]
         keys = [key for key, _, _ in made if key]
         heads = {head["_id"]: head async for head in reader.heads(self._database, collection, keys)}
-        changed = [key for key, digest, _ in made if key in heads and heads[key]["content_hash"] != digest]
+        changed = [key for key, digest, _ in made if key in heads and heads[key].get("content_hash") != digest]
         whole = {
             one["_id"]: one async for one in reader.documents(self._database, collection, {"_id": {"$in": changed}})
         }
@@ -154,10 +187,11 @@ def _judged(
         return Judgement("refused", {})
     if (head := heads.get(key)) is None:
         return Judgement("new", {})
-    if head["last_seen_at"] > at:
+    seen, same = head.get("last_seen_at"), head.get("content_hash") == digest
+    if isinstance(seen, datetime) and seen > at:
         return Judgement("older", {})
-    if head["content_hash"] == digest or key not in whole:
-        return Judgement("unchanged", {}, head["content_hash"] == digest and head["last_seen_at"] == at)
+    if same or key not in whole:
+        return Judgement("unchanged", {}, same and seen == at)
     pairs = history.difference(whole[key], content(item))
     return Judgement("changed", {name: pair for name, pair in pairs.items() if pair["old"] != pair["new"]})
 
