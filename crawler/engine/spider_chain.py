@@ -8,7 +8,9 @@ time: those with nothing else between them run as one generator. Exceptions take
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
+from traceback import walk_tb
 from typing import Any, Final, NamedTuple
 
 from scrapy.core.spidermw import SpiderMiddlewareManager
@@ -16,6 +18,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spidermiddlewares.depth import DepthMiddleware
+from twisted.internet import defer
 
 from crawler.middlewares.spider.outputs import OutputMiddleware
 
@@ -57,9 +60,9 @@ def fold(manager: SpiderMiddlewareManager) -> None:
 def _freeing(ask: Method, response: Response, exception: Exception, start_index: int = 0) -> Any:
     """As `SpiderMiddlewareManager._process_spider_exception`, but the frames in which it asked, which refer to
     *exception*, are not in its traceback: they and the exception would keep the page until the garbage collector
-    runs. A refusal (HttpError) that is dealt with forgets where it was raised. Known weakness: what a coroutine raises
-    passes through a Failure of Twisted that refers to itself."""
+    runs. A refusal (HttpError) that is dealt with forgets where it was raised. Known weakness: not for errbacks."""
     before = exception.__traceback__
+    _forget_failure(exception)
     try:
         answer = ask(response, exception, start_index)
     except Exception as raised:
@@ -70,6 +73,14 @@ def _freeing(ask: Method, response: Response, exception: Exception, start_index:
     if isinstance(exception, IgnoreRequest):
         exception.__traceback__ = None
     return answer
+
+
+def _forget_failure(exception: Exception) -> None:
+    """What a coroutine raises has passed a frame of Twisted's that keeps it in a Failure, and is kept by it."""
+    for frame, _ in walk_tb(exception.__traceback__):
+        if frame.f_code.co_filename == defer.__file__:
+            with suppress(RuntimeError):  # it still runs
+                frame.clear()
 
 
 class SpiderChain:

@@ -285,6 +285,10 @@ class Selecting(Spider):
         yield Request("http://a.example/next")
         raise ValueError(response.css("title::text").get())
 
+    async def awaited(self, response: Any) -> Any:
+        await asyncio.sleep(0)
+        raise ValueError(response.css("title::text").get())
+
     def by_another(self, response: Any) -> Any:
         try:
             self.at_once(response)
@@ -292,7 +296,7 @@ class Selecting(Spider):
             raise KeyError("no title") from error
 
 
-@pytest.mark.parametrize("callback", ["parse", "at_once", "midway", "in_turn", "by_another"])
+@pytest.mark.parametrize("callback", ["parse", "at_once", "midway", "in_turn", "awaited", "by_another"])
 async def test_a_page_is_freed_at_once_however_its_callback_ends(
     monkeypatch: pytest.MonkeyPatch, callback: str
 ) -> None:
