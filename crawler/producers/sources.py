@@ -22,6 +22,7 @@ from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.known import known
 from crawler.storage.recrawl import Recrawl
+from crawler.storage.recrawl_turn import RecrawlTurn
 
 KNOWN: Final = 500  # documents of a chunk
 
@@ -131,10 +132,11 @@ async def _of_known(host: str, spider: str, settings: BaseSettings, position: st
 async def _of_due(
     most: int, visits_a_day: int, spider: str, settings: BaseSettings, position: str
 ) -> AsyncGenerator[PlacedChunk]:
-    """Up to *most* documents that are due for another visit; *position*: how many of them are pushed."""
+    """Up to *most* documents that are due for another visit; *position*: how many of them are pushed. Raises ServiceError
+    while another process recrawls *spider*."""
     history, now = list(StorageConfig.from_settings(settings).history.values()), datetime.now(UTC)
     number = int(position) if position.isdecimal() else 0
-    async with connection.session(settings) as database:
+    async with connection.session(settings) as database, RecrawlTurn(database, spider):
         known_pages = Recrawl(database, spider, history)
         await known_pages.open()
         threshold = await known_pages.threshold(visits_a_day)

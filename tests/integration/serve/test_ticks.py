@@ -14,7 +14,7 @@ import pytest
 import redis.asyncio
 from scrapy.settings import BaseSettings
 
-from crawler.errors import ShoalError
+from crawler.errors import ServiceError, ShoalError
 from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.runs import Overlap, Run
 from crawler.policy.schedules import Interval
@@ -23,6 +23,7 @@ from crawler.routing import codec
 from crawler.routing.sitemap_requests import shoal_sitemap
 from crawler.serve.schedules import TRIES
 from crawler.spiders.products import ProductsSpider
+from crawler.storage.recrawl_turn import RecrawlTurn
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, timed
 from tests.integration.serve.replicas import Replica
 from tests.shipped import shipped
@@ -429,7 +430,15 @@ async def test_what_is_due_is_crawled_within_its_budget(world: World, mongo_data
     await mongo_database.products.insert_many([{"_id": url, "url": url} | times for url in urls])
     world.settings.setdict({"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": mongo_database.name}, priority="cmdline")
     await world.add(ScheduleSource("due", ("960",)), overlap="allow")  # 40 an hour
-    for _ in range(3):
+    await world.pass_seconds(3_600)
+    async with RecrawlTurn(mongo_database, "products"):
+        with pytest.raises(ServiceError, match="another recrawl of products is under way"):
+            await world.replica().go()
+        assert await world.counts() == [("open", 0)]
+    await world.pass_seconds(16)
+    await world.replica().go()
+    assert await world.counts() == [("sealed", 40)]
+    for _ in range(2):
         await world.pass_seconds(3_600)
         await world.replica().go()
     assert sorted(await world.counts()) == [("sealed", 20), ("sealed", 40), ("sealed", 40)]
