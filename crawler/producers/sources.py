@@ -132,8 +132,9 @@ async def _of_known(host: str, spider: str, settings: BaseSettings, position: st
 async def _of_due(
     most: int, visits_a_day: int, spider: str, settings: BaseSettings, position: str
 ) -> AsyncGenerator[PlacedChunk]:
-    """Up to *most* documents that are due for another visit; *position*: how many of them are pushed. Raises ServiceError
-    while another process recrawls *spider*."""
+    """Up to *most* documents that are due for another visit; *position*: how many of them are pushed.
+
+    Raises ServiceError while another process recrawls *spider*."""
     history, now = list(StorageConfig.from_settings(settings).history.values()), datetime.now(UTC)
     number = int(position) if position.isdecimal() else 0
     async with connection.session(settings) as database, RecrawlTurn(database, spider):

@@ -13,7 +13,7 @@ local id, r = held()
 if not r then return STALE end
 release_unreported(r)
 refund_request(r)
-local envelope = call('HGET', T .. ':body', id)
+local envelope = whole(id, call('HGET', T .. ':body', id))
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 if envelope then bury(id, r, envelope, ARGV[3], ARGV[4]) else lose(id, r) end
 forget_leases({id})

@@ -15,7 +15,7 @@ for i, r in ipairs(records) do
     release_unreported(r)
     refund_request(r)
     end_lease(ids[i], r)
-    if r[STREAM] ~= '' then requeue(ids[i], r, uncharged(r), call('HGET', T .. ':body', ids[i])) end
+    if r[STREAM] ~= '' then requeue(ids[i], r, uncharged(r), whole(ids[i], call('HGET', T .. ':body', ids[i]))) end
   end
 end
 save()

@@ -10,7 +10,7 @@
 local id, r = held()
 if not r then return STALE end
 release_unreported(r)
-local envelope = call('HGET', T .. ':body', id)
+local envelope = whole(id, call('HGET', T .. ':body', id))
 local set, t = seen_set(r[STREAM], r[GENERATION]), tally(r[STREAM], r[GENERATION])
 if envelope then
   leave(set, envelope, now)

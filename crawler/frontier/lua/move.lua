@@ -14,7 +14,7 @@ local id, r = held()
 if not r then return STALE end
 release_unreported(r)
 refund_request(r)
-local envelope = call('HGET', T .. ':body', id)
+local envelope = whole(id, call('HGET', T .. ':body', id))
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 local stream, delay = ARGV[3], tonumber(ARGV[4])
 local from, to = tally(r[STREAM], r[GENERATION]), tally(stream, r[GENERATION])

@@ -20,7 +20,7 @@ if not r then return STALE end
 -- through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
 refund_request(r)
-local envelope = call('HGET', T .. ':body', id)
+local envelope = whole(id, call('HGET', T .. ':body', id))
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 if ARGV[4] ~= '' then call('HSET', T .. ':why', id, ARGV[4]) end
 local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])

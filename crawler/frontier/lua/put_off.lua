@@ -24,7 +24,7 @@ for i, r in ipairs(records) do
     release_unreported(r)
     refund_request(r)
     end_lease(ids[i], r)
-    local envelope = call('HGET', T .. ':body', ids[i])
+    local envelope = whole(ids[i], call('HGET', T .. ':body', ids[i]))
     if envelope and cancel_leased(r, envelope) then
       call('HDEL', T .. ':why', ids[i])
     elseif envelope then

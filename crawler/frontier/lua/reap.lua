@@ -40,10 +40,11 @@ local function reap()
     if r[STREAM] ~= '' then
       local t = tally(r[STREAM], r[GENERATION])
       t.reaped = t.reaped + 1
-      if r[DELIVERIES] >= MAX_DELIVERIES and envelopes[i] then
-        bury(id, r, envelopes[i], 'deliveries', '')
+      local envelope = whole(id, envelopes[i])
+      if r[DELIVERIES] >= MAX_DELIVERIES and envelope then
+        bury(id, r, envelope, 'deliveries', '')
       else
-        requeue(tonumber(id), r, r[DELIVERIES], envelopes[i])
+        requeue(tonumber(id), r, r[DELIVERIES], envelope)
       end
     end
   end

@@ -21,7 +21,8 @@ end
 local function forgive(letter)
   if letter.reason == 'host_down' then call('DEL', T .. ':down:' .. letter.host) end
   if letter.reason == 'robots_unreachable' then -- a new term for its robots.txt
-    local origin = cmsgpack.unpack(letter.detail).origin
+    local ok, detail = pcall(cmsgpack.unpack, letter.detail)
+    local origin = ok and type(detail) == 'table' and detail.origin
     if origin then call('DEL', T .. ':robots:' .. origin) end
   end
 end

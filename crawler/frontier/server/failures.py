@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -60,11 +60,22 @@ def translating(call: str = "", key: str = "") -> Iterator[None]:
         raise failure from error
 
 
-class Commands:
-    """A client whose commands raise the frontier's errors. Its pipelines need `translating` around them."""
+Mend = Callable[[str, str], Awaitable[bool]]
 
-    def __init__(self, client: Any) -> None:
+
+async def _no_mend(_command: str, _key: str) -> bool:
+    return False
+
+
+class Commands:
+    """A client whose commands raise the frontier's errors. Its pipelines need `translating` around them.
+
+    *mend* sets aside a key of another type than a command expects; the command is then sent once more if it says so.
+    """
+
+    def __init__(self, client: Any, mend: Mend = _no_mend) -> None:
         self._client = client
+        self._mend = mend
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._client, name)
@@ -73,12 +84,21 @@ class Commands:
 
         def command(*arguments: Any, **options: Any) -> Any:
             result = attribute(*arguments, **options)
+            if not inspect.iscoroutine(result):
+                return result
             key = next((one if isinstance(one, str) else "" for one in arguments), "")
-            return _served(result, name.upper(), key) if inspect.iscoroutine(result) else result
+            return self._served(result, lambda: attribute(*arguments, **options), name.upper(), key)
 
         return command
 
-
-async def _served(result: Coroutine[Any, Any, Any], call: str, key: str) -> Any:
-    with translating(call, key):
-        return await result
+    async def _served(
+        self, result: Coroutine[Any, Any, Any], again: Callable[[], Awaitable[Any]], call: str, key: str
+    ) -> Any:
+        try:
+            with translating(call, key):
+                return await result
+        except FrontierRefusedError as error:
+            if "WRONGTYPE" not in str(error.__cause__) or not await self._mend(call, key):
+                raise
+        with translating(call, key):
+            return await again()

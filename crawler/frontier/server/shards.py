@@ -28,7 +28,7 @@ class Shards:
     """The shards of one frontier: `run` on one of them, `scatter` a batch over those it concerns."""
 
     def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
-        self.client = Commands(client)
+        self.client = Commands(client, self._mend)
         self.config = config
         self.count = config.shards
         self._key = config.key
@@ -54,6 +54,11 @@ class Shards:
     def digest(self, name: str) -> str:
         """The SHA-1 by which the server and its statistics name a script."""
         return self._scripts.digest(name)
+
+    async def _mend(self, command: str, key: str) -> bool:
+        """Set a key of ours aside that has another type than *command* expects; False for others' keys."""
+        tag = next((tag for tag in self._tags if key.startswith(f"{tag}:")), None)
+        return tag is not None and bool(await self._scripts.run("mend", [tag], command, key))
 
     async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
         """Run one script on one shard."""

@@ -10,6 +10,7 @@ from crawler.frontier.messages import MAX_DEPTH, MAX_MOMENT_MS, MAX_PRIORITY, Le
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 # not before, delay, cap, burst, whether to deduplicate, pages, pages per host, depth
 _TERMS: Final = struct.Struct(">dIHHBIIB")
+MAX_COUNT: Final = 2**53  # beyond it Lua's numbers are not exact
 RANK_MS: Final = 604_800_000  # the twin of RANK_MS in lua/lib/pages.lua
 _PRIORITY: Final = struct.Struct(">h")
 _BYTES: Final = [bytes((value,)) for value in range(256)]
@@ -144,6 +145,15 @@ def _waited_ms(ms: float) -> int:
 
 def _prefixed(*fields: bytes) -> bytes:
     return b"".join(bytes((len(field),)) + field for field in fields)
+
+
+def read_count(value: bytes) -> int:
+    """A counter; 0 for what is none, or too large for one: the next script that counts sets it aside."""
+    try:
+        count = int(value)
+    except ValueError:
+        return 0
+    return count if -MAX_COUNT <= count <= MAX_COUNT else 0
 
 
 def split_prefixed(raw: bytes) -> tuple[bytes, bytes]:

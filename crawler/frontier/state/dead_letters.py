@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final, Literal
+
+from msgpack.exceptions import UnpackException
 
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.server import keys
@@ -12,6 +15,7 @@ from crawler.frontier.server.wire_format import unseal
 
 Kind = Literal["dead", "gone"]
 SEED_KEPT: Final = 65_536
+DAMAGED: Final = "damaged"  # reason of a letter that cannot be read
 _PAGE: Final = 200
 
 
@@ -51,7 +55,7 @@ class DeadLetters:
         if not 0 <= shard < self._shards.count:
             return None
         raw = await self._shards.client.hget(self._shards.key(shard, self._kind), str(number))
-        return _letter(f"{shard}:{number}", raw) if raw else None
+        return _read(f"{shard}:{number}", raw) if raw else None
 
     async def retry(self, ids: Sequence[str], *, generation: str = "") -> list[bool]:
         """Queue letters again with a fresh delivery count, in *generation* where that is given; False where there is
@@ -99,7 +103,16 @@ class DeadLetters:
             raws = await client.hmget(self._shards.key(shard, self._kind), numbers) if numbers else []
             for number, raw in zip(numbers, raws, strict=True):
                 if raw is not None:
-                    yield _letter(f"{shard}:{number.decode()}", raw)
+                    yield _read(f"{shard}:{number.decode(errors='replace')}", raw)
+
+
+def _read(id_: str, raw: bytes) -> DeadLetter:
+    """A letter; of one that is damaged what can be shown: retrying or dropping it sets it aside."""
+    try:
+        return _letter(id_, raw)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, struct.error, UnpackException) as error:
+        detail = {"error": f"this letter is damaged ({error}): drop it", "stored": repr(raw[:200])}
+        return DeadLetter(id_, "", "", DAMAGED, 0, 0, 0, "", b"", 0, "", detail)
 
 
 def _letter(id_: str, raw: bytes) -> DeadLetter:

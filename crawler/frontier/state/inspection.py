@@ -14,6 +14,7 @@ from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.server import keys
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.server.wire_format import read_count
 from crawler.frontier.state.addresses import Addresses, with_lines
 from crawler.frontier.state.host_records import read_host
 from crawler.frontier.state.robots import Robots
@@ -157,9 +158,10 @@ class Inspection:
                 ]
             for _, flat in answer[5]:
                 fields = dict(zip(flat[::2], flat[1::2], strict=True))
-                count = int(fields.get(b"buckets", 0))
+                count = max(0, read_count(fields.get(b"buckets", b"")))
+                of = fields.get(b"set", b"").decode(errors="replace")
                 chosen = self._sample(range(count), min(SAMPLED, count))
-                buckets += [self._shards.key(shard, f"seen:{fields[b'set'].decode()}:{bucket}") for bucket in chosen]
+                buckets += [self._shards.key(shard, f"seen:{of}:{bucket}") for bucket in chosen]
         return await self._bytes_per_member(queues), await self._bytes_per_member(buckets)
 
     async def heartbeat(self, worker: str, info: Mapping[str, Any], streams: Sequence[str] = ()) -> int:
@@ -175,7 +177,8 @@ class Inspection:
         """The workers with a heartbeat within that time."""
         client = self._shards.client
         now = (await self._shards.run("stats", 0))[1]
-        alive = await client.zrangebyscore(self._shards.key(0, "workers"), now - within_ms, "+inf", withscores=True)
+        around = (now - within_ms, now + within_ms)  # one of the far future is no heartbeat
+        alive = await client.zrangebyscore(self._shards.key(0, "workers"), *around, withscores=True)
         if not alive:
             return []
         infos = await client.hmget(self._shards.key(0, "workers:info"), [name for name, _ in alive])
@@ -227,11 +230,19 @@ class Inspection:
                 members += await getattr(self._shards.client, _COUNTED[kind])(key)
         return size / members if members else None
 
+    async def _known(self, shard: int, name: str, now: int) -> HostState:
+        """Defaults for a damaged record, which the next script that needs it restores."""
+        raw = await self._shards.client.hget(self._shards.key(shard, "hosts"), name)
+        try:
+            return read_host(name, raw, now)
+        except ValueError:
+            return read_host(name, None, now)
+
     async def _host(self, shard: int, name: str, queued: int, now: int, tier: Tier | None = None) -> HostState:
-        known = read_host(name, await self._shards.client.hget(self._shards.key(shard, "hosts"), name), now)
+        known = await self._known(shard, name, now)
         address = await Addresses(self._shards).of(name)
         if address:
-            shared = read_host(address, await self._shards.client.hget(self._shards.key(shard, "hosts"), address), now)
+            shared = await self._known(shard, address, now)
             known = replace(known, address=address, waits_ms=max(known.waits_ms, shared.waits_ms))
         return replace(
             known,
@@ -244,7 +255,7 @@ class Inspection:
 def _counters(fields: Sequence[bytes]) -> SpiderStats:
     pairs = zip(fields[::2], fields[1::2], strict=True)
     known = {name.decode(errors="replace"): value for name, value in pairs}
-    return SpiderStats(**{name: _count(value) for name, value in known.items() if name in _FIELDS})
+    return SpiderStats(**{name: read_count(value) for name, value in known.items() if name in _FIELDS})
 
 
 def _by_reason(fields: Sequence[bytes], kind: bytes) -> dict[str, int]:
@@ -252,15 +263,10 @@ def _by_reason(fields: Sequence[bytes], kind: bytes) -> dict[str, int]:
     pairs = zip(fields[::2], fields[1::2], strict=True)
     prefix = kind + b":"
     return {
-        name.removeprefix(prefix).decode(errors="replace"): _count(n) for name, n in pairs if name.startswith(prefix)
+        name.removeprefix(prefix).decode(errors="replace"): read_count(value)
+        for name, value in pairs
+        if name.startswith(prefix)
     }
-
-
-def _count(value: bytes) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        return 0  # damaged: the next script that counts sets it aside and starts anew
 
 
 def _info(raw: bytes) -> dict[str, Any]:

@@ -109,6 +109,8 @@ class Robots:
     async def sitemaps(self, host: str) -> Mapping[str, list[str]]:
         """The sitemaps named by the robots.txt of *host*'s origins, by origin."""
         shard, client = self._shards.of_host(host), self._shards.client
-        origins = [name.decode() for name in await client.hkeys(self._shards.key(shard, f"origins:{host}"))]
+        names = await client.hkeys(self._shards.key(shard, f"origins:{host}"))
+        origins = [name.decode(errors="replace") for name in names]
         named = [await client.hget(self._shards.key(shard, f"robots:{origin}"), "sitemaps") for origin in origins]
-        return {origin: raw.decode().split("\n") for origin, raw in zip(origins, named, strict=True) if raw}
+        found = zip(origins, named, strict=True)
+        return {origin: raw.decode(errors="replace").split("\n") for origin, raw in found if raw}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from crawler.frontier.server.wire_format import read_count
 from crawler.frontier.state.run_record import Run, is_counted
 
 
@@ -63,11 +64,4 @@ class Look:
 def _numbers(fields: Sequence[bytes]) -> dict[str, int]:
     pairs = zip(fields[::2], fields[1::2], strict=True)
     named = ((name.decode(errors="replace"), value) for name, value in pairs)
-    return {name: _count(value) for name, value in named if name == "last" or is_counted(name)}
-
-
-def _count(value: bytes) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        return 0  # damaged: see inspection
+    return {name: read_count(value) for name, value in named if name == "last" or is_counted(name)}

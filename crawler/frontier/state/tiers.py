@@ -79,7 +79,7 @@ class Tiers:
         """The tiers of *spider* served by some worker, as of the last call of `changes`."""
         since = self.now_ms - SERVED_MS
         streams = await self._shards.client.zrangebyscore(self._shards.key(0, "streams"), since, "+inf")
-        names = [stream.decode() for stream in streams]
+        names = [stream.decode(errors="replace") for stream in streams]
         return frozenset(tier_of(name) for name in names if name.partition(":")[0] == spider)
 
     async def spend(self, requests: Mapping[Tier, int], cost: Mapping[Tier, float]) -> Spent:

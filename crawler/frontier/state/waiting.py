@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 from crawler.durations import in_words
-from crawler.frontier.messages import HostState
+from crawler.frontier.messages import MAX_MOMENT_MS, HostState
 from crawler.frontier.server.shards import Shards, url_in
 from crawler.frontier.server.wire_format import split_prefixed, unseal
 
@@ -49,7 +51,8 @@ async def waiting(shards: Shards, hosts: list[HostState], spider: str | None, no
     for shard in range(shards.count):
         for one in (await _delayed(shards, shard, spider)).values():
             why, ends = await _why(shards, one, now_ms)
-            found.append(WaitingHost(one.host, one.pages, why, max(0, round(one.due) - now_ms), ends))
+            due = min(max(one.due, now_ms), MAX_MOMENT_MS)
+            found.append(WaitingHost(one.host, one.pages, why, round(due) - now_ms, ends))
     return sorted(found, key=lambda one: (-one.pages, one.host))
 
 
@@ -74,16 +77,19 @@ def _end_of_term(shards: Shards, since: bytes, now_ms: int) -> int | None:
 async def _delayed(shards: Shards, shard: int, spider: str | None) -> dict[str, _Delayed]:
     found: dict[str, _Delayed] = {}
     for entry, due in await shards.client.zrange(shards.key(shard, "delayed"), 0, EXAMINED - 1, withscores=True):
-        stream, rest = split_prefixed(entry)
-        raw_host, member = split_prefixed(rest)
-        if spider not in {None, stream.decode().partition(":")[0]}:
-            continue
-        host = raw_host.decode()
-        if host not in found:
-            number = int.from_bytes(member[:6], "big")
-            found[host] = _Delayed(shard, host, 0, due, number, url_in(unseal(member[MEMBER_HEAD:]).body))
-        found[host].pages += 1
+        with suppress(ValueError, IndexError, struct.error):  # damaged: the script that queues it sets it aside
+            stream, host, number, url = _read_entry(entry)
+            if spider in {None, stream.partition(":")[0]}:
+                found.setdefault(host, _Delayed(shard, host, 0, due, number, url)).pages += 1
     return found
+
+
+def _read_entry(entry: bytes) -> tuple[str, str, int, str]:
+    """Stream, host, id and URL of a delayed request."""
+    stream, rest = split_prefixed(entry)
+    host, member = split_prefixed(rest)
+    number = int.from_bytes(member[:6], "big")
+    return stream.decode(), host.decode(), number, url_in(unseal(member[MEMBER_HEAD:]).body)
 
 
 async def _why(shards: Shards, one: _Delayed, now_ms: int) -> tuple[str, int | None]:
@@ -94,4 +100,4 @@ async def _why(shards: Shards, one: _Delayed, now_ms: int) -> tuple[str, int | N
         why = f"{origin}/robots.txt has been unreachable for {in_words((now_ms - float(since)) / 1000)}"
         return why, _end_of_term(shards, since, now_ms)
     reason = await shards.client.hget(shards.key(one.shard, "why"), str(one.id))
-    return f"delayed ({reason.decode()})" if reason else "delayed", None
+    return f"delayed ({reason.decode(errors='replace')})" if reason else "delayed", None

@@ -15,7 +15,7 @@ from crawler.frontier.state.robots import CachedRobots
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.pace import Pace
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, answer, asks_for, handles, message, timed
 
 BAD = "bad.example"
 GOOD = tuple(f"{number}.example" for number in range(6))
@@ -188,20 +188,94 @@ ENDS: dict[str, Callable[[Frontier, Lease], Awaitable[Any]]] = {
 
 
 @pytest.mark.parametrize("mode", ["compact", "window"])
+@pytest.mark.parametrize("body", [None, b"x" * 12], ids=["missing", "cut"])
 @pytest.mark.parametrize("end", list(ENDS))
-async def test_a_request_that_is_missing_stops_nobody_however_it_ends(redis_client: Any, end: str, mode: str) -> None:
+async def test_a_request_that_is_missing_stops_nobody_however_it_ends(
+    redis_client: Any, end: str, body: bytes | None, mode: str
+) -> None:
     world = await timed(redis_client, dedupe=mode)
     frontier = world.frontier
     await frontier.push([message(1, BAD), message(2, GOOD[0])])
     leases = await world.lease()
     [lost] = [lease for lease in leases if lease.host == BAD]
-    await redis_client.hdel(frontier.shards.key(0, "body"), lost.id.partition(":")[2])
+    key, field = frontier.shards.key(0, "body"), lost.id.partition(":")[2]
+    await (redis_client.hdel(key, field) if body is None else redis_client.hset(key, field, body))
     await ENDS[end](frontier, lost)
     await frontier.ack([(lease.id, lease.token) for lease in leases if lease is not lost])
     total = (await frontier.inspection.stats()).total
     assert (total.queued, total.leased, total.delayed, total.done + total.dropped) == (0, 0, 0, 2)
     assert await frontier.inspection.empty("s")
-    assert await redis_client.hlen(frontier.shards.key(0, "damaged")) == (end != "ack")
+    is_noticed = end != "ack" or (mode == "window" and body is not None)
+    assert await redis_client.hlen(frontier.shards.key(0, "damaged")) == is_noticed
+
+
+READ: dict[str, tuple[str, Harm]] = {
+    "a letter": ("dead", written("", b"nan")),
+    "a letter's parts": ("dead", written("", b"\x81\xa8envelope\xa1x")),
+    "letters, another type": ("dead", replaced()),
+    "their order, another type": ("dead:at", replaced()),
+    "a host": ("hosts", written(BAD, b"0")),
+    "what is delayed": ("delayed", scheduled),
+    "counters": ("gen:s:0", written("buckets", b"1e400")),
+    "counters beyond all numbers": ("gen:s:0", written("done", b"9" * 40)),
+    "workers of the far future": ("workers", lambda client, key: client.zadd(key, {"ghost": "inf", "w": "inf"})),
+    "workers' words, another type": ("workers:info", replaced()),
+    "streams": ("streams", lambda client, key: client.zadd(key, {b"\xff": 10**15})),
+    "origins": (f"origins:{BAD}", lambda client, key: client.hset(key, b"\xff", b"\xff")),
+    "origins, another type": (f"origins:{BAD}", replaced()),
+    "what operators said, another type": ("control", replaced()),
+}
+
+
+@pytest.mark.one_server("the first shard has it all")
+@pytest.mark.parametrize("kind", list(READ))
+async def test_what_commands_and_idle_workers_read_may_be_damaged(redis_client: Any, kind: str) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    await frontier.inspection.heartbeat("w", {"outbox": 0}, ["s"])
+    await frontier.push([message(1, BAD), message(2, "dead.example"), message(3, "late.example")])
+    await asks_for(frontier, BAD, f"http://{BAD}", 10)
+    for lease in await world.lease(exclude_hosts=[BAD]):
+        if lease.host == "dead.example":
+            await frontier.bury(lease.id, lease.token, reason="test")
+        else:
+            await frontier.nack(lease.id, lease.token, delay_ms=1_000)
+    await frontier.control.say("pause", "host none.example")
+    place, harm = READ[kind]
+    await harm(redis_client, frontier.shards.key(0, place))
+    inspection, tiers = frontier.inspection, Tiers(frontier.shards, keep_ms=1_000)
+    letters = await frontier.dead.find()
+    for look in (
+        *(inspection.workers, inspection.hosts, inspection.waiting, inspection.sizes, inspection.stats),
+        *(frontier.runs.settle, frontier.control.said, tiers.changes, inspection.empty, partial(tiers.served, "s")),
+    ):
+        await look()
+    assert [worker.name for worker in await inspection.workers()] in (["w"], [])
+    assert [letter.reason for letter in letters] == (
+        [] if "type" in kind and place.startswith("dead") else ["damaged"] if place == "dead" else ["test"]
+    )
+    await frontier.dead.drop([letter.id for letter in letters])
+    assert await frontier.dead.find() == []
+    assert BAD in await work(world)
+
+
+@pytest.mark.one_server("each shard looks at its own")
+@pytest.mark.parametrize("mode", ["window", "compact", "exact"])
+async def test_what_is_no_fingerprint_stops_no_window_and_no_growth(redis_client: Any, mode: str) -> None:
+    """A foreign member stays where it is; a time that is none is over."""
+    world = await timed(redis_client, dedupe=mode)
+    await world.frontier.push([message(1)])
+    key = world.frontier.shards.key(0, "seen:1:0")
+    for odd in (b"", b"garbage", b"x", b"\xff\xff\xff"):
+        await (redis_client.hset(key, odd, odd) if mode == "window" else redis_client.sadd(key, odd))
+    if mode == "window":
+        await redis_client.hset(key, "2", "nan")
+    await world.frontier.push([message(number, f"{number % 7}.example") for number in range(2, 1_500)])
+    await world.pass_ms(100_000)
+    await world.frontier.generations.tidy()
+    total = (await world.frontier.inspection.stats()).total
+    assert total.accepted == 1_499
+    assert int(await redis_client.hget(world.frontier.shards.key(0, "gen:s:0"), "buckets")) > 1, "it has grown"
 
 
 async def cut_short(client: Any, key: str) -> None:

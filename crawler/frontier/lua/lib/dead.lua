@@ -5,10 +5,15 @@
 -- T:dead:seeds HASH spider:generation:SHA-1 of an invalid start URL -> id of its letter.
 local MOST = {dead = DEAD_LIMIT, gone = GONE_LIMIT}
 
+local function is_letter(found)
+  if type(found) ~= 'table' or type(found.stream) ~= 'string' or type(found.host) ~= 'string' then return false end
+  return pcall(struct.unpack, 'Bc0Bc0', found.envelope, 11)
+end
+
 local function letter_of(kind, id)
   local raw = call('HGET', T .. ':' .. kind, id)
   local ok, letter = pcall(cmsgpack.unpack, raw or '')
-  if ok and type(letter) == 'table' and letter.envelope then return letter end
+  if ok and is_letter(letter) then return letter end
   if raw then set_aside(T .. ':' .. kind .. ' ' .. id, raw) end
   call('HDEL', T .. ':' .. kind, id)
   call('ZREM', T .. ':' .. kind .. ':at', id)

@@ -63,6 +63,13 @@ local function lookup_rows(first)
   return lookup(ids, tokens), ids
 end
 
+-- The envelope of a leased request; false where it is missing, or cut short and set aside.
+local function whole(id, envelope)
+  if not envelope or pcall(struct.unpack, 'Bc0Bc0', envelope, 11) then return envelope end
+  set_aside(T .. ':body ' .. id, envelope)
+  return false
+end
+
 local changed_records, ended = {}, {}
 
 -- Deletes a record at the end of the script; a later row that names it finds it stale.

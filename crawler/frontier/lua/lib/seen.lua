@@ -66,9 +66,9 @@ end
 -- Decimal digits modulo a power of two up to 2^22, within the 53 exact bits of a Lua number. 2^15 divides
 -- 10^15: up to that, the last 15 digits suffice.
 local function modulo(digits, span)
-  if span <= 32768 then return tonumber(string.sub(digits, -15)) % span end
+  if span <= 32768 then return (tonumber(string.sub(digits, -15)) or 0) % span end
   local high = tonumber(string.sub(digits, 1, -10)) or 0
-  return (high % span * 1000000000 + tonumber(string.sub(digits, -9))) % span
+  return (high % span * 1000000000 + (tonumber(string.sub(digits, -9)) or 0)) % span
 end
 
 -- The 8 bytes of a fingerprint as decimal digits: a Lua number would lose the last ones.
@@ -99,10 +99,13 @@ end
 
 local function moves(set, member, from, span)
   if set.mode == 'compact' then return modulo(member, span) ~= from end
+  if #member < 8 then return false end -- not written by us
   return struct.unpack('>I4', member, set.mode == 'exact' and 1 or 5) % span ~= from
 end
 
+-- Also what is no number: nobody knows until when it held.
 local function outlived(value)
+  if not value or value ~= value then return true end
   return value >= 0 and value + WINDOW_S <= now / 1000
 end
 
