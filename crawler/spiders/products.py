@@ -42,10 +42,10 @@ class ProductsSpider(FrontierSpider):
         if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
             return
-        if is_feed(response.text, self.rules.for_url(response.url)):
+        if (done := self.read(response)) is None:
             yield from self._feed(response)
             return
-        product, found = self.read(response)
+        product, found = done
         if product is not None:
             yield product
         if found.nofollow:
@@ -62,11 +62,10 @@ class ProductsSpider(FrontierSpider):
 
     def reading(self, response: TextResponse) -> Reading | None:
         """The product and links; a feed is read in place, product by product."""
-        if is_feed(response.text, self.rules.for_url(response.url)):
+        text, rules = response.text, self.rules.for_url(response.url)
+        if is_feed(text, rules):
             return None
-        return Reading(
-            read, Document(response.text, response.url), (self.rules.for_url(response.url), self.follows, self.excludes)
-        )
+        return Reading(read, Document(text, response.url), (rules, self.follows, self.excludes))
 
 
 def read(

@@ -46,9 +46,10 @@ class ReadingMixin:
         return None
 
     def read(self, response: TextResponse) -> Any:
-        """The result of `reading` for *response*."""
+        """The result of `reading` for *response*; None if there is nothing to read."""
         reading = self._readings.pop(response, None) or self.reading(response)
-        assert reading is not None
+        if reading is None:
+            return None
         return reading.done[0] if reading.done else reading.function(reading.document, *reading.args)
 
     def _parse(self, response: Response, **kwargs: Any) -> Any:
