@@ -33,6 +33,7 @@ _PASSED: Final = frozenset(
 )
 _UNCERTAIN: Final = frozenset((b"select", b"template"))  # what looks like a table in them may be none
 _NAMES: Final = (
+    r"(?=[bcfhist][a-fhmnort])"  # most tags fail here
     r"(?:body|caption|col(?:group)?+|form|frame(?:set)?+|head|html|image|input|script|style"
     r"|t(?:body|d|emplate|foot|h|head|r))[\s/>]"
 )

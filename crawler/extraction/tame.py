@@ -206,7 +206,8 @@ def _names(page: bytes, start: int, end: int) -> set[bytes]:
     names: set[bytes] = set()
     for name, attributes in _START.findall(page, start, end):
         names.add(name)
-        names.update(_NAME.findall(attributes))
+        if attributes:
+            names.update(_NAME.findall(attributes))
     return names
 
 
