@@ -11,9 +11,9 @@
 -- use them for longer; T:drop HASH set -> buckets keeps what is still to go.
 -- Where nothing is delayed, or, after damage, leased, the counters say so, and also once so few are queued that they
 -- can be counted: what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere
--- are filed again (lib/refile).
+-- are filed again (lib/refile). What waits for a time beyond the calendar comes now.
 -- include: clock damage state tally hosts addresses members refile
-local BUCKETS, MOST_BUCKETS, HOSTS, FEW = 128, 67108864, 512, 2000
+local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 1e14
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
   'reaped',
@@ -124,6 +124,21 @@ for _, name in ipairs(generation_names()) do
     group.last = math.max(group.last, number(key, 'last'))
     group.streams[#group.streams + 1] = stream
   end
+end
+
+local function bring_back(key, at)
+  for _, member in ipairs(call('ZRANGEBYSCORE', key, FAR, '+inf', 'LIMIT', 0, HOSTS)) do
+    set_aside(key .. ' ' .. string.sub(member, 1, 40), 'its time would never have come')
+    call('ZADD', key, at, member)
+    wake_at(at)
+  end
+end
+
+for _, kind in ipairs({':delayed', ':delayed:room', ':idle'}) do bring_back(T .. kind, now) end
+bring_back(T .. ':lease', now + LEASE_MS)
+for stream in pairs(queued) do
+  bring_back(T .. ':wait:' .. stream, now)
+  bring_back(T .. ':wait:' .. stream .. '!', now)
 end
 
 local function drop_set(key)

@@ -209,6 +209,32 @@ async def test_a_request_that_is_missing_stops_nobody_however_it_ends(
     assert await redis_client.hlen(frontier.shards.key(0, "damaged")) == is_noticed
 
 
+@pytest.mark.one_server("the first shard has it all")
+@pytest.mark.parametrize("place", ["wait:s", "delayed", "delayed:room", "lease"])
+async def test_what_waits_for_a_time_that_never_comes_is_brought_back(redis_client: Any, place: str) -> None:
+    world = await timed(redis_client, lease_ms=60_000)
+    frontier = world.frontier
+    await frontier.push([message(1, BAD, delay_ms=1_000), message(2, BAD, delay_ms=1_000)])
+    [held] = await world.lease()
+    if place == "delayed":
+        await frontier.nack(held.id, held.token, delay_ms=1_000)
+    elif place == "delayed:room":
+        await frontier.put_off([(held.id, held.token)], delay_ms=1_000)
+    elif place == "wait:s":
+        await frontier.settle((), [answer((held.id, held.token))], [(held.id, held.token)])
+        assert await world.fetch() == []
+    key = frontier.shards.key(0, place)
+    for member in await redis_client.zrange(key, 0, -1):
+        await redis_client.zadd(key, {member: "inf"})
+    done: list[int] = []
+    for _ in range(4):
+        await frontier.generations.sweep()
+        await world.pass_ms(61_000)
+        done += await world.fetch()
+    assert sorted(done) == ([2] if place == "wait:s" else [1, 2])
+    assert any(name.startswith(key.encode()) for name in await redis_client.hkeys(frontier.shards.key(0, "damaged")))
+
+
 READ: dict[str, tuple[str, Harm]] = {
     "a letter": ("dead", written("", b"nan")),
     "a letter's parts": ("dead", written("", b"\x81\xa8envelope\xa1x")),
