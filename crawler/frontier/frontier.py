@@ -7,6 +7,7 @@ and a repeated push is a duplicate (with dedupe=False a second copy).
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -44,6 +45,8 @@ from crawler.policy.pace import Pace
 LEASE_MOST: Final = 500  # per call, which blocks Redis
 PUSH_MOST: Final = 96  # per call: twice 48 saves a third of the CPU of a long push, and is still some 2 ms of Redis
 _OUTCOMES: Final = tuple(PushOutcome)  # as push.lua numbers them
+
+logger = logging.getLogger(__name__)
 
 Row = tuple[str, bytes]  # a message packed by wire_format, behind its host
 
@@ -90,7 +93,7 @@ class Frontier:
         self.statement: Statement | None = None  # the rules of this frontier's worker
         self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
         self._rng = rng
-        self._born: dict[int, int] = {}
+        self._marks: dict[int, tuple[int, int]] = {}  # birth and last id of each shard's data
         self.on_other_data: Callable[[], None] = lambda: None  # called before the leases that show it are returned
 
     @property
@@ -168,7 +171,7 @@ class Frontier:
             shard = (first + offset) % self.shards.count
             asked = (min(limit - len(leases), LEASE_MOST), worker, _flag(suspects_ok and not leases))
             try:
-                born, now, wait, backlog, waiting, flat, unknown, found = await self._lease(
+                born, seq, now, wait, backlog, waiting, flat, unknown, found = await self._lease(
                     shard, asked, streams, exclude_hosts
                 )
             except FrontierError:
@@ -179,7 +182,7 @@ class Frontier:
             queued, suspects = queued + backlog, suspects + waiting
             sought += [host.decode() for host in unknown]
             addresses |= {host.decode(): name.decode() for host, name in zip(found[::2], found[1::2], strict=True)}
-            lost_data = self._is_other_data(shard, born) or lost_data
+            lost_data = self._is_other_data(shard, born, seq) or lost_data
             waits += [wait] if wait >= 0 else []
             if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):
                 break
@@ -196,13 +199,16 @@ class Frontier:
         for row in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
             yield read_lease(shard, now, *row, self.config.start_within_ms, self.config.priority_step_ms)
 
-    def _is_other_data(self, shard: int, born: int) -> bool:
-        """Whether the shard has lost its data since the last call, which is reported."""
-        is_other = self._born.setdefault(shard, born) != born
-        if is_other:
+    def _is_other_data(self, shard: int, born: int, seq: int) -> bool:
+        """Whether the shard has lost its data since the last call; reports that, and a state older than then."""
+        born_before, seq_before = self._marks.get(shard, (born, seq))
+        self._marks[shard] = born, seq
+        is_older = born == born_before and seq < seq_before
+        if is_older:
+            logger.error("Redis went back to an older state: push again what was pushed since then")
+        if born != born_before or is_older:
             self.on_other_data()
-        self._born[shard] = born
-        return is_other
+        return born != born_before
 
     async def _lease(
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]

@@ -8,8 +8,8 @@
 -- ARGV[5]  what the worker states (see lib/rules), '' for nothing
 -- ARGV[6]  number of streams
 -- ARGV[7...]  these streams, then hosts to pass over
--- Result: {}: reap first; {0}: the worker has to state its rules; else {born, now, ms until more may be due or -1,
--- backlog, suspects waiting, {per request: id, record, envelope}, {hosts to look up, see lib/addresses}, {per host
+-- Result: {}: reap first; {0}: the worker has to state its rules; else {born, seq, now, ms until more may be due or
+-- -1, backlog, suspects waiting, {per request: id, record, envelope}, {hosts to look up, see lib/addresses}, {per host
 -- leased from that has an address: host, address}}. O(log hosts) per request leased, and up to DROPS requests of runs
 -- that reached their page limit (lib/pages).
 -- include: clock damage state tally blame hosts addresses turns rules members shares pages records budgets control
@@ -405,4 +405,4 @@ if leased > 0 then
 end
 local wait = leased < limit and visits > 0 and drops > 0 and next_due() or 0
 save()
-return {state.born, now, wait, state.backlog, suspects, rows, places.sought, places.found}
+return {state.born, state.seq, now, wait, state.backlog, suspects, rows, places.sought, places.found}

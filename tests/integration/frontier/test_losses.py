@@ -40,6 +40,27 @@ async def test_another_birth_mark_is_told_before_its_leases_are_handed_on(redis_
     assert told == [True]
 
 
+@pytest.mark.one_server("one shard's state is set back")
+async def test_an_older_state_is_told_before_its_leases_are_handed_on(redis_client: Any) -> None:
+    """As of a server that is restored from a backup while it runs: its connections stay."""
+    world, told = await timed(redis_client), []
+    world.frontier.on_other_data = lambda: told.append(True)
+    await world.frontier.push([message(1)])
+    kept = {key: await redis_client.dump(key) for key in await redis_client.keys()}
+    await world.frontier.push([message(2, "b.example")])
+    assert len(await world.lease()) == 2
+    await world.lease()
+    assert not told
+    await redis_client.flushall()
+    for key, value in kept.items():
+        await redis_client.restore(key, 0, value)
+    assert await world.lease()
+    assert told == [True]
+    await world.frontier.push([message(number, f"{number}.example") for number in range(3, 7)])
+    await world.lease()
+    assert told == [True]
+
+
 @pytest.mark.one_server
 async def test_an_idle_connection_that_was_made_anew_is_told(redis_client: Any, redis_settings: BaseSettings) -> None:
     client, told = connection.connect(redis_settings), []
