@@ -71,6 +71,7 @@ _EXCEPTIONS: Final = MappingProxyType(
         "builtins.ConnectionRefusedError": FailureClass.HOST_FAULT,
         "builtins.TimeoutError": FailureClass.HOST_FAULT,
         "builtins.OSError": FailureClass.TRANSIENT,
+        "builtins.EOFError": FailureClass.MALFORMED,  # a packed body that is cut off before its first byte
         "backports.zstd.ZstdError": FailureClass.MALFORMED,
         "compression.zstd.ZstdError": FailureClass.MALFORMED,
         "brotli.error": FailureClass.MALFORMED,

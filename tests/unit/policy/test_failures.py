@@ -66,6 +66,7 @@ def test_a_status_has_its_class(status: int, expected: FailureClass | None) -> N
         (ResponseDataLossError(), MALFORMED),
         (DownloadCancelledError(), MALFORMED),
         (gzip.BadGzipFile(), MALFORMED),
+        (EOFError(), MALFORMED),
         (zlib.error(), MALFORMED),
         (UnsupportedURLSchemeError(), PERMANENT),
         (NotSupported(), PERMANENT),
