@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from selectolax.lexbor import LexborNode
+
 from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
@@ -18,6 +20,8 @@ ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a 
 MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
 MIN_GTIN_TEXT, MAX_GTIN_TEXT = 8, 80  # characters
+MAX_INPUTS: Final = 400  # examined per page
+MAX_STEPS: Final = 256  # parents climbed to find a form
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
@@ -168,15 +172,23 @@ def _attributes(page: View) -> Iterator[tuple[float, str, str]]:
                 given.add(value)
                 yield 1.6 - 0.4 * len(given), value, "html"
     entered: set[str] = set()  # forms for cart and wish list repeat it
-    for node in tree.css("input[type=hidden][name],form input[name]")[:200]:
+    for node in tree.css("input[name]")[:MAX_INPUTS]:  # `form input` would climb from each of them
         attributes = node.attributes
         name = _PUNCTUATION.sub("", attributes.get("name") or "").lower()
         value = attributes.get("value")
         if name not in _INPUTS or not value or value in entered or not _is_given(value):
             continue
-        if not page.flags(node) & view.OTHER:
+        is_sent = (attributes.get("type") or "").lower() == "hidden" or _is_in_form(node)
+        if is_sent and not page.flags(node) & view.OTHER:
             entered.add(value)
             yield 1.0, value, "html"
+
+
+def _is_in_form(node: LexborNode) -> bool:
+    around, steps = node.parent, 0
+    while around is not None and around.tag != "form" and steps < MAX_STEPS:
+        around, steps = around.parent, steps + 1
+    return around is not None and around.tag == "form"
 
 
 def _is_given(value: str) -> bool:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Final
+from typing import Final, TypeAlias
 
 from crawler.extraction.document import Document
 from crawler.extraction.passages import Box, Passage, Piece
 
 MAX_LEVELS: Final = 12  # of nested lists and the like
-MAX_STEPS: Final = 200  # climbed from a passage outwards
 
 _STRUCTURE: Final = frozenset(str.split("ul ol li table tr td th blockquote pre h1 h2 h3 h4 h5 h6"))
 _HOLDS_TEXT: Final = frozenset(str.split("li td th pre h1 h2 h3 h4 h5 h6"))
+_ONLY_TEXT: Final = frozenset(str.split("pre h1 h2 h3 h4 h5 h6"))
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
+
+Levels: TypeAlias = tuple[Box, ...]
 
 
 def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = False) -> str:
     """The HTML of *chosen* with absolute URLs; *images*: include images."""
     parts: list[str] = []
-    open_: list[Box] = []
+    open_: Levels = ()
+    known: dict[int, Levels] = {}
     for passage in chosen:
-        levels = _levels(passage.box)
+        levels = _levels(passage.box, known)
         kept = 0
         while kept < min(len(open_), len(levels)) and open_[kept] is levels[kept]:
             kept += 1
@@ -41,26 +44,27 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
     return "\n".join(parts) if not any(box.tag == "pre" for box in open_) else "".join(parts)
 
 
-def _levels(box: Box) -> list[Box]:
+def _levels(box: Box, known: dict[int, Levels]) -> Levels:
     """The boxes around a passage that matter to a reader, outermost first, each in a valid place."""
-    around: list[Box] = []
+    inner: list[Box] = []
     step: Box | None = box
-    for _ in range(MAX_STEPS):
-        if step is None:
-            break
-        if step.tag in _STRUCTURE:
-            around.append(step)
+    while step is not None and id(step) not in known:
+        inner.append(step)
         step = step.parent
-    levels: list[Box] = []
-    for each in reversed(around):
-        within = _ONLY_IN.get(each.tag)
-        if within and not (levels and levels[-1].tag in within):
-            continue
-        if levels and levels[-1].tag in {"pre", "h1", "h2", "h3", "h4", "h5", "h6"}:
-            continue
-        if len(levels) < MAX_LEVELS:
-            levels.append(each)
+    levels = known[id(step)] if step is not None else ()
+    for each in reversed(inner):
+        levels = known[id(each)] = (*levels, each) if _has_place(each, levels) else levels
     return levels
+
+
+def _has_place(box: Box, levels: Levels) -> bool:
+    """Whether *box* is kept inside *levels*."""
+    if box.tag not in _STRUCTURE or len(levels) >= MAX_LEVELS:
+        return False
+    within = _ONLY_IN.get(box.tag)
+    if within and not (levels and levels[-1].tag in within):
+        return False
+    return not (levels and levels[-1].tag in _ONLY_TEXT)
 
 
 def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: bool) -> str:

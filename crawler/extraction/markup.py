@@ -11,9 +11,11 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction import elements
 from crawler.extraction.document import Document
-from crawler.extraction.nodetext import price_text, text_of
+from crawler.extraction.nodetext import LONG, price_text, text_of
 
-MAX_ELEMENTS = 10_000  # with a property or type, per page
+MAX_ELEMENTS = 6_000  # with a property or type, per page
+MAX_LONG = 150  # texts of several nodes that are read at length: properties may be nested
+MAX_SHORT = 100  # characters of further ones
 MAX_NAMES = 20  # properties of one element
 MAX_PRICE = 200  # characters of an element with a price
 MAX_DEPTH = 256  # parents climbed to find the item that a property belongs to
@@ -64,6 +66,8 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
         return []
     top: list[dict[str, Any]] = []
     known: dict[int, dict[str, Any] | None] = {}
+    texts = _Texts()
+    shared: set[int] = set()  # items that have several names, and what is in them
     for node, attributes in islice(_marked(document, syntax), MAX_ELEMENTS):
         item: dict[str, Any] | None = None
         if syntax.item in attributes:
@@ -74,10 +78,28 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
             if item is not None:
                 top.append(item)
             continue
+        if item is not None:
+            names = names[:1] if id(owner) in shared else names  # else paths into it double with each level
+            if len(names) > 1 or id(owner) in shared:
+                shared.add(id(item))
         for name in names:
             plain = _plain(name)
-            _add(owner, plain, item if item is not None else _value(node, attributes, plain))
+            _add(owner, plain, item if item is not None else _value(node, attributes, plain, texts))
     return top
+
+
+class _Texts:
+    """The texts of one page's properties; only so many long ones."""
+
+    def __init__(self) -> None:
+        self._left = MAX_LONG
+
+    def of(self, node: LexborNode) -> str:
+        """The text of *node*."""
+        limit = LONG if self._left > 0 else MAX_SHORT
+        only = node.first_child
+        self._left -= only is not None and only.next is not None
+        return text_of(node, limit)
 
 
 def _marked(document: Document, syntax: Syntax) -> list[tuple[LexborNode, dict[str, str | None]]]:
@@ -125,7 +147,7 @@ def _add(item: dict[str, Any], name: str, value: Any) -> None:
         item[name] = [item[name], value]
 
 
-def _value(node: LexborNode, attributes: dict[str, str | None], name: str) -> str | None:
+def _value(node: LexborNode, attributes: dict[str, str | None], name: str, texts: _Texts) -> str | None:
     tag = node.tag or ""
     if content := attributes.get("content"):
         return content
@@ -137,4 +159,4 @@ def _value(node: LexborNode, attributes: dict[str, str | None], name: str) -> st
         return attributes.get(_LINKS[tag])
     if "price" in name.lower():
         return price_text(node, MAX_PRICE)
-    return text_of(node) or attributes.get("href")
+    return texts.of(node) or attributes.get("href")

@@ -69,7 +69,7 @@ def _stated(offer: Node) -> dict[str, Any]:
     price, currency = _scalar(offer.get("price")), _scalar(offer.get("priceCurrency"))
     if price is None:
         for specification in _nodes(offer.get("priceSpecification")):
-            if not _NOT_ASKED.search(str(specification.get("priceType", ""))):
+            if not _NOT_ASKED.search(str(_scalar(specification.get("priceType")))):
                 price = _scalar(specification.get("price") or specification.get("minPrice"))
                 currency = _scalar(specification.get("priceCurrency")) or currency
                 break
@@ -88,9 +88,9 @@ def _names(entry: Node, url: str) -> bool:
         return False
     if there is not None and there.query and (there.path, there.query) == (here.path, here.query):
         return True
-    sku = str(entry.get("sku") or "")
+    sku = _scalar(entry.get("sku"))
     values = [value for _, value in parse_qsl(here.query)] + re.split(r"[=&]", here.fragment)
-    return bool(sku) and sku in values
+    return sku is not None and str(sku) in values
 
 
 def available(entry: Node) -> bool:

@@ -10,6 +10,8 @@ from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from selectolax.lexbor import LexborNode
+
 from crawler.entities import unescape
 from crawler.extraction import jsonld
 from crawler.extraction.document import Document
@@ -24,6 +26,7 @@ BELOW_HEADING: Final = 6  # passages that may contain the date
 LONGEST_LINE: Final = 30  # words of a line searched for a date
 FIRST_YEAR: Final = 1995
 MANY_AUTHORS: Final = 10
+MANY_BYLINES: Final = 10
 
 _WORKS: Final = frozenset(
     str.split(
@@ -70,10 +73,13 @@ _BY = re.compile(
 _NO_NAME = re.compile(
     r"https?:|www\.|@[\w-]+\.|[{}<>|\\]|^(?:admin|administrator|author|unknown|editor|null|undefined)$", re.IGNORECASE
 )
+# Selectors, each with one for what is in such an element: `.byline a` would climb the whole tree from each link.
 _BYLINES: Final = (
-    "[itemprop~=author] [itemprop=name]", "[itemprop=author]", "a[rel~=author]", ".author-name", ".byline__name",
-    ".post-author", ".entry-author", ".byline a", ".author a", ".byline", ".author",
+    ("[itemprop~=author]", "[itemprop=name]"), ("[itemprop=author]", ""), ("a[rel~=author]", ""), (".author-name", ""),
+    (".byline__name", ""), (".post-author", ""), (".entry-author", ""), (".byline", "a"), (".author", "a"),
+    (".byline", ""), (".author", ""),
 )  # fmt: skip
+_ANY_BYLINE: Final = ", ".join(dict.fromkeys(css for css, _ in _BYLINES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +170,20 @@ def _author(document: Document, metas: Mapping[str, str], works: Sequence[dict[s
     for name in _AUTHORS if kind != "forum" else ():
         if (value := _name(metas.get(name, ""))) and not value.startswith("@"):
             return value
-    if kind in {"product", "shop"} or document.first(", ".join(_BYLINES)) is None:
+    if kind in {"product", "shop"} or document.first(_ANY_BYLINE) is None:
         return None
-    for css in _BYLINES:
-        if (node := document.first(css)) is not None and (value := _name(text_of(node, 300))):
+    for css, inner in _BYLINES:
+        if (node := _byline(document, css, inner)) is not None and (value := _name(text_of(node, 300))):
             return value
     return None
+
+
+def _byline(document: Document, css: str, inner: str) -> LexborNode | None:
+    """The first element of *css*, or the first of *inner* in one of them."""
+    if not inner:
+        return document.first(css)
+    found = (node.css_first(inner) for node in document.tree.css(css)[:MANY_BYLINES])
+    return next((node for node in found if node is not None), None)
 
 
 def _names(value: Any) -> list[str]:

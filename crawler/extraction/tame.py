@@ -23,14 +23,14 @@ from crawler.extraction.tokens import ATTRIBUTE, RAW, VALUE, compiled
 
 SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm
 FEW_TAGS: Final = 1_500
-TAGS_UNCHECKED: Final = 20_000  # a page with fewer tags cannot nest deep enough to matter
+TAGS_UNCHECKED: Final = 10_000  # a page with fewer start tags cannot nest deep enough to matter
 MAX_DEPTH: Final = 1_000  # of nested elements; browsers stop at 512
 MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: the elements they may become
 # Each end tag moves such an element some levels deeper, at a cost proportional to the depth.
 MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
 MAX_STEPS: Final = 2_500_000  # end tags times depth
-MAX_NESTED: Final = 300_000_000  # elements that may nest times other tags: steps of searches for an open one
-MAX_NESTING: Final = 20_000  # elements: readers of the tree also pay for depth
+MAX_NESTED: Final = 60_000_000  # elements that may nest times other tags: steps of searches for an open one
+MAX_NESTING: Final = 10_000  # elements: readers of the tree also pay for depth
 MAX_ROOTS: Final = 20  # <html> and <body>: each adds its attributes to the first one
 MAX_ATTRIBUTES: Final = 500  # per tag, if one has more than RUN
 RUN: Final = 700  # consecutive attributes; harmless in every tag of a page
@@ -142,7 +142,7 @@ def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
     if not unclosed:
         return page
     tags = page.count(b"<")
-    depth = tags if tags < TAGS_UNCHECKED else 2 * MAX_DEPTH
+    depth = tags if tags < 2 * TAGS_UNCHECKED else 2 * MAX_DEPTH
     sunk = unclosed * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
     return _STRAY.sub(b"<embed", page) if sunk or unclosed * tags > MAX_REOPENED else page
 

@@ -98,6 +98,18 @@ GROWING: dict[str, Bomb] = {
     "values of end tags in svg": filled("<svg><title>", "</b a=b>text"),
 }
 BOMBS: dict[str, Bomb] = {
+    # selectors that climb
+    "names deep inside": after("<article><p>text</p>", "<span>", 9_000, "<i itemprop=name></i>"),
+    "inputs deep inside": after(
+        "<h1>A lamp</h1><b class=price>EUR 9.99</b><button>Add to cart</button>", "<span>", 9_000, "<input name=x>"
+    ),
+    # microdata
+    "items under several names": filled(
+        "<h1>x</h1>", "<rtc itemscope itemtype=schema.org/Product itemprop='offers price name sku' content=#>x"
+    ),
+    "properties in properties": filled(
+        "<div itemscope itemtype=Product typeof=Product>", "<span itemprop=name property=name>a<i>b</i>"
+    ),
     # unclosed formatting elements, opened again in every block
     "44 KB of b": after("<p>", "<b id=#>", 1_900, "<p>x"),
     "few of b": after("<p>", "<b id=#>", 300, "<p>x"),
