@@ -7,12 +7,16 @@ a page must not choose them. Labels that the Standard does not name are ignored.
 from __future__ import annotations
 
 import codecs
+import re
 from functools import lru_cache
 from typing import Final
 
+from charset_normalizer import from_bytes
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, to_unicode
 
 LONGEST_HEADER: Final = 1_000  # characters of a Content-Type
+SAMPLE: Final = 65_536  # bytes of a page that names no encoding; guessing from 9 MB takes 2 s
+FEW: Final = 10  # one undecodable byte in so many characters beyond ASCII: UTF-8 with a flaw
 
 # encoding.spec.whatwg.org, 4.2: labels by Python's name for the encoding. Those of `replacement` (ISO-2022-KR, HZ ...)
 # and `x-user-defined` are not encodings of text.
@@ -68,6 +72,13 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
 )
+# Those of other scripts than Latin: text in one of them is told from the others by its letters.
+_OTHER_SCRIPTS: Final = {
+    name: name.replace("_r", "-r").replace("_5", "-5")  # as in ENCODINGS
+    for name in str.split("cp1251 koi8_r iso8859_5 cp1253 cp1255 cp1256 cp874 gb18030 big5hkscs euc_jp cp932 cp949")
+}
+_FOREIGN = re.compile(rb"[\x80-\x9f\xa1-\xff]{4,}")  # Latin scripts have single letters beyond ASCII, and spaces (A0)
+_ASCII: Final = bytes(range(0x80))
 _BOM_STARTS: Final = frozenset((b"\xef", b"\xfe", b"\xff", b"\0"))
 
 
@@ -82,15 +93,9 @@ def declared(content_type: str | None, body: bytes) -> str | None:
 
 
 def encoding(content_type: str | None, body: bytes) -> str:
-    """The encoding of any *body*: the declared one, else UTF-8 if it is valid, else Windows-1252."""
-    name = declared(content_type, body)
-    if name is not None:
-        return name
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+    """The encoding of any *body*: the declared one, else UTF-8 if it is valid or nearly so, else one of its script,
+    else Windows-1252."""
+    return declared(content_type, body) or _guessed(body)
 
 
 def correction(content_type: str | None, body: bytes) -> str | None:
@@ -102,6 +107,8 @@ def correction(content_type: str | None, body: bytes) -> str | None:
         ours = bom[1] if bom else ours
     if ours is None and scrapys is None:
         scrapys, ours = html_body_declared_encoding(body), _named_by_itself(body)
+    if ours is None and scrapys is None:  # Scrapy would choose among all of Python's
+        return None if body.isascii() else _guessed(body)
     return None if ours == scrapys else ours or encoding(content_type, body)
 
 
@@ -110,6 +117,23 @@ def decode(body: bytes, content_type: str | None = None) -> str:
     if bom := _bom(body):
         return body[len(bom[0]) :].decode(bom[1], "replace")
     return to_unicode(body, encoding(content_type, body))
+
+
+def _guessed(body: bytes) -> str:
+    """Known weakness: Latin scripts other than Western are taken for Windows-1252."""
+    text = body.decode("utf-8", "replace")
+    flaws = text.count("\ufffd")
+    if not flaws or flaws * FEW < len(text) - len(text.encode("ascii", "ignore")):
+        return "utf-8"
+    if (first := _FOREIGN.search(body)) is None:
+        return "cp1252"
+    start = body.rfind(b">", 0, first.start()) + 1
+    sample = body[start : start + SAMPLE]
+    sample = sample[: sample.rfind(b"<") if len(sample) == SAMPLE and b"<" in sample else SAMPLE]  # whole characters
+    if 2 * sum(map(len, _FOREIGN.findall(sample))) < len(sample.translate(None, _ASCII)):
+        return "cp1252"
+    best = from_bytes(sample, cp_isolation=list(_OTHER_SCRIPTS)).best()
+    return _OTHER_SCRIPTS[best.encoding] if best is not None else "cp1252"
 
 
 def _bom(body: bytes) -> tuple[bytes, str] | None:

@@ -101,6 +101,35 @@ def test_a_megabyte_is_decoded_in_no_time(name: str) -> None:
         assert spent < 0.75, "a quarter of it, twice: by us and by Scrapy"
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cp1252", "a long text in English, and one café"),
+        ("cp1252", "Größe, déjà vu, ¿mañana?\xa0\xa0\xa0\xa0ÄÖÜß"),
+        ("cp1251", "Смартфон с большим экраном и хорошей камерой, есть в наличии"),
+        ("koi8-r", "Смартфон с большим экраном и хорошей камерой, есть в наличии"),
+        ("cp1253", "Το προϊόν είναι διαθέσιμο στο κατάστημα και κοστίζει λίγο"),
+        ("gb18030", "该产品有现货，可以在我们的网站上订购，价格优惠"),
+        ("cp932", "この商品は在庫があります。お店のサイトでご注文いただけます"),
+        ("cp949", "이 제품은 재고가 있으며 저희 웹사이트에서 주문할 수 있습니다"),
+        ("utf-8", "この商品は在庫があります"),
+    ],
+    ids=["english", "western", "russian", "koi8", "greek", "chinese", "japanese", "korean", "utf-8"],
+)
+def test_a_page_that_names_none_is_read_in_the_encoding_of_its_script(name: str, text: str) -> None:
+    page = f"<html><p>{text}</p></html>"
+    assert read(page.encode(name), "text/html") == page
+
+
+def test_utf_8_with_a_flaw_is_utf_8() -> None:
+    assert read("この商品は在庫があります".encode()[:-1], "text/html") == "この商品は在庫がありま�"
+
+
+def test_a_guess_costs_no_more_for_a_large_page() -> None:
+    body = b"a " * 4_000_000 + b"\xe9"
+    assert cpu_seconds(lambda: charsets.encoding("text/html", body), 0.5) < 0.5
+
+
 @given(
     st.binary(max_size=80),
     st.sampled_from([b"", b"<meta charset=utf-16le>", b"\xff\xfe\0\0", b"<?xml encoding="]),
