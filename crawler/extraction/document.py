@@ -33,8 +33,10 @@ _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I
 # A relative link that can be appended to its page's folder unchanged, and such a folder.
 BESIDE: Final = re.compile(r"\w(?:[\w%+~.,-]++|/(?![/.]))*+(?:\?(?:[\w%+~.,=&-]++|/(?![/.]))++)?+", re.ASCII)
 _FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z\d+.-]*+://[^/?#]*+")
 _WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:;!*-]*+)?+", re.ASCII)
 NO_PAGES: Final = ("javascript:", "mailto:", "tel:")
+DOUBLE: Final = ("/", "\\")  # behind a first slash: a host follows
 
 
 R = TypeVar("R")
@@ -153,8 +155,8 @@ class Document:
 
     @cached_property
     def origin(self) -> str:
-        """Scheme, host and port of the page: `https://shop.example.com`."""
-        return "/".join(self.url.split("/", 3)[:3])
+        """Scheme, host and port of the page: `https://shop.example.com`; "" if its URL has none."""
+        return _origin(self.url)
 
     @cached_property
     def canonical_url(self) -> str:
@@ -186,7 +188,7 @@ class Document:
         """*href* as an absolute http(s) URL without fragment, or None if that is impossible."""
         if not isinstance(href, str) or not href:
             return None
-        if href[0] == "/" and href[1:2] not in "/\\" and self.root and "/." not in href:
+        if href[0] == "/" and href[1:2] not in DOUBLE and self.root and "/." not in href:
             return self.root + href.partition("#")[0].rstrip()  # 90 % of links, at a tenth of the cost
         if href.startswith(self.own):
             return href.partition("#")[0].rstrip()
@@ -201,7 +203,7 @@ class Document:
         """The prefix of links that start with a slash; "" if they need urljoin."""
         if self.base_url == self.url:
             return self.origin
-        root = "/".join(self.base_url.split("/", 3)[:3])
+        root = _origin(self.base_url)
         return root if _WHOLE.fullmatch(root) else ""
 
     @cached_property
@@ -240,6 +242,11 @@ def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode
             and parent.tag_id not in HIDDEN
         ):
             yield text, parent
+
+
+def _origin(url: str) -> str:
+    found = _ORIGIN.match(url)
+    return found[0] if found else ""
 
 
 def join(base: str, href: str) -> str | None:

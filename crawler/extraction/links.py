@@ -11,7 +11,7 @@ from typing import Final
 from crawler.caches import cached
 from crawler.extraction import opengraph
 from crawler.extraction.anchors import Anchor, anchors, of_elements
-from crawler.extraction.document import BESIDE, NO_PAGES, Document
+from crawler.extraction.document import BESIDE, DOUBLE, NO_PAGES, Document
 from crawler.extraction.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
@@ -208,13 +208,13 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
     """
     origin, own, obeys, others = document.origin, document.own, rules.obey_nofollow, _Others(document.url)
     start, folder, is_beside = len(origin), document.folder[len(origin) :], BESIDE.fullmatch
-    is_root, is_itself = document.root == origin, document.base_url == document.url
+    is_root, is_itself = document.root == origin != "", document.base_url == document.url
     known: set[str] = set()
     for href, relations in islice(found, MAX_LINKS):
         if not href or href in known or (relations and obeys and "nofollow" in relations):
             continue
         known.add(href)
-        if is_root and href[0] == "/" and href[1:2] not in "/\\" and "/." not in href:
+        if is_root and href[0] == "/" and href[1:2] not in DOUBLE and "/." not in href:
             yield origin, (href.partition("#")[0] if "#" in href else href).rstrip(), relations
         elif href.startswith(own):
             yield origin, href[start:].partition("#")[0].rstrip(), relations

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.extraction import links
 from crawler.extraction.document import Document, join
 from crawler.extraction.tame import MAX_DEPTH
 from tests.effort import cpu_seconds
@@ -90,6 +91,22 @@ def test_the_address_of_a_page_has_no_credentials() -> None:
 )
 def test_absolute_addresses(href: str | None, target: str | None) -> None:
     assert Document("<p>", URL).absolute(href) == target
+
+
+@pytest.mark.parametrize("rest", ["", "?page=2", "?from=/a/b", "#/top"])
+def test_an_address_without_a_path_has_links_too(rest: str) -> None:
+    document = Document(
+        '<a href="/product/b">b</a><a href="//shop.example/product/c">c</a>', f"https://shop.example{rest}"
+    )
+    assert [document.absolute(href) for href in ("/b", "/", "b")] == [
+        f"https://shop.example/{b}" for b in ("b", "", "b")
+    ]
+    assert list(links(document, document.url)) == ["https://shop.example/product/b", "https://shop.example/product/c"]
+
+
+def test_a_page_without_an_address_has_no_absolute_links() -> None:
+    document = Document('<a href="/product/b">b</a>', "")
+    assert (document.absolute("/product/b"), list(links(document, ""))) == (None, [])
 
 
 def test_visible_texts_leave_out_what_is_not_shown() -> None:
