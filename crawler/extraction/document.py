@@ -130,9 +130,8 @@ class Document:
     @cached_property
     def head(self) -> str:
         """The start of the markup up to <body>, at most HEAD_CHARACTERS."""
-        start = self.markup[:HEAD_CHARACTERS]
-        end = start.find("<body")
-        return start if end < 0 else start[:end]
+        end = self.markup.find("<body", 0, HEAD_CHARACTERS)
+        return self.markup[: end if end >= 0 else HEAD_CHARACTERS]
 
     @cached_property
     def language(self) -> str:

@@ -25,7 +25,7 @@ class Draft:
 
     def lacks(self, *names: str) -> bool:
         """Whether any of *names* is missing."""
-        return any(name not in self.fields for name in names)
+        return not self.fields.keys() >= {*names}
 
     def fill(self, raw: Mapping[str, Any], source: str) -> None:
         """Set missing fields from *raw* values; an implausible one leaves its field to the next source."""

@@ -10,17 +10,14 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import tag_ids
 
-_WANTED: Final = "h1,title,[itemscope],[itemprop],[typeof]"
-
-
-_H1, _TITLES = tag_ids("h1"), tag_ids("h1 title")
+_WANTED: Final = "h1,[itemscope],[itemprop],[typeof]"
+_H1: Final = tag_ids("h1")
 
 
 class Elements(NamedTuple):
     """All in document order, each once."""
 
     h1s: list[LexborNode]
-    titles: list[LexborNode]  # and h1s
     microdata: list[tuple[LexborNode, dict[str, str | None]]]  # with itemscope or itemprop, if there is an itemscope
     has_rdfa: bool
 
@@ -31,7 +28,7 @@ def of(document: Document) -> Elements:
 
 
 def _found(document: Document) -> Elements:
-    titles: list[LexborNode] = []
+    h1s: list[LexborNode] = []
     marked: list[tuple[LexborNode, dict[str, str | None]]] = []
     has_items = has_rdfa = False
     last = 0
@@ -40,10 +37,9 @@ def _found(document: Document) -> Elements:
         if identity == last:  # once for each selector that it matches
             continue
         last, tag, attributes = identity, node.tag_id, node.attributes
-        if tag in _TITLES:
-            titles.append(node)
+        if tag in _H1:
+            h1s.append(node)
         has_items = has_items or "itemscope" in attributes
         has_rdfa = has_rdfa or "typeof" in attributes
         marked.append((node, attributes))
-    h1s = [node for node in titles if node.tag_id in _H1]
-    return Elements(h1s, titles, marked if has_items else [], has_rdfa)
+    return Elements(h1s, marked if has_items else [], has_rdfa)

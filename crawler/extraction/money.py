@@ -83,10 +83,10 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
 def _of_surroundings(page: View, index: int, number: str, country: str) -> Candidate | None:
     """A *number* with the currency in an element around it, or none, but named a price."""
     text, node = page.texts[index]
-    is_mentioned = _is_mentioned(page, index, country)
     unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
-    if (unit and not is_mentioned) or page.flags(node) & view.OTHER:
+    if (unit and not _is_mentioned(page, index, country)) or page.flags(node) & view.OTHER:
         return None  # of another product, a number without a currency is left alone
+    is_mentioned = unit or _is_mentioned(page, index, country)
     for element in islice(around(node), int(_is_alone(text, node)), None) if is_mentioned else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
@@ -189,7 +189,8 @@ def _beside(page: View, index: int, number: str, country: str) -> str | None:
     """The currency at the end of the text before, or at the start of the text after."""
     after = page.texts[index + 1][0][: currencies.MAX_BESIDE - 1] if index + 1 < len(page.texts) else ""
     before = _label(page, index)[-currencies.MAX_BESIDE :]
-    if not any(text and currencies.mentions(text, country) for text in (before, after)):
+    mentions = currencies.mentions
+    if not ((before and mentions(before, country)) or (after and mentions(after, country))):
         return None  # nearly always
     return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
 

@@ -110,7 +110,7 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         found.articles.append(name_of(node.get("headline")) or name_of(node.get("name")) or "")
     if kinds & SUBJECTS and not listed:
         found.subjects.append(name_of(node.get("name")) or "")
-    if not listed and any(kind.endswith("event") for kind in kinds):
+    if not listed and "event " in f"{' '.join(kinds)} ":
         found.events.append(name_of(node.get("name")) or "")
     found.other_page = found.other_page or not kinds.isdisjoint(OTHER_PAGES)
     inside = listed or "itemlist" in kinds

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from crawler.extraction import elements, identifiers, jsonld, markup, opengraph, schema_org, values
+from crawler.extraction import identifiers, jsonld, markup, opengraph, schema_org, values
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.nodetext import text_of
 
@@ -69,7 +69,7 @@ class Structured:
     @cached_property
     def headings(self) -> list[str]:
         """The page's h1 and title."""
-        return [text_of(node, MAX_HEADING) for node in elements.of(self.document).titles[:10]]
+        return [text_of(node, MAX_HEADING) for node in self.document.tree.css("h1,title")[:10]]
 
     def _take(self, items: Iterable[Any], source: str) -> None:
         evidence, url = self.evidence, self.document.url
