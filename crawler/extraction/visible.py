@@ -27,6 +27,7 @@ _BRANDED = re.compile(
     r"(?:[-_]*(?:name|link|title|value|wrapper|container|text))?(?:$|\s)",
     re.IGNORECASE,
 )
+_QUOTABLE = re.compile(r"[^\"\\\s]{1,39}")  # in a selector; longer than any brand
 _LOGO = re.compile(r"^logo (?:von |de |di |of )?|[- ]logo$", re.IGNORECASE)
 _REVIEWS = re.compile(
     r"(\d[\d.,\u00a0]{0,9})\s*(?:customer |verified |product )?(?:reviews?|ratings?|opini|bewertung|rezension|avis\b"
@@ -45,7 +46,6 @@ NEAR = 60  # texts around the heading
 AROUND = 3  # elements around a text that may be named a brand
 BESIDE = 4  # texts right by the heading
 MAX_LOGOS = 30
-REACH = 2_000  # characters of a tag before its alt
 MAX_RATING = 200  # characters
 
 
@@ -110,24 +110,17 @@ def _linked_brand(page: View) -> str | None:
         is_apart = text != heading and bool(page.flags(node) & view.LINK) and not page.flags(node) & view.OTHER
         if is_apart and _begun(text, heading, page.title):
             return text
-    return _logo_brand(page.document.markup, heading, page.title)
+    return _logo_brand(page, heading)
 
 
-def _logo_brand(markup: str, heading: str, title: str) -> str | None:
-    """The text of an image named a logo or brand, with which heading or title begin; read from the source."""
-    opened = f'alt="{heading.partition(" ")[0] or title.partition(" ")[0]}'
-    at = markup.find(opened)
-    for _ in range(MAX_LOGOS if len(opened) > 5 else 0):
-        end = markup.find('"', at + 5, at + 5 + MAX_BRAND) if at >= 0 else -1
-        begun = _begun(_LOGO.sub("", markup[at + 5 : end]), heading, title) if end >= 0 else None
-        start = max(0, at - REACH)
-        if begun and _LOGOS.search(
-            markup, max(start, markup.rfind("<", start, at)), markup.find(">", end, end + REACH)
-        ):
+def _logo_brand(page: View, heading: str) -> str | None:
+    """The text of an image named a logo or brand, with which heading or title begin."""
+    first = heading.partition(" ")[0] or page.title.partition(" ")[0]
+    for node in page.document.tree.css(f'[alt^="{first}"]')[:MAX_LOGOS] if _QUOTABLE.fullmatch(first) else ():
+        attributes = node.attributes
+        begun = _begun(_LOGO.sub("", attributes["alt"] or ""), heading, page.title)
+        if begun and any(_LOGOS.search(f"{name} {value}") for name, value in attributes.items()):
             return begun
-        if at < 0:
-            break
-        at = markup.find(opened, at + 5)
     return None
 
 
@@ -156,25 +149,30 @@ def _is_branded(classes: str) -> bool:
 
 def shown_rating(page: View) -> tuple[str, str] | None:
     """(value, end of the scale) of the first rating in words: `4.5 out of 5`."""
-    for node, shown in page.once(_stars):
+    for node in page.once(_stars):
         attributes = node.attributes
-        for text in (attributes.get("aria-label"), attributes.get("title"), shown):
+        for text in (attributes.get("aria-label"), attributes.get("title"), text_of(node, MAX_RATING)):
             if text and len(text) < MAX_RATING and (match := _SCORE.search(text)):
                 return match[1], match[2]
     return None
 
 
-def _stars(page: View) -> list[tuple[LexborNode, str]]:
-    """Elements that show a rating, with their texts."""
-    return [(node, text_of(node, MAX_RATING)) for node in page.document.tree.css(_STARS)[:50]]
+def _stars(page: View) -> list[LexborNode]:
+    """Elements that show a rating."""
+    return page.document.tree.css(_STARS)[:50]
+
+
+def _of_stars(page: View) -> Iterator[str]:
+    """Their texts."""
+    for node in page.once(_stars):
+        yield text_of(node, MAX_RATING)
 
 
 def shown_reviews(page: View) -> str | None:
-    """The number of reviews in words, beside the rating or near the heading: `782 reviews`."""
+    """The number of reviews in words, near the heading or beside a rating: `782 reviews`."""
     start = max(0, page.heading_index)
     near = (page.texts[at][0] for at in page.numbers if start <= at < start + NEAR)
-    stars = (text for _, text in page.once(_stars))
-    counted = (_REVIEWS.search(text) for text in chain(stars, near) if len(text) <= MAX_RATING)
+    counted = (_REVIEWS.search(text) for text in chain(near, _of_stars(page)) if len(text) <= MAX_RATING)
     return next((found[1] for found in counted if found), None)
 
 
