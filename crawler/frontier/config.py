@@ -127,6 +127,7 @@ class FrontierConfig:
             "CLOCK_GRAIN_MS": CLOCK_GRAIN_MS,
             "SUSPECT_DELIVERIES": SUSPECT_DELIVERIES,
             "DEDUPE": self.dedupe,
+            "WINDOWS": int(self.dedupe == "window"),  # 1 also where a generation was opened so: see layout
             "WINDOW_S": self.window_s,
             "BLOOM_PAGES": max(1, math.ceil(self.bloom_capacity / self.shards * self._bloom_bits / BLOOM_PAGE_BITS)),
             "BLOOM_HASHES": round(self._bloom_bits * math.log(2)),

@@ -13,7 +13,7 @@
 -- can be counted: what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere
 -- are filed again (lib/refile). What waits for a time beyond the calendar comes now.
 -- include: clock damage state tally hosts addresses members refile
-local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 1e14
+local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
   'reaped',

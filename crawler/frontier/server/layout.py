@@ -1,4 +1,5 @@
-"""Checks how many shards the data was written with: a host that moved to another shard would get requests from both."""
+"""What the data in Redis was written with: the number of shards, as a host that moved to another one would get requests
+from both; and the modes of deduplication."""
 
 from __future__ import annotations
 
@@ -33,6 +34,16 @@ async def check(shards: Shards) -> None:
     except FrontierError as error:
         if not isinstance(error.__cause__, NoPermissionError | OutOfMemoryError | ReadOnlyError):
             raise  # otherwise a client that may write records it
+
+
+async def adopt_modes(shards: Shards) -> None:
+    """FRONTIER_DEDUPE is fixed when a generation opens: those in `window` mode are served whatever it says now.
+
+    Known weakness: one that another fleet opens so later is noticed at the next start only.
+    """
+    rows = [row for answer in await shards.stats_all() for row in answer[5]]
+    if any(dict(zip(flat[::2], flat[1::2], strict=True)).get(b"mode") == b"window" for _, flat in rows):
+        shards.serve_windows()
 
 
 async def _any_work(shards: Shards, count: int) -> bool:

@@ -19,7 +19,7 @@ from crawler.frontier.server.failures import translating
 
 Client = Redis | RedisCluster
 _LUA = files("crawler.frontier") / "lua"
-_INCLUDE = re.compile(r"^-- include ?(\w*): (.*)$", re.MULTILINE)  # with a word: in that mode of deduplication only
+_INCLUDE = re.compile(r"^-- include ?(\w*): (.*)$", re.MULTILINE)  # with `window`: only where that mode is in use
 _LITERAL = r"(?:-?[\d.]+|'[^']*')"
 _CONSTANTS = re.compile(
     rf"^local ([A-Z][A-Z_]+(?:, [A-Z][A-Z_]+)*) = ({_LITERAL}(?:, {_LITERAL})*)(?: *--.*)?$", re.MULTILINE
@@ -91,6 +91,16 @@ class Scripts:
         self._replaced = replaced or {}
         self._built: dict[str, tuple[str, str]] = {}
 
+    @property
+    def has_windows(self) -> bool:
+        """Whether fingerprints are kept for a window, in this configuration or by some generation."""
+        return bool(self._constants.get("WINDOWS"))
+
+    def serve_windows(self) -> None:
+        """A generation keeps the mode that it was opened with: from now on end windows, too."""
+        self._constants = {**self._constants, "WINDOWS": 1}
+        self._built.clear()
+
     async def run(self, name: str, keys: Sequence[str], *arguments: bytes | str | float) -> Any:
         """Run lua/<name>.lua on the node of *keys*; a server that does not know it yet is given its text.
 
@@ -116,10 +126,7 @@ class Scripts:
         """The whole script as the server gets it."""
         shebang, _, body = self._source(name).partition("\n")
         included = [
-            part
-            for mode, names in _INCLUDE.findall(body)
-            if mode in {"", self._constants.get("DEDUPE")}
-            for part in names.split()
+            part for mode, names in _INCLUDE.findall(body) if not mode or self.has_windows for part in names.split()
         ]
         parts = [self._source(f"lib/{part}") for part in included]
         return "\n".join((shebang, inlined(nested(parts, saving(body, parts)), self._constants)))

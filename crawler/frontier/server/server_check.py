@@ -32,7 +32,7 @@ async def prepare(client: Any, shards: Shards) -> tuple[str, ...]:
     """Check and tune the server; returns advice for the operator, or raises ServiceError."""
     try:
         await _loaded(client)
-        await shards.run_all("stats")
+        await layout.adopt_modes(shards)
         await layout.check(shards)
         return await _advice(client)
     except (FrontierError, RedisError, OSError) as error:

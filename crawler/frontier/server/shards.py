@@ -55,6 +55,15 @@ class Shards:
         """The SHA-1 by which the server and its statistics name a script."""
         return self._scripts.digest(name)
 
+    @property
+    def has_windows(self) -> bool:
+        """Whether fingerprints are kept for a window, in this configuration or by some generation."""
+        return self._scripts.has_windows
+
+    def serve_windows(self) -> None:
+        """See Scripts."""
+        self._scripts.serve_windows()
+
     async def _mend(self, command: str, key: str) -> bool:
         """Set a key of ours aside that has another type than *command* expects; False for others' keys."""
         tag = next((tag for tag in self._tags if key.startswith(f"{tag}:")), None)

@@ -36,11 +36,10 @@ class Generations:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _forget_outlived(self) -> int:
-        """In `window` mode, check all fingerprints for an expired window once per quarter of the window."""
-        config = self._shards.config
-        if config.dedupe != "window":
+        """Where there are windows, check all fingerprints for an expired window once per quarter of the window."""
+        if not self._shards.has_windows:
             return 0
-        return sum(await self._shards.run_all("window", config.window_s * 250))
+        return sum(await self._shards.run_all("window", self._shards.config.window_s * 250))
 
     async def sweep(self) -> int:
         """Take one small step of forgetting idle hosts and finished generations; returns how much is left.

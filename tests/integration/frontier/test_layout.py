@@ -9,7 +9,8 @@ import pytest
 from crawler.errors import ConfigError
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
-from tests.integration.frontier.making import message, timed
+from crawler.frontier.messages import PushOutcome
+from tests.integration.frontier.making import Timed, message, timed
 
 
 def of_shards(client: Any, count: int) -> Frontier:
@@ -67,3 +68,18 @@ async def test_the_state_of_an_older_release_is_read(redis_client: Any) -> None:
     await redis_client.set(key, (await redis_client.get(key))[:104])
     await world.frontier.push([message(2)])
     assert await world.fetch() + await world.fetch() == [1, 2]
+
+
+@pytest.mark.parametrize("later", ["bloom", "compact", "exact"])
+async def test_a_window_ends_also_once_the_setting_has_changed(redis_client: Any, later: str) -> None:
+    """A generation keeps the mode that it was opened with."""
+    before = await timed(redis_client, dedupe="window", window_s=60)
+    await before.frontier.push([message(1), message(2, "b.example")])
+    after = Timed(redis_client, dedupe=later, window_s=60)
+    await after.frontier.open()
+    assert await after.frontier.push([message(1)]) == [PushOutcome.DUPLICATE]
+    assert sorted(await after.fetch()) == [1, 2]
+    assert await after.frontier.push([message(1)]) == [PushOutcome.DUPLICATE]
+    await after.pass_ms(61_000)
+    await after.frontier.generations.tidy()
+    assert await after.frontier.push([message(1)]) == [PushOutcome.ACCEPTED]

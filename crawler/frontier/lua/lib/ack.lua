@@ -6,9 +6,9 @@ local function ack(r, id)
   release_unreported(r)
   local t = tally(r[STREAM], r[GENERATION])
   t.leased, t.done = t.leased - 1, t.done + 1
-  local envelope = (DEDUPE == 'window' or state.again > 0) and call('HGET', T .. ':body', id)
+  local envelope = (WINDOWS == 1 or state.again > 0) and call('HGET', T .. ':body', id)
   envelope = whole(id, envelope)
-  if envelope and DEDUPE == 'window' then leave(seen_set(r[STREAM], r[GENERATION]), envelope, now) end
+  if envelope and WINDOWS == 1 then leave(seen_set(r[STREAM], r[GENERATION]), envelope, now) end
   if envelope and state.again > 0 then supersede(r[STREAM], envelope) end
   end_lease(id, r)
   acked[#acked + 1] = id
