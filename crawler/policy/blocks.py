@@ -39,7 +39,9 @@ STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 429, 430, 456, 4
 
 _OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
 _UNINDEXED: Final = (b"oindex", b"NOINDEX")
-_SELLS: Final = re.compile(r"[€$£¥₹₽]\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)")  # in the text
+_SELLS: Final = re.compile(
+    r"(?:[€$£¥₹₽]|\b(?:eur|usd|gbp|chf))\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)"
+)  # in the text
 # How titles begin of pages that tell about such pages.
 _TELLS: Final = (
     "what ", "how ", "why ", "when ", "was ist ", "wie ", "warum ", "qué ", "que es ", "cómo ", "qu'est", "comment ",

@@ -26,6 +26,34 @@ PROSE = "<p>" + "A lamp of brushed steel that stands on any desk and swings both
 
 BLOCKS: tuple[Answer, ...] = (
     Answer(
+        "a block without an error number", "cloudflare", page("Blocked", "<h1>Sorry, you have been blocked</h1>"), 403
+    ),
+    Answer(
+        "a proof sent by a script",
+        "akamai",
+        page("", "<script>x.open('POST','/_sec/verify?provider=interstitial')</script>"),
+    ),
+    Answer(
+        "the script alone",
+        "kasada",
+        '<html><script src="/149e9513-01fa-4fb0-aad4-566afd725d1b/x/p.js"></script></html>',
+        429,
+    ),
+    Answer("a rejection in Spanish", "f5", page("Rechazada", "La URL solicitada fue rechazada. Su ID: 123"), 200),
+    Answer("a detour", "shopee", "<html><script>location.href='/verify/traffic/error?x=1'</script></html>"),
+    Answer("a pause", "ticketmaster", page("Tickets", "<h1>Your Browsing Activity Has Been Paused</h1>"), 403),
+    Answer("a challenge", "wildberries", page("Soon", '<script src="/__wbaas/challenges/antibot/x.js"></script>'), 498),
+    Answer("a cookie", "servicepipe", page("", "<script>function get_cookie_spsc_encrypted_part(){}</script>"), 403),
+    Answer("a challenge", "gcore", page("Wait", '<script src="/gcdn_cgi/jsch.js"></script>')),
+    Answer("a challenge", "hostinger", page("Wait", '<script src="/hcdn-cgi/jschallenge"></script>')),
+    Answer("intercepted", "safeline", page("Intercepted", "<p>Security Detection Powered By SafeLine WAF</p>"), 403),
+    Answer("a check of the address", "btwaf", "<html><script>location.href='/a_yanzheng_ip.php?key=1'</script></html>"),
+    Answer("a ban", "crowdsec", page("CrowdSec Ban", "<h1>CrowdSec Access Forbidden</h1>"), 403),
+    Answer(
+        "an unpaid site", "suspended", page("Account Suspended", "<h1>Account Suspended</h1><p>Contact your host.</p>")
+    ),
+    Answer("a widget and a step", "captcha", page("One more step", "<altcha-widget></altcha-widget>", NOINDEX), 403),
+    Answer(
         "managed challenge",
         "cloudflare",
         page("Just a moment...", "<noscript>Enable JavaScript and cookies to continue</noscript>", NOINDEX),
@@ -274,6 +302,21 @@ PAGES: tuple[Answer, ...] = (
     ),
     Answer("an API's refusal", "", '{"error": "forbidden", "message": "the token lacks a scope"}', 403),
     Answer("a polite rate limit", "", page("Too Many Requests", "<p>Slow down a little, please.</p>"), 429),
+    Answer("a quarrel", "", page("anna", "<a href=/>Forum</a><h1>anna</h1><p>You have been blocked by this user.</p>")),
+    Answer(
+        "a member who left", "", page("bob", "<a href=/>Forum</a><p>Posts: 12. This account has been suspended.</p>")
+    ),
+    Answer("a novel", "", page("Captcha - A Novel", "<h1>Captcha - A Novel</h1><p>EUR 9.99</p><button>Buy</button>")),
+    Answer(
+        "a small page with a sensor",
+        "",
+        page("Soon", "<p>We open in May.</p><script src=/149e9513-01fa-4fb0-aad4-566afd725d1b/p.js></script>"),
+    ),
+    Answer(
+        "a form with a widget",
+        "",
+        page("Newsletter", "<h1>News</h1><form><altcha-widget></altcha-widget><input name=mail></form>"),
+    ),
     Answer("maintenance", "", page("Back soon", "<p>We are down for maintenance.</p>"), 503),
     Answer("a dead origin", "", page("shop.example | 521: Web server is down", "<p>Web server is down</p>"), 521),
     Answer("robots for sale", "", page("Are you a robot fan? Vacuums", PROSE)),
