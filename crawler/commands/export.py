@@ -24,7 +24,7 @@ from crawler.storage import connection, reader, rows
 from crawler.storage.config import StorageConfig
 from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
-from crawler.storage.markdown_files import MarkdownFiles
+from crawler.storage.markdown_files import MarkdownFiles, unfinished
 
 FORMATS = ("jsonl", "csv", "markdown")
 STEP = 1_000  # documents between updates of the progress bar
@@ -128,7 +128,7 @@ def _target(output: str | None) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="") as target:
             yield target
         return
-    part = path.with_name(f".{path.name}.part")
+    part = unfinished(path)
     try:
         with part.open("w", encoding="utf-8", newline="") as target:
             yield target

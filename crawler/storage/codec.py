@@ -46,10 +46,12 @@ class _DecimalCodec(TypeCodec):
         return value.to_decimal()
 
 
-# Decimal in both directions, and times with their zone; one beyond the years 1 to 9999 is read as the nearest.
+# Decimal in both directions, and times with their zone; one beyond the years 1 to 9999 is read as the nearest, and
+# bytes in a text that are no UTF-8 as U+FFFD: another program may have written anything.
 CODEC: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
     tz_aware=True,
     tzinfo=UTC,
     type_registry=TypeRegistry([_DecimalCodec()]),
     datetime_conversion=DatetimeConversion.DATETIME_CLAMP,
+    unicode_decode_error_handler="replace",
 )

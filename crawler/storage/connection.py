@@ -35,6 +35,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
             uri,
             tz_aware=True,
             datetime_conversion="DATETIME_CLAMP",  # a time beyond the calendar, by another program, spoils no batch
+            unicode_decode_error_handler="replace",  # the same of bytes that are no UTF-8
             appname="shoal",
             serverSelectionTimeoutMS=timeout_ms,
             connectTimeoutMS=timeout_ms,

@@ -51,5 +51,5 @@ async def ensure_expiry(database: Database, collection: str, days: int) -> None:
     except OperationFailure as error:
         if error.code != _OPTIONS_CONFLICT:
             raise
-        index = {"name": "at", "expireAfterSeconds": seconds}
+        index = {"keyPattern": {"at": 1}, "expireAfterSeconds": seconds}  # somebody may have named it otherwise
         await database.command("collMod", collection, index=index)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -33,12 +34,17 @@ class MarkdownFiles:
     def write(self, document: Mapping[str, Any]) -> None:
         """Write one document: its Markdown, or its text if an older release stored no Markdown."""
         path = self._folder / file_name(str(document.get("_id", "")), str(document.get("url", "")))
-        part = path.with_name(f".{path.name}.part")
+        part = unfinished(path)
         try:
             part.write_text(page(document), encoding="utf-8", errors="replace")
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
+
+
+def unfinished(path: Path) -> Path:
+    """Where to write what is to become *path*: a name of its own, as another program may be writing the same file."""
+    return path.with_name(f".{token_hex(8)}.part")
 
 
 def file_name(identity: str, url: str) -> str:

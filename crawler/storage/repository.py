@@ -40,7 +40,9 @@ class StoreResult(StrEnum):
 OWN_GENERATION: Final = (
     14  # characters of a generation that is one run's: its day and number (frontier/state/run_record.py)
 )
-_NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_CLAMP)
+_NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
+    datetime_conversion=DatetimeConversion.DATETIME_CLAMP, unicode_decode_error_handler="replace"
+)
 
 Result = StoreResult | UnstorableError | DuplicateError
 Results = dict[str, Result]  # by `_id`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -18,13 +19,14 @@ _BOOKKEEPING = ("content_hash", "first_seen_at", "last_seen_at", "last_changed_a
 
 
 class JsonLines:
-    """One JSON object per line. Decimals are strings, to keep every digit; times are ISO 8601."""
+    """One JSON object per line. Decimals are strings, to keep every digit, as are NaN and the infinities, which JSON
+    lacks; times are ISO 8601."""
 
     def __init__(self, target: TextIO) -> None:
         self._target = target
 
     def write(self, document: Mapping[str, Any]) -> None:
-        self._target.write(json.dumps(document, ensure_ascii=False, default=text) + "\n")
+        self._target.write(_json(document) + "\n")
 
 
 class Csv:
@@ -74,5 +76,20 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, (dict, list, bool)):
-        return json.dumps(value, ensure_ascii=False, default=text)
+        return _json(value)
     return text(value)
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=text, allow_nan=False)
+    except ValueError:  # numbers that JSON lacks: rare, so others need not be looked through
+        return json.dumps(_finite(value), ensure_ascii=False, default=text)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"  # as decimals are written
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list) else value

@@ -28,6 +28,11 @@ async def test_another_expiry_of_rejected_items_replaces_the_earlier(database: D
         await a_writer(database, stats, rejected_days=days).open()
     indexes = await database.rejected_items.index_information()
     assert indexes["at"]["expireAfterSeconds"] == 7 * 86_400
+    await database.rejected_items.drop_index("at")
+    await database.rejected_items.create_index("at", name="mine", expireAfterSeconds=60)
+    await a_writer(database, stats, rejected_days=3).open()
+    indexes = await database.rejected_items.index_information()
+    assert indexes["mine"]["expireAfterSeconds"] == 3 * 86_400
 
 
 async def test_draining_uses_the_index_of_pending_changes(database: Database, stats: RecordedStats) -> None:

@@ -7,10 +7,12 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
+import bson
 import pytest
 from bson import Binary, DatetimeMS, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
+from bson.raw_bson import RawBSONDocument
 
-from crawler.storage import connection
+from crawler.storage import connection, reader
 from crawler.storage.connection import Database
 from crawler.storage.documents import StoredDocument
 from crawler.storage.repository import Repository, Result, StoreResult
@@ -60,6 +62,22 @@ async def test_they_disturb_nobody_and_are_put_right(clamped: Database, stats: R
             ("2", Int64, False),
         }
         assert all(isinstance(one[name], dt.datetime) for name in ("last_seen_at", "fetched_at", "last_changed_at"))
+
+
+async def test_a_text_that_is_no_utf8_stops_nobody(clamped: Database, stats: RecordedStats) -> None:
+    url = "http://shop.example/1"
+    change = {"version": 1, "at": BEFORE, "url": url, "source": {}, "old": {"title": "a QQQ"}, "new": {"title": "b"}}
+    times = dict.fromkeys(("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at"), BEFORE)
+    whole = {"_id": url, "url": url, "title": "a QQQ", **times, "version": 1, "pending_changes": [change]}
+    spoilt = bson.encode(whole | {"content_hash": "QQQ"}).replace(b"QQQ", b"\xed\xa0\x80")
+    await clamped.products.insert_one(RawBSONDocument(spoilt))
+    writer = a_writer(clamped, stats)
+    await writer.open()
+    assert await writer.store(seen(1, url=url)) is StoreResult.CHANGED
+    await writer.close()
+    assert [one["version"] async for one in reader.documents(clamped, "products")] == [2]
+    records = [one async for one in reader.changes(clamped, "product_changes", url)]
+    assert records[0]["changes"]["title"] == {"old": "a \ufffd\ufffd\ufffd", "new": "b"}
 
 
 async def test_a_time_beyond_the_calendar_is_read_as_its_end(writer: Writer, database: Database) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from crawler.commands.export import _target
 from crawler.storage.markdown_files import file_name, page
 
 
@@ -31,3 +33,14 @@ def test_names_are_safe_and_differ(url: str) -> None:
 
 def test_a_page_without_anything() -> None:
     assert page({"_id": "x"}) == "---\n---\n\n\n"
+
+
+def test_two_exports_of_one_file_at_once_are_each_whole(tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    with _target(str(path)) as first:
+        first.write("the first\n" * 3)
+        with _target(str(path)) as second:
+            second.write("the second\n")
+        assert path.read_text() == "the second\n"
+    assert path.read_text() == "the first\n" * 3
+    assert list(tmp_path.iterdir()) == [path]

@@ -44,6 +44,16 @@ def test_json_lines() -> None:
     assert "ñ" in target.getvalue()
 
 
+def test_numbers_that_json_lacks_are_text() -> None:
+    target, odd = io.StringIO(), {"_id": float("nan"), "a": [{"b": float("-inf")}, 1.5], "c": Decimal("Infinity")}
+    JsonLines(target).write(odd)
+    found = json.loads(target.getvalue(), parse_constant=pytest.fail)
+    assert found == {"_id": "NaN", "a": [{"b": "-Infinity"}, 1.5], "c": "Infinity"}
+    target = io.StringIO()
+    Csv(target, ["a"]).write(odd)
+    assert [row for (row,) in csv.reader(io.StringIO(target.getvalue()))] == ["a", '[{"b": "-Infinity"}, 1.5]']
+
+
 def test_csv() -> None:
     target = io.StringIO()
     names = [*DOCUMENT, "absent"]
