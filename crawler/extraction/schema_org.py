@@ -207,9 +207,8 @@ def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str,
     product = offers.variant(node, url)
     offer = offers.choose(product.get("offers"), url)
     if len(products) > 1 and not offers.available(offer):
-        sizes = (
-            each for each in products if each is not node and _folded(each.get("name")) == _folded(node.get("name"))
-        )
+        name = _folded(node.get("name"))
+        sizes = (each for each in products if each is not node and _folded(each.get("name")) == name)
         stated = (offers.choose(each.get("offers"), url) for each in islice(sizes, MAX_SIZES))
         in_stock = next((each["availability"] for each in stated if offers.available(each)), None)
         offer = {**offer, "availability": in_stock or offer.get("availability")}

@@ -8,12 +8,13 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from crawler.extraction import identifiers, jsonld, markup, opengraph, schema_org, values
+from crawler.extraction import elements, identifiers, jsonld, markup, opengraph, schema_org, values
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.nodetext import text_of
 
 LIKELY = 3  # required likeness of page and product on an article, which may name several
 MAX_HEADING = 400  # characters
+MAX_HEADINGS = 10
 
 
 @dataclass(slots=True)
@@ -69,7 +70,9 @@ class Structured:
     @cached_property
     def headings(self) -> list[str]:
         """The page's h1 and title."""
-        return [text_of(node, MAX_HEADING) for node in self.document.tree.css("h1,title")[:10]]
+        title = self.document.first("title")
+        named = [*([title] if title is not None else ()), *elements.of(self.document).h1s[:MAX_HEADINGS]]
+        return [text_of(node, MAX_HEADING) for node in named]
 
     def _take(self, items: Iterable[Any], source: str) -> None:
         evidence, url = self.evidence, self.document.url
