@@ -29,6 +29,7 @@ WRITTEN = re.compile(
 )
 _SEPARATORS = str.maketrans("٬٫", ",.")  # of Arabic numbers
 _SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]{1,2})?")
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*+(?:(?!\1)[.,][0-9]{1,2})?")  # 1,299 or 1.299,00
 _THREE_DECIMALS = re.compile(r"\d{1,3}\.\d{3}")
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
 # Unfilled templates, and other values in place of a name: URLs, dates.
@@ -145,7 +146,16 @@ def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
     match = WRITTEN.search(raw)
     if match and currency in THREE_DECIMALS and _THREE_DECIMALS.fullmatch(match[0]):
         return _in_range(Decimal(match[0]))
-    return _in_range(Price.fromstring(match[0].replace("’", "'")).amount) if match else None
+    return _in_range(_amount(match[0])) if match else None
+
+
+def _amount(number: str) -> Decimal | None:
+    """The value of a *number* as of `WRITTEN`: most forms in a tenth of price-parser's time."""
+    if grouped := _GROUPED.fullmatch(number):
+        number = number.replace(grouped[1], "")
+    if _SIMPLE.fullmatch(number):
+        return Decimal(number.replace(",", "."))
+    return Price.fromstring(number.replace("’", "'")).amount
 
 
 def availability(raw: object) -> str | None:
