@@ -9,6 +9,7 @@ from crawler.frontier.config import FrontierConfig
 
 DAY_MS = 86_400_000
 LESS, PACED = 0.85, -1
+FEW_MS, FEWEST_MS = 400, 2_000
 
 
 @dataclass
@@ -130,9 +131,10 @@ class Rule:
     def _remembered(self, h: Pace) -> float:
         return float(h.peak / (1 - (1 - LESS) * (1 - h.grown) ** 3))
 
-    def _slow_down(self, h: Pace, before: float, share: float) -> None:
+    def _slow_down(self, h: Pace, before: float, share: float, *, halfway: bool = False) -> None:
         known = h.hurt > 0 and h.peak > 0
-        h.peak = before * 2 / (1 + share) if share == LESS and known and before > h.peak else before
+        peak = before * 2 / (1 + share) if share == LESS and known and before > h.peak else before
+        h.peak = (peak * h.peak) ** 0.5 if halfway and peak > h.peak else peak
         away = (1 - share * h.peak / before) / (1 - LESS)
         h.grown, h.debt = 1 - away ** (1 / 3), 0
         self._settle(h)
@@ -192,7 +194,8 @@ class Rule:
         if lower and some and not asked and (60 * h.ref <= 10_000 or before >= h.ref / 0.5):
             self._begin_trial(h, h.ref, before)
             return
-        self._slow_down(h, before, 0.5 if often or is_new else LESS)
+        few = h.hurt > 0 and FEW_MS <= h.peak < FEWEST_MS
+        self._slow_down(h, before, 0.5 if is_new or (often and not few) else LESS, halfway=few)
         if often:
             h.events = h.answers = 0
 

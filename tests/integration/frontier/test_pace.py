@@ -114,7 +114,7 @@ async def test_retry_after_is_obeyed_up_to_a_day(redis_client: Any) -> None:
 
 async def test_the_delay_has_a_limit(redis_client: Any) -> None:
     world = await timed(redis_client, throttle_max_ms=5_000)
-    await fill(world, delay_ms=2_000)
+    await fill(world, delay_ms=4_000)
     for _ in range(4):
         state = await exchange(world, 429)
         await world.pass_ms(state.blocked_ms)

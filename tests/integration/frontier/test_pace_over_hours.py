@@ -65,6 +65,19 @@ def test_a_fleet_that_comes_later_gets_its_share(client: Any) -> None:
     assert min(min(pair) / sum(pair) for pair in late) >= 0.3
 
 
+@pytest.mark.parametrize(("apart_ms", "retry_after_ms"), [(10_000, 0), (120_000, 1_000)])
+def test_a_late_fleet_is_not_pushed_out_where_few_requests_are_allowed(
+    client: Any, apart_ms: int, retry_after_ms: int
+) -> None:
+    """Two a second: refusals that are a matter of when its requests come slow it down, but not for good."""
+    site = Site(2, retry_after_ms, floor=250, cap=8, fleets=2, apart_ms=apart_ms, run_ms=apart_ms + 3 * MINUTE_MS)
+    after = apart_ms / 1_000 + 60
+    pairs = [[simulate(client, site, seed).after(after, fleet)[0] for fleet in (1, 2)] for seed in range(1, 9)]
+    fair = [min(pair) / sum(pair) for pair in pairs]
+    assert sum(fair) / len(fair) >= 0.3
+    assert min(map(sum, pairs)) >= 0.85 * 2
+
+
 @pytest.mark.parametrize(("status", "least"), [(403, 0.8), (429, 0.6)])
 def test_refusals_that_are_not_about_the_pace_cost_little_of_it(client: Any, status: int, least: float) -> None:
     """From the second minute on, and over the hour."""

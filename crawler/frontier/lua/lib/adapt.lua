@@ -19,6 +19,9 @@ local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
 local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
+-- Where the delay remembered is this long, a request is refused because it came right behind another fleet's, more than
+-- because of the pace. Longer ones are no common limits.
+local FEW_MS, FEWEST_MS = 400, 2000
 local BACK_MS, BACK_ANSWERS = 35000, 60 -- recovery to the peak takes at least this long and this many responses
 local BEYOND = 3 -- times as fast beyond the peak
 local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
@@ -99,9 +102,12 @@ local function settle_delay(h, p)
   h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
 end
 
-local function slow_down(h, p, before, share)
+-- halfway: a pace lower than that of the last complaint moves the memory of it by half only, so that the way back from
+-- there is fast.
+local function slow_down(h, p, before, share, halfway)
   local known = h[HURT] > 0 and p[PEAK] > 0
-  p[PEAK] = share == LESS and known and before > p[PEAK] and before * 2 / (1 + share) or before
+  local peak = share == LESS and known and before > p[PEAK] and before * 2 / (1 + share) or before
+  p[PEAK] = halfway and peak > p[PEAK] and math.sqrt(peak * p[PEAK]) or peak
   local away = (1 - share * p[PEAK] / before) / (1 - LESS)
   p[GROWN], p[DEBT] = 1 - away ^ (1 / 3), 0
   settle_delay(h, p)
@@ -177,7 +183,8 @@ local function decrease(h, p, asked)
   if lower and some and not asked and (TRIAL * p[REF] <= HALF * DEAR_MS or before >= p[REF] / HALF) then
     begin_trial(h, p, p[REF], before)
   else
-    slow_down(h, p, before, (often or is_new) and HALF or LESS)
+    local few = h[HURT] > 0 and p[PEAK] >= FEW_MS and p[PEAK] < FEWEST_MS
+    slow_down(h, p, before, ((often and not few) or is_new) and HALF or LESS, few)
     if often then p[EVENTS], p[ANSWERS] = 0, 0 end
   end
 end
