@@ -67,6 +67,7 @@ class RobotsFile:
         reader = _Reader()
         for line in _LINE_END.split(lines):
             reader.add(line)
+        reader.close()
         self.sitemaps = reader.sitemaps
         self._sections = reader.sections
         self._names = {name for agents, _ in reader.sections for name in agents if name}
@@ -180,6 +181,11 @@ class _Reader:
                 self._said((name if name == _ALLOW else _DISALLOW, value))
             else:
                 self._said((name, value.translate(_NO_LINE_ENDS)))
+
+    def close(self) -> None:
+        """Agents that are named last, with no rules, have a group of their own: they may fetch everything."""
+        if self._group and not self._has_rules:
+            self.sections.append((self._group, []))
 
     def _agent(self, value: str) -> None:
         if self._has_rules:

@@ -59,6 +59,13 @@ def test_of_several_groups_the_one_with_the_longest_name_counts() -> None:
     assert not allowed(lines, "other", "/c")
 
 
+def test_an_agent_that_is_named_last_has_a_group_without_rules() -> None:
+    file = RobotsFile("User-agent: *\nDisallow: /\n\nUser-agent: shoal\n")
+
+    assert file.can_fetch("https://shop.example.com/p", "shoal")
+    assert not file.can_fetch("https://shop.example.com/p", "another")
+
+
 def test_groups_of_one_agent_are_one() -> None:
     lines = "User-agent: foo\nDisallow: /a\nUser-agent: bar\nDisallow: /b\nUser-agent: FOO x\nDisallow: /c\n"
     assert [allowed(lines, "foo", path) for path in ("/a", "/b", "/c")] == [False, True, False]
