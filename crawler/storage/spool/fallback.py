@@ -89,8 +89,10 @@ class SpoolFallback:
 
     async def close(self) -> None:
         """Store what is spooled while MongoDB serves, for CLOSE_SECONDS; leave the rest to the next worker, with a log
-        line."""
-        assert self._task is not None
+        line. Also where MongoDB went before it was opened."""
+        if self._task is None:
+            self._spool.close()
+            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 while self.taken and self._outage.since is None:  # noqa: ASYNC110 - a state of two, asked for once

@@ -162,6 +162,16 @@ async def test_a_disk_that_is_nearly_full_does_not_stop_and_start_the_worker_wit
     assert reasons[-1] == ""
 
 
+async def test_a_spool_that_was_never_opened_is_closed_all_the_same() -> None:
+    """MongoDB went while the worker started."""
+    closed: list[bool] = []
+    disk: Any = SimpleNamespace(close=lambda: closed.append(True))
+    repository: Any = Away()
+    outage = MongoOutage(RecordedStats(), "here", 0.05)
+    await SpoolFallback(disk, repository, outage, RecordedStats(), 10).close()
+    assert closed
+
+
 async def test_an_archive_whose_disk_is_full_stops_leasing_and_gives_up_when_it_may_wait_no_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
