@@ -78,7 +78,7 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, str]:
     verb = args[0] if args else ""
     takes_value = verb in {"priority", "tier"}
     if verb not in VERBS or len(args) != 1 + takes_value:
-        raise UsageError(f"scrapy control {SYNTAX}", print_help=False)
+        raise UsageError(f"expected scrapy control {SYNTAX}", print_help=False)
     picks = verb in _ACTIONS
     if bool(opts.run) + bool(opts.spider) + bool(opts.host) != 1 and not (picks and opts.spider and opts.host):
         raise UsageError(

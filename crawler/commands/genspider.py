@@ -32,6 +32,9 @@ class Command(OneLine, GenspiderCommand):
         with answering(args):
             if len(args) == 2:
                 _check(*args)
+            elif not (opts.list or opts.dump):
+                words = "name the spider and its domain: scrapy genspider -t product myshop shop.example"
+                raise UsageError(words, print_help=False)
             super().run(args, opts)
 
     def _find_template(self, template: str) -> Path | None:

@@ -52,7 +52,7 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             verb, ids = (args[0], args[1:]) if args and args[0] in VERBS else ("", args)
             if len(ids) > max(1, VERBS.get(verb, 0)) or (verb and len(ids) != VERBS[verb]):
-                raise UsageError(f"scrapy runs {self.syntax()}", print_help=False)
+                raise UsageError(f"expected scrapy runs {self.syntax()}", print_help=False)
             for one in ids if verb else ():
                 generation_of(one)  # reject an invalid id before asking Redis
             self.exitcode = tasks.run(self._carry_out(verb, ids, opts))

@@ -25,6 +25,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
+from crawler.commands import early
 from crawler.errors import ShoalError
 from crawler.routing.fingerprint import RequestFingerprinter
 
@@ -49,11 +50,13 @@ class OneLine(_Command):
         parser.error = partial(_fail, parser)  # type: ignore[method-assign]
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """As Scrapy's, which fails at a dict of components that is none without naming it."""
+        """As Scrapy's, but what it answers with a traceback is named in a line."""
         assert self.settings is not None
         with answering([]):
             check_dicts(self.settings, dict(one.split("=", 1) for one in opts.set if "=" in one))
         super().process_options(args, opts)
+        with answering([]):
+            early.check(self.settings)
 
 
 def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:
@@ -171,5 +174,6 @@ def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
     try:
         return loader.load(name)
     except KeyError:
-        close = "".join(f" (did you mean {one!r}?)" for one in get_close_matches(name, loader.list(), 1))
+        names = {one.lower(): one for one in loader.list()}
+        close = "".join(f" (did you mean {names[one]!r}?)" for one in get_close_matches(name.lower(), names, 1))
         raise ShoalError(f"there is no spider {name!r}{close}, `scrapy list` shows them") from None

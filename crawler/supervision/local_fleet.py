@@ -152,6 +152,9 @@ class LocalFleet:
             place.next_at = None
         elif status == REFUSED and not place.past["opened"]:
             self._give_up(status, "")
+        elif status > 0 and not any(self._has_opened(one) for one in self.places):  # so would the next
+            words = f"worker {place.number} ended with status {status} before its spider was open: giving up"
+            self._give_up(status, words)
         else:
             self._restart(place, process, status)
 

@@ -87,7 +87,7 @@ def test_a_spider_that_there_is_not_is_named() -> None:
     settings = get_project_settings()
     spider_class(settings, "products")
     close = r" \(did you mean 'products'\?\)"
-    for name, hint in {"prodcts": close, "xyz": "", "": ""}.items():
+    for name, hint in {"prodcts": close, "PRODUCTS": close, "xyz": "", "": ""}.items():
         with pytest.raises(ShoalError, match=f"^there is no spider '{name}'{hint}, `scrapy list` shows them$"):
             spider_class(settings, name)
 

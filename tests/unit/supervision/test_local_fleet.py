@@ -132,6 +132,7 @@ time.sleep(60)
     ("program", "status", "starts"),
     [
         ("sys.exit(2)", 2, 1),  # settings that it refuses
+        ("sys.exit(3)", 3, 1),  # an error of the spider, which it has logged
         ("report(reason='finished'); sys.exit(1)", 1, 2),  # to its end, but not all is well
         ("report(reason='frontier_error'); sys.exit(1)", 1, None),
         ("report(); sys.exit(2 * (times == 1) )", 0, 4),  # a server that was away for a moment
