@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 RESTORED: Final = ".restored"  # suffix while it is written
-_CREATE: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+_CREATE: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _CHUNK: Final = 2**20
 
 logger = logging.getLogger(__name__)

@@ -4,10 +4,12 @@ threads."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
 import socket
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ SUFFIX: Final = ".warc.gz"
 OPEN: Final = ".open"  # the usual suffix of WARC files that are being written
 FAILURES: Final = "shoal-failures-"  # name prefix of files that hold only failures
 _SOFTWARE: Final = "Shoal"
+_GZIP: Final = b"\x1f\x8b"  # how each of our files begins, or the little that a killed writer got to write
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +42,13 @@ class OpenFile(SyncedFile):
 
     @classmethod
     def claim(cls, path: Path) -> Self | None:
-        """Take over a dead process' file, cut back to its last whole record; None while it is being written."""
+        """Take over a dead process' file, cut back to its last whole record; None while it is being written.
+
+        Raises OSError, also for what no writer of ours can have left: a link, a pipe, data that is no archive. It stays
+        as it is.
+        """
         try:
-            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
         try:
@@ -124,8 +131,12 @@ def _locked(handle: int, path: Path) -> bool:
 
 def _cut_back(handle: int) -> int:
     """Cut the file back to its last whole record; its size."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
     with os.fdopen(os.dup(handle), "rb") as stream:
         size = records.whole_length(stream)
+    if not size and not _GZIP.startswith(os.pread(handle, len(_GZIP), 0)):
+        raise OSError(errno.EINVAL, "it has nothing of an archive file")
     os.ftruncate(handle, size)
     os.fsync(handle)
     return size

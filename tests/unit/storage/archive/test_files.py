@@ -73,3 +73,30 @@ def test_a_directory_that_cannot_be_written_to_is_refused_by_name(tmp_path: Path
         files.prepare(tmp_path / "file" / "archive")
     files.prepare(tmp_path / "archive")
     assert (tmp_path / "archive").is_dir()
+
+
+def test_what_no_writer_of_ours_left_stays_as_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A link led to another file, which was cut to nothing."""
+    directory, other = tmp_path / "archive", tmp_path / "notes.txt"
+    directory.mkdir()
+    other.write_text("kept")
+    (directory / "link.warc.gz.open").symlink_to(other)
+    (directory / "foreign.warc.gz.open").write_text("kept too")
+    (directory / "folder.warc.gz.open").mkdir()
+    os.mkfifo(directory / "pipe.warc.gz.open")
+    before = sorted(path.name for path in directory.iterdir())
+    assert list(files.left(directory)) == []
+    assert sorted(path.name for path in directory.iterdir()) == before
+    assert [other.read_text(), (directory / "foreign.warc.gz.open").read_text()] == ["kept", "kept too"]
+    assert len(caplog.messages) == len(before)
+    assert not any(message.endswith("None") for message in caplog.messages)
+
+
+@pytest.mark.parametrize("beginning", [0, 1, 12])
+def test_a_file_whose_writer_died_at_its_first_byte_holds_nothing(tmp_path: Path, beginning: int) -> None:
+    file = OpenFile.create(tmp_path)
+    file.close()
+    file.path.write_bytes(file.path.read_bytes()[:beginning])
+    (found,) = files.left(tmp_path)
+    assert found.size == 0
+    found.close()
