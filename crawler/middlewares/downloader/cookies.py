@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from http.cookiejar import Cookie
+from typing import Final, Self
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
@@ -23,6 +26,9 @@ from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 
 logger = logging.getLogger(__name__)
+
+MOST: Final = 180  # cookies of a domain in a jar, as in browsers
+SLACK: Final = 500  # set before they are counted again
 
 
 @dataclass(slots=True)
@@ -51,6 +57,7 @@ class SessionsMiddleware(CookiesMiddleware):
         self._ttl_ms = config.integer(crawler.settings, "SESSION_SECONDS", 60, 31_536_000) * 1000
         self._scrapys = crawler.settings.getbool("COOKIES_ENABLED")
         self._uses: WeakKeyDictionary[Request, JarUse] = WeakKeyDictionary()
+        self._set: WeakKeyDictionary[CookieJar, Counter[str]] = WeakKeyDictionary()  # since they were counted
         self._sessions: CookieJars
 
     @classmethod
@@ -129,6 +136,27 @@ class SessionsMiddleware(CookiesMiddleware):
         if use is not None:
             request.headers.pop("Cookie", None)
         return use
+
+    def _process_cookies(self, cookies: Iterable[Cookie], *, jar: CookieJar, request: Request) -> None:
+        """As Scrapy's; a site that sets new ones with each page does not fill the memory and its own requests."""
+        cookies = list(cookies)
+        super()._process_cookies(cookies, jar=jar, request=request)
+        counted = self._set.setdefault(jar, Counter())
+        for cookie in cookies:
+            counted[cookie.domain] += 1
+            if counted[cookie.domain] > SLACK:
+                del counted[cookie.domain]
+                self._drop_oldest(jar, cookie.domain)
+
+    def _drop_oldest(self, jar: CookieJar, domain: str) -> None:
+        surplus = [each for each in jar if each.domain == domain][:-MOST]
+        for cookie in surplus:
+            jar.clear(cookie.domain, cookie.path, cookie.name)
+        if surplus:
+            self.crawler.stats.inc_value(names.COOKIES_REFUSED, len(surplus))
+            logger.warning(
+                "Dropped the %d oldest cookies of %s: a jar keeps %d of a domain", len(surplus), domain, MOST
+            )
 
     async def _store(self, use: JarUse) -> None:
         found = changes(use.known, use.jar)

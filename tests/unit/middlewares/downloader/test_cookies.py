@@ -11,13 +11,16 @@ from scrapy import Request
 from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 from scrapy.signalmanager import SignalManager
+from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 from tldextract.cache import DiskCache
 
+from crawler import stats as names
 from crawler.errors import ConfigError
-from crawler.middlewares.downloader.cookies import JarUse, SessionsMiddleware
+from crawler.middlewares.downloader.cookies import MOST, SLACK, JarUse, SessionsMiddleware
 from tests.shipped import shipped
 
 
@@ -53,6 +56,22 @@ def test_what_a_visit_believes_of_redis_is_forgotten_when_that_lost_data() -> No
     middleware._uses[request] = visit
     middleware._forget()
     assert visit.known == {}
+
+
+async def test_a_site_that_sets_new_cookies_with_each_page_keeps_the_last_of_them() -> None:
+    middleware = built(COOKIES_ENABLED=True)
+    assert isinstance(middleware, SessionsMiddleware)
+    middleware.crawler.stats = stats = MemoryStatsCollector(get_crawler())
+    middleware._rules = SimpleNamespace(domains=SimpleNamespace(for_url=lambda _: SimpleNamespace(cookies="")))  # type: ignore[assignment]
+    for page in range(20):
+        request = Request(f"http://a.example/{page}")
+        await middleware.process_request(request)
+        headers = {"Set-Cookie": [f"c{page}-{n}=x" for n in range(100)]}
+        await middleware.process_response(request, Response(request.url, headers=headers))
+    kept = [cookie.name for cookie in middleware.jars[None]]
+    assert MOST <= len(kept) <= MOST + SLACK
+    assert kept[-1] == "c19-99"
+    assert stats.get_value(names.COOKIES_REFUSED) == 2_000 - len(kept)
 
 
 async def test_public_suffixes_are_known_without_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
