@@ -62,7 +62,7 @@ _IDENTIFIED = re.compile(
 _LIST_ID = re.compile(r"[/-]c-?\d{3,}(?:[/.-]|$)")
 _DIGIT = re.compile(r"\d")
 _FORBIDDING = re.compile(r"[nN][oO](?:[nN][eE]|[fF][oO][lL][lL][oO][wW])")
-_ABSOLUTE = re.compile(r"https?://[a-z\d][a-z\d.-]*+(?::\d{1,5}+)?+(?=[/?#]|$)")
+_ABSOLUTE = re.compile(r"(?:https?:)?//[a-z\d][a-z\d.-]*+(?::\d{1,5}+)?+(?=[/?#]|$)")
 
 
 @dataclass(frozen=True, slots=True)
