@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
+from shutil import get_terminal_size
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
 
@@ -35,6 +36,7 @@ else:
     _Command = object  # Scrapy would take a subclass of its command class in this package for a command
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+MIN_WIDTH: Final = 40  # below it nothing is readable
 INTERRUPTED = 130  # as shells say for Ctrl-C
 PIPE_WIDTH = 160  # columns when writing to a file or pipe: fits whole host names
 
@@ -45,8 +47,11 @@ class OneLine(_Command):
     """For a command that answers wrong usage in one line: argparse would print the whole usage first."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The command's own, on a parser that only says what is wrong."""
+        """The command's own, on a parser that only says what is wrong, and whose usage fits the terminal."""
         super().add_options(parser)
+        width = max(get_terminal_size().columns, MIN_WIDTH) - 2
+        if parser.usage:
+            parser.usage = "\n      ".join(_folded(parser.usage.split(), width - 6))
         parser.error = partial(_fail, parser)  # type: ignore[method-assign]
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -57,6 +62,16 @@ class OneLine(_Command):
         super().process_options(args, opts)
         with answering([]):
             early.check(self.settings)
+
+
+def _folded(words: Sequence[str], width: int) -> list[str]:
+    """Lines of whole *words*, of *width* where these are not longer."""
+    lines = [""]
+    for word in words:
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".lstrip()
+    return lines
 
 
 def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import get_project_settings
 
@@ -98,3 +101,16 @@ def test_a_dict_of_components_given_as_something_else_is_named(given: str) -> No
     command.settings = get_project_settings()
     with pytest.raises(UsageError, match=f"{given.partition('=')[0]} = .* is invalid: expected a dict"):
         command.process_options([], Namespace(set=[given]))
+
+
+@pytest.mark.parametrize("name", ["control", "crawl", "push", "schedule"])
+def test_a_help_text_fits_the_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    command = importlib.import_module(f"crawler.commands.{name}").Command()
+    command.settings = get_project_settings()
+    usage = f"scrapy {name} {command.syntax()}"
+    parser = ScrapyArgumentParser(prog="scrapy", usage=usage, formatter_class=ScrapyHelpFormatter)
+    command.add_options(parser)
+    shown = parser.format_help()
+    assert max(map(len, shown.splitlines())) <= 80
+    assert usage.split() == shown.split()[2:][: len(usage.split())]
