@@ -128,14 +128,25 @@ class Index:
         await self._files.update_many({"_id": {"$in": list(names)}}, {"$max": {"used_at": at}})
 
     async def files(self, where: str) -> list[tuple[str, int, datetime]]:
-        """Name, bytes and last use of the finished files there, least recently used first."""
+        """Name, bytes and last use of the finished files there, least recently used first; another program's documents,
+        whose names may lead out of the archive, are left out."""
         found = self._files.find({"where": where}).sort("used_at", 1)
-        return [(one["_id"], one["bytes"], one["used_at"]) async for one in found]
+        return [(one["_id"], one["bytes"], one["used_at"]) async for one in found if _is_file(one)]
 
     async def forget(self, name: str) -> None:
         """Remove a deleted file and the pages whose bodies it held."""
         await self._pages.delete_many({"$or": [{"file": name}, {"original.file": name}]})
         await self._files.delete_one({"_id": name})
+
+
+def _is_file(one: Mapping[str, Any]) -> bool:
+    named = is_file_name(one["_id"]) and isinstance(one.get("bytes"), int)
+    return named and isinstance(one.get("used_at"), datetime)
+
+
+def is_file_name(name: object) -> bool:
+    """Whether *name* stays within the archive."""
+    return isinstance(name, str) and "/" not in name and name not in {"", ".", ".."}
 
 
 def _stored(at: RecordPlace) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from crawler.storage.archive import records
-from crawler.storage.archive.index import Entry, Index, place
+from crawler.storage.archive.index import Entry, Index, is_file_name, place
 from crawler.storage.archive.records import Page, RecordPlace, WarcRecord
 from crawler.storage.archive.store import GoneError, Store
 
@@ -123,8 +123,7 @@ def _places(entry: Entry) -> list[RecordPlace]:
 
 
 def _is_place(one: RecordPlace) -> bool:
-    named = isinstance(one.file, str) and "/" not in one.file
-    return named and all(isinstance(number, int) for number in (one.offset, one.length))
+    return is_file_name(one.file) and all(isinstance(number, int) for number in (one.offset, one.length))
 
 
 def _stored(entry: Entry, found: Parts) -> Stored:

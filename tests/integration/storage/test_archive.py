@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +161,17 @@ async def test_files_roll_and_the_oldest_go(database: Database, config: ArchiveC
     assert len(files) > 3
     assert len(await read(database, config)) == 60
     total = sum(path.stat().st_size for path in files)
+    outside = config.directory.parent / "outside"
+    outside.write_text("not ours")
+    odd: list[dict[str, Any]] = [
+        {"_id": "../outside", "bytes": 1, "used_at": datetime(2020, 1, 1, tzinfo=UTC)},
+        {"_id": 5},
+    ]
+    await database["archive_files"].insert_many([{"where": "local", **one} for one in odd])
     await Finisher(replace(config, keep_bytes=total // 2), Index(database), Store(config), RecordedStats()).step()
     kept = sum(path.stat().st_size for path in config.directory.glob("*.warc.gz"))
     assert total // 4 < kept <= total // 2
+    assert outside.exists()
     found = await read(database, config)
     assert 0 < len(found) < 60
     assert None not in bodies(found)  # nothing is listed that cannot be read
