@@ -524,11 +524,19 @@ def test_a_stated_price_that_the_page_does_not_show(body: str, price: str) -> No
         ("Acme X200 knife", '<img src="/7.png" alt="Acme">', None),
         ("Acme X200 knife", '<img class="logo" alt="Best Shop">', None),
         ("Shop - X200 knife", '<img class="logo" alt="Shop">', None),
+        ("L'Acme, X200 knife", "<img class=logo alt=L&#39;Acme,>", "L'Acme,"),
+        ('a"],* X200 knife', "<img class=logo alt='a\"],*'>", None),
+        ("a\\ X200 knife", "<img class=logo alt=a\\>", None),
     ],
 )
 def test_the_logo_of_the_brand(title: str, image: str, brand: str | None) -> None:
     html = f"<title>{title}</title>{image}<h1>{title}</h1><p class=price>$49</p><button>Buy</button>"
     assert found(html, "https://x.example/p/knife").brand == brand
+
+
+def test_reviews_near_the_heading_count_before_those_beside_other_stars() -> None:
+    shown = "<i class=stars>7 reviews</i><h1>Acme knife</h1><p>782 reviews<p class=price>$49<p><button>Buy</button>"
+    assert found(f"<title>Acme knife</title>{shown}", "https://x.example/p/knife").review_count == 782
 
 
 @pytest.mark.parametrize(
