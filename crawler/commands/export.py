@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -120,6 +121,8 @@ def collections(config: StorageConfig) -> set[str]:
 def _target(output: str | None) -> Iterator[TextIO]:
     """Standard output, or a file that gets its name only when it is complete."""
     if output is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # as in a file, whatever the terminal's
         yield sys.stdout
         sys.stdout.flush()
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import os
 import re
 import sys
@@ -146,6 +147,8 @@ def answering(args: Sequence[str]) -> Iterator[None]:
     """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # type: ignore[unreachable]
+    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() not in {"utf-8", "utf8"}:
+        sys.stdout.reconfigure(errors="backslashreplace")  # a listing goes on at a title that it cannot show
     if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
         raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
     try:

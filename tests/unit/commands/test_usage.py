@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.project import get_project_settings
 
 from crawler.commands.crawl import Command
+from crawler.commands.export import _target
 from crawler.commands.usage import INTERRUPTED, answering, console, spider_class
 from crawler.errors import ShoalError
 from settings.base import PROJECT_DIR
@@ -84,6 +86,16 @@ def test_without_an_output_what_is_printed_goes_nowhere(monkeypatch: pytest.Monk
         console().print("unheard, too")
         assert sys.stdout.name == os.devnull
     sys.stdout.close()
+
+
+def test_what_an_old_terminal_cannot_show_is_escaped_but_exported_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    with answering([]):
+        print("5 €")
+        with _target(None) as target:
+            target.write("5 €")
+    assert raw.getvalue() == b"5 \\u20ac\n" + "5 €".encode()
 
 
 def test_a_spider_that_there_is_not_is_named() -> None:
