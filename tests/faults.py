@@ -36,6 +36,7 @@ COUNTS = ("test_counts.py",)
 SHARES = ("test_shares.py",)
 TOTALS = ("test_run_totals.py",)
 DAMAGE = ("test_damage.py",)
+LOSSES = ("test_losses.py",)
 
 _CANCELLED = " and not is_cancelled("
 FAULTS = (
@@ -102,6 +103,19 @@ FAULTS = (
     Mutant("what is given back stays spent", "give_back", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is put back unsent stays spent", "nack", "refund_request(r)\n", "", BUDGETS),
     Mutant("hosts that are filed nowhere are given up", "sweep", "not all_filed() or ", "", DAMAGE),
+    Mutant("a time that never comes is waited for", "sweep", "call('ZADD', key, at, member)", "local _ = 0", DAMAGE),
+    Mutant("a cut body is believed", "lib/records", "pcall(struct.unpack, 'Bc0Bc0', envelope, 11)", "true", DAMAGE),
+    Mutant("a time that is none holds", "lib/seen", "if not value or value ~= value then return true end", "", DAMAGE),
+    Mutant("what is no fingerprint is read", "lib/seen", "if #member < 8 then return false end", "", DAMAGE),
+    Mutant("a letter needs no parts", "lib/dead", "if ok and is_letter(letter) then", "if ok then", DAMAGE),
+    Mutant(
+        "a window is for ever once the setting has changed",
+        "lib/ack",
+        "if envelope and WINDOWS == 1",
+        "if envelope and DEDUPE == 'window'",
+        ("test_layout.py",),
+    ),
+    Mutant("older data is taken for new", "lease", "state.born, state.seq, now", "state.born, 0, now", LOSSES),
     Mutant("a pass over all hosts ends with its first page", "sweep", "+ (looks_on() and 1 or 0)", "", DAMAGE),
     Mutant("a line's requests count as lost", "sweep", "if located and", "if false and", ("test_addresses.py",)),
     Mutant("what is reaped unsent stays spent", "reap", "refund_request(r)\n", "", BUDGETS),

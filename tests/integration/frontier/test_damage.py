@@ -187,8 +187,7 @@ ENDS: dict[str, Callable[[Frontier, Lease], Awaitable[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("mode", ["compact", "window"])
-@pytest.mark.parametrize("body", [None, b"x" * 12], ids=["missing", "cut"])
+@pytest.mark.parametrize(("mode", "body"), [("compact", None), ("window", b"x" * 12)], ids=["missing", "cut"])
 @pytest.mark.parametrize("end", list(ENDS))
 async def test_a_request_that_is_missing_stops_nobody_however_it_ends(
     redis_client: Any, end: str, body: bytes | None, mode: str
