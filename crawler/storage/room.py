@@ -9,7 +9,7 @@ from typing import Final
 STEADY_SECONDS: Final = 30.0
 
 
-class Room:
+class DiskRoom:
     """Full from the first refusal until the disk has taken everything for STEADY_SECONDS: on a disk that is nearly
     full a small batch fits and the next one does not, which would stop and start the worker with every batch.
 

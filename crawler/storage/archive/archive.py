@@ -26,7 +26,7 @@ from crawler.storage.archive.records import Original, Page, RecordPlace, WarcRec
 from crawler.storage.archive.store import Store
 from crawler.storage.batcher import Batcher
 from crawler.storage.outage import Stats
-from crawler.storage.room import Room
+from crawler.storage.room import DiskRoom
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class Archive:
         self._stats = stats
         self._pause = pause
         self._gives_up = gives_up
-        self._room = Room(self._tell)
+        self._room = DiskRoom(self._tell)
         self._refused_at: float | None = None  # since when the disk takes nothing
         self._finisher = Finisher(config, index, store, stats)
         self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)

@@ -17,7 +17,7 @@ from crawler.storage.documents import StoredDocument
 from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository
-from crawler.storage.room import Room
+from crawler.storage.room import DiskRoom
 from crawler.storage.spool.claims import usage
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.reading import SpoolFile
@@ -46,7 +46,7 @@ class SpoolFallback:
         self._outage = outage
         self._stats = stats
         self._batch_size = batch_size
-        self._room = Room(self._count)
+        self._room = DiskRoom(self._count)
         self.damaged = 0  # files that could not be stored completely
         self._task: asyncio.Task[None] | None = None
         self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk
