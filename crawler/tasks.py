@@ -25,7 +25,8 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """`asyncio.run` whose first Ctrl-C ends *main* for certain (see `end`), and raises KeyboardInterrupt."""
+    """`asyncio.run` whose first Ctrl-C ends *main*, and what it leaves running, for certain (see `end`), and raises
+    KeyboardInterrupt."""
     return asyncio.run(_interruptible(main))
 
 
@@ -38,3 +39,5 @@ async def _interruptible(main: Coroutine[Any, Any, T]) -> T:
         if not task.cancelled() and (error := task.exception()):
             raise error from None
         raise
+    finally:  # `asyncio.run` cancels the others only once, and waits for them without end
+        await end(*(asyncio.all_tasks() - {asyncio.current_task()}))

@@ -80,6 +80,27 @@ def test_one_ctrl_c_ends_a_command_whatever_its_clients_swallow(swallows: int, m
         tasks.run(deaf(swallows))
 
 
+@pytest.mark.timeout(8)
+@pytest.mark.usefixtures("interruptible")
+def test_one_ctrl_c_ends_what_a_command_leaves_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "AGAIN_SECONDS", 0.01)
+    left: list[asyncio.Task[None]] = []
+
+    async def swallows() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(10)
+        await asyncio.Event().wait()
+
+    async def leaves() -> str:
+        left.append(asyncio.create_task(swallows()))
+        await asyncio.sleep(0)
+        return await deaf()
+
+    with pytest.raises(KeyboardInterrupt):
+        tasks.run(leaves())
+    assert left[0].cancelled()
+
+
 @pytest.mark.usefixtures("interruptible")
 def test_what_fails_on_the_way_out_of_a_ctrl_c_is_said() -> None:
     async def fails() -> None:
