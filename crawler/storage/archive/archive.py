@@ -25,8 +25,8 @@ from crawler.storage.archive.index import Index
 from crawler.storage.archive.records import Original, Page, RecordPlace, WarcRecord
 from crawler.storage.archive.store import Store
 from crawler.storage.batcher import Batcher
+from crawler.storage.disk_room import DiskRoom
 from crawler.storage.outage import Stats
-from crawler.storage.room import DiskRoom
 
 logger = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from typing import Final
 
 from crawler import stats as names
 from crawler import tasks
+from crawler.storage.disk_room import DiskRoom
 from crawler.storage.documents import StoredDocument
 from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository
-from crawler.storage.room import DiskRoom
 from crawler.storage.spool.claims import usage
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.reading import SpoolFile

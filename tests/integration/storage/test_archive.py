@@ -16,7 +16,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pymongo import AsyncMongoClient
 
-from crawler.storage import room
+from crawler.storage import disk_room
 from crawler.storage.archive import archive as module
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
@@ -235,7 +235,7 @@ async def test_pages_wait_while_too_much_waits_for_upload(
     stats: RecordedStats,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(room, "STEADY_SECONDS", 0)
+    monkeypatch.setattr(disk_room, "STEADY_SECONDS", 0)
     config = replace(config, uri="s3://pages/raw3", options=s3, pending_bytes=100, file_bytes=1)
     (config.directory / "someone-elses.warc.gz.open").write_bytes(b"x" * 200)
     archive = Archive(config, Index(database), Store(config), stats)

@@ -25,7 +25,7 @@ from crawler.middlewares.spider.archive import ArchiveMiddleware
 from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.policy.outcome import Evidence, Verdict, conclude
-from crawler.storage import room
+from crawler.storage import disk_room
 from crawler.storage.archive.archive import Archive, UnarchivedError
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.files import OpenFile
@@ -154,7 +154,7 @@ async def test_a_disk_that_is_nearly_full_does_not_stop_and_start_the_worker_wit
     assert len(caplog.messages) == 1
     await spool.replay()  # nothing waits any more
     assert reasons[-1] == spool.refused == ""
-    monkeypatch.setattr(room, "STEADY_SECONDS", 0)
+    monkeypatch.setattr(disk_room, "STEADY_SECONDS", 0)
     assert not await spool.take([])
     assert await spool.take([])
     while spool.refused:  # noqa: ASYNC110 - a timer of the loop clears it
@@ -194,7 +194,7 @@ async def test_an_archive_whose_disk_is_full_stops_leasing_and_gives_up_when_it_
     assert set(said) == {full_disk}
     assert await made.add(page)
     assert said[-1] == full_disk  # a single batch is no proof of room
-    monkeypatch.setattr(room, "STEADY_SECONDS", 0)
+    monkeypatch.setattr(disk_room, "STEADY_SECONDS", 0)
     made._room.forget()
     assert await made.add(page)
     while made._room.reason:  # noqa: ASYNC110 - a timer of the loop clears it
