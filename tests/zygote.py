@@ -164,6 +164,7 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     return ["scrapy", *request["arguments"]]
 
 
