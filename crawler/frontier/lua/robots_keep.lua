@@ -31,8 +31,9 @@ local function ask_for(h, name, origin, ms)
   local least = math.max(h[FLOOR], longest)
   if h[DELAY] <= before or h[DELAY] < least then -- not adapted to a longer one
     h[NEXT] = h[NEXT] > 0 and h[NEXT] + math.max(0, least - h[DELAY]) or 0
-    local bursts = h[NEXT] > 0 and h[BURST] > 1 and longest > 0 -- until now
-    if bursts then h[NEXT] = math.max(h[NEXT], now + least) end
+    -- Until now its turns said nothing of what is on the wire: the file itself may have been asked for at any moment.
+    local unspaced = h[DELAY] == 0 or (h[NEXT] > 0 and h[BURST] > 1)
+    if unspaced and longest > 0 then h[NEXT] = math.max(h[NEXT], now + least) end
     h[DELAY] = least
   end
   unsettled[name] = true

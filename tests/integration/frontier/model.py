@@ -627,6 +627,8 @@ class Model:
         host.crawl = asked
         if host.delay <= before or host.delay < host.least:
             host.next = host.next + max(0, host.least - host.delay) if host.next else 0
+            if host.delay == 0 and asked > 0:
+                host.next = max(host.next, self.now + host.least)
             host.delay = host.least
         host.known = host.known or asked > 0
 
