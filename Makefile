@@ -23,7 +23,9 @@ $(STAMP): requirements.lock
 
 define install
 @$(PYTHON) -m venv .venv
-@$(BIN)/pip install --quiet --require-hashes --no-deps --requirement $<
+@$(BIN)/pip install --quiet --require-hashes --no-deps --no-compile --requirement $<
+@# On all cores; pip would use one. What a package brings for other versions of Python does not compile.
+@$(BIN)/python -m compileall -qq -j 0 $(CURDIR)/.venv/lib || true
 @cp crawler/commands/interrupted.pth $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 @touch $@
 @echo "Done: $$(du -sh .venv/ | cut -f1) in .venv. Next: make demo"

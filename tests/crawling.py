@@ -34,7 +34,7 @@ FAST: dict[str, Any] = {
     "RETRY_BASE_SECONDS": 0.02,
     "RETRY_CLASSES": {},
     "FRONTIER_POLL_SECONDS": 0.05,
-    "MAX_IDLE_TIME_BEFORE_CLOSE": 0.4,
+    "MAX_IDLE_TIME_BEFORE_CLOSE": 0.1,
     "SHOAL_STORE": False,
 }
 WORKER: dict[str, Any] = FAST | {

@@ -101,9 +101,10 @@ class ScrapyRunner:
         stdout, stderr = process.communicate(timeout)
         return subprocess.CompletedProcess(process.arguments, process.wait(), stdout, stderr)
 
-    def fork(self, *args: str, env: Mapping[str, str] | None = None) -> Forked:
-        """Start it without the time that loading takes; what still runs when the test ends is killed."""
-        process = self._zygote.fork(args, self.env | dict(env or {}), PROJECT_DIR)
+    def fork(self, *args: str, env: Mapping[str, str] | None = None, terminal: int | None = None) -> Forked:
+        """Start it without the time that loading takes, at a *terminal* if given; what still runs when the test ends
+        is killed."""
+        process = self._zygote.fork(args, self.env | dict(env or {}), PROJECT_DIR, terminal=terminal)
         self._forked.append(process)
         return process
 

@@ -19,10 +19,13 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from scrapy import cmdline
 from scrapy.utils.misc import walk_modules_iter
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.server import scripts
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 REQUEST_BYTES = 1 << 20
@@ -50,15 +53,20 @@ class Zygote:
             command = [sys.executable, "-W", "ignore:The scrapy.", "-m", "tests.zygote", str(theirs.fileno())]
             self._process = subprocess.Popen(command, cwd=PROJECT_DIR, pass_fds=[theirs.fileno()])
 
-    def fork(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, text: str = "") -> Forked:
-        """Start `scrapy` with *arguments* and *text* on its standard input."""
+    def fork(
+        self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, text: str = "", terminal: int | None = None
+    ) -> Forked:
+        """Start `scrapy` with *arguments*, and *text* on its standard input, or at a *terminal*."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # who reads late reads one by one
         files = [tempfile.TemporaryFile("w+") for _ in range(3)]  # noqa: SIM115 - Forked.close()
         files[0].write(text)
         files[0].seek(0)
         request = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}).encode()
         with theirs, files[0]:
-            socket.send_fds(self._control, [request], [*(file.fileno() for file in files), theirs.fileno()])
+            stdin, stdout, stderr = (file.fileno() for file in files)
+            if terminal is not None:
+                stdin = stdout = terminal
+            socket.send_fds(self._control, [request], [stdin, stdout, stderr, theirs.fileno()])
         return Forked(arguments, ours, files[1], files[2])
 
     def close(self) -> None:
@@ -176,12 +184,22 @@ def _leave() -> None:
         os._exit(_ended[0])
 
 
+def _build_scripts() -> None:
+    """The frontier's Lua, as workers with the usual settings send it."""
+    names = [path.stem for path in (PROJECT_DIR / "crawler" / "frontier" / "lua").glob("*.lua")]
+    for throttle in (False, True):
+        built = scripts.Scripts(cast("Any", None), FrontierConfig(throttle=throttle).constants())
+        for name in names:
+            built.text(name)
+
+
 def main() -> None:
     atexit.register(_leave)  # the first one is called last
     for name in LOADED:
         list(walk_modules_iter(name))
     assert "twisted.internet.reactor" not in sys.modules
     assert "settings.base" not in sys.modules  # it reads the environment
+    _build_scripts()
     gc.freeze()
     sys.argv = serve(socket.socket(fileno=int(sys.argv[1])))
     try:
