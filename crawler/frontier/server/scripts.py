@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -33,6 +34,7 @@ _WRONG_TYPE = re.compile(r"WRONGTYPE.*\((\w+) (\{.*)\)")  # see lua/lib/damage.l
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 
 
+@cache
 def source(name: str) -> str:
     """The text of lua/<name>.lua."""
     return (_LUA / f"{name}.lua").read_text()
@@ -75,6 +77,15 @@ def nested(parts: Sequence[str], body: str) -> str:
     """
     base, rest = parts[:BASE], (*parts[BASE:], body)
     return "\n".join((*base, "return (function()", *rest, "end)()") if base else rest)
+
+
+@lru_cache(maxsize=256)
+def _whole(
+    shebang: str, parts: tuple[str, ...], body: str, constants: tuple[tuple[str, float | str], ...]
+) -> tuple[str, str]:
+    """The whole script and its SHA-1, made once for all frontiers of a process."""
+    text = "\n".join((shebang, inlined(nested(parts, saving(body, parts)), dict(constants))))
+    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
 class Scripts:
@@ -124,20 +135,19 @@ class Scripts:
 
     def text(self, name: str) -> str:
         """The whole script as the server gets it."""
-        shebang, _, body = self._source(name).partition("\n")
-        included = [
-            part for mode, names in _INCLUDE.findall(body) if not mode or self.has_windows for part in names.split()
-        ]
-        parts = [self._source(f"lib/{part}") for part in included]
-        return "\n".join((shebang, inlined(nested(parts, saving(body, parts)), self._constants)))
+        return (self._built.get(name) or self._build(name))[0]
 
     def digest(self, name: str) -> str:
         """What the server knows the script by."""
         return (self._built.get(name) or self._build(name))[1]
 
     def _build(self, name: str) -> tuple[str, str]:
-        text = self.text(name)
-        self._built[name] = text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        shebang, _, body = self._source(name).partition("\n")
+        included = [
+            part for mode, names in _INCLUDE.findall(body) if not mode or self.has_windows for part in names.split()
+        ]
+        parts = tuple(self._source(f"lib/{part}") for part in included)
+        self._built[name] = _whole(shebang, parts, body, tuple(self._constants.items()))
         return self._built[name]
 
     def _source(self, name: str) -> str:

@@ -12,7 +12,7 @@ from msgpack.exceptions import UnpackException
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.messages import Handle
 from crawler.frontier.server import keys
-from crawler.frontier.server.failures import Commands
+from crawler.frontier.server.failures import Commands, translating
 from crawler.frontier.server.scripts import Client, Scripts
 from crawler.frontier.server.wire_format import handle_row
 
@@ -68,6 +68,18 @@ class Shards:
         """Set a key of ours aside that has another type than *command* expects; False for others' keys."""
         tag = next((tag for tag in self._tags if key.startswith(f"{tag}:")), None)
         return tag is not None and bool(await self._scripts.run("mend", [tag], command, key))
+
+    async def read(self, calls: Sequence[Callable[[Any], Any]]) -> list[Any]:
+        """Their answers in one round trip; what one of them refuses is asked for alone, which mends it or names its
+        key."""
+        async with self.client.pipeline(transaction=False) as pipe:
+            for call in calls:
+                call(pipe)
+            with translating():
+                answers = await pipe.execute(raise_on_error=False) if calls else []
+        failed = (isinstance(answer, Exception) for answer in answers)
+        pairs = zip(calls, answers, failed, strict=True)
+        return [await call(self.client) if is_error else answer for call, answer, is_error in pairs]
 
     async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
         """Run one script on one shard."""

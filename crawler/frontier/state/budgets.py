@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -57,6 +57,11 @@ class Closed(NamedTuple):
     name: str
     what: str
     until_ms: int  # from now
+
+    def concerns(self, spiders: Container[str]) -> bool:
+        """Whether it may hold back requests of one of *spiders*: it is theirs, or that of hosts."""
+        kind, _, whose = self.name.partition(":")
+        return kind not in {"s", "r"} or whose.partition(":")[0] in spiders
 
     def governs(self, host: str, spider: str) -> bool:
         """Whether it holds back requests of *spider*, or of one of its runs, to *host*."""

@@ -48,6 +48,11 @@ class Said:
         names = (f"pause spider {spider}", f"pause host {lease.host}", f"pause {run}", f"cancel {run}")
         return not self.fields.isdisjoint(names)
 
+    @property
+    def paused(self) -> list[str]:
+        """What is paused, as `say` names it, in order."""
+        return sorted(what for verb, _, what in (name.partition(" ") for name in self.fields) if verb == "pause")
+
 
 def run_target(run: Run) -> str:
     """The name of *run* for `say`."""

@@ -6,14 +6,14 @@ import asyncio
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Final
 
 from crawler.frontier.messages import HostState
-from crawler.frontier.server import keys
-from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.addresses import ADDRESS, with_lines
 from crawler.frontier.state.host_records import lead_of, read_host
+from crawler.frontier.state.queue_lengths import queue_lengths
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier
 
@@ -94,28 +94,29 @@ async def _delayed(shards: Shards, shard: int, now: int) -> Counter[str]:
 
 async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligible:
     due, wait, at_cap = (shards.key(shard, f"{kind}:{stream}") for kind in ("due", "wait", "park"))
-    async with shards.client.pipeline(transaction=False) as pipe:
-        pipe.zcard(due)
-        pipe.zcount(wait, "-inf", now + SOON_MS)
-        pipe.scard(at_cap)
-        pipe.zrange(due, 0, 0, withscores=True)
-        pipe.zrange(wait, 0, 0, withscores=True)
-        pipe.zrandmember(due, SAMPLED)
-        pipe.zrange(wait, 0, SAMPLED - 1)
-        pipe.srandmember(at_cap, SAMPLED)
-        with translating():
-            is_due, soon, full, *rest = await pipe.execute()
+    is_due, soon, full, *rest = await shards.read(
+        [
+            methodcaller("zcard", due),
+            methodcaller("zcount", wait, "-inf", now + SOON_MS),
+            methodcaller("scard", at_cap),
+            methodcaller("zrange", due, 0, 0, withscores=True),
+            methodcaller("zrange", wait, 0, 0, withscores=True),
+            methodcaller("zrandmember", due, SAMPLED),
+            methodcaller("zrange", wait, 0, SAMPLED - 1),
+            methodcaller("srandmember", at_cap, SAMPLED),
+        ]
+    )
     if not (count := is_due + soon + full):
         return Eligible()
     first_due, first_waiting, *samples = rest
     names = [*samples[0], *samples[1][: min(soon, SAMPLED)], *samples[2]]
     chosen = [name.decode(errors="replace") for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
     known = await hosts(shards, chosen, now)
-    lengths = await _lengths(shards, shard, stream, chosen)
+    lengths = await queue_lengths(shards, shard, stream, chosen)
     for name in chosen:
         if name.startswith(ADDRESS):  # its hosts take turns: it is one
             line = await with_lines(shards, shard, stream, [name], SAMPLED)
-            lengths[name] = (await _lengths(shards, shard, stream, line)).total()
+            lengths[name] = (await queue_lengths(shards, shard, stream, line)).total()
     active = [name for name in chosen if name not in known or _is_active(known[name])]
     scale = count / len(chosen) if chosen else 0
     overdue = max((now - at for _, at in first_waiting), default=0.0)
@@ -144,17 +145,3 @@ async def _late(shards: Shards, shard: int, first: list[tuple[bytes, float]], no
             lead = lead_of(await shards.client.hget(shards.key(shard, "hosts"), name))
         return now - score - lead * shards.config.priority_step_ms
     return 0.0
-
-
-async def _lengths(shards: Shards, shard: int, stream: str, names: list[str]) -> Counter[str]:
-    places = [(name, queue) for name in names for queue in keys.queue_names(stream, name)]
-    async with shards.client.pipeline(transaction=False) as pipe:
-        for _, place in places:
-            pipe.llen(shards.key(shard, f"q:{place}"))
-            pipe.zcard(shards.key(shard, f"early:{place}"))
-        with translating():
-            counts = await pipe.execute() if places else []
-    lengths: Counter[str] = Counter()
-    for (name, _), in_order, ahead in zip(places, counts[::2], counts[1::2], strict=True):
-        lengths[name] += in_order + ahead
-    return lengths

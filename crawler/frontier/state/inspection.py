@@ -12,11 +12,11 @@ from msgpack.exceptions import UnpackException
 
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.server import keys
-from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.server.wire_format import read_count
 from crawler.frontier.state.addresses import Addresses, with_lines
 from crawler.frontier.state.host_records import read_host
+from crawler.frontier.state.queue_lengths import queue_lengths
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
 from crawler.frontier.state.waiting import WaitingHost, waiting
@@ -209,17 +209,7 @@ class Inspection:
 
     async def _lengths(self, shard: int, stream: str) -> Counter[str]:
         names = await self._hosts(shard, stream, HOSTS_EXAMINED)
-        queues = [(name, queue) for name in names for queue in keys.queue_names(stream, name)]
-        async with self._shards.client.pipeline(transaction=False) as pipe:
-            for _, queue in queues:
-                pipe.llen(self._shards.key(shard, f"q:{queue}"))
-                pipe.zcard(self._shards.key(shard, f"early:{queue}"))
-            with translating():
-                counts = await pipe.execute()
-        lengths: Counter[str] = Counter()
-        for (name, _), in_order, ahead in zip(queues, counts[::2], counts[1::2], strict=True):
-            lengths[name] += in_order + ahead
-        return lengths
+        return await queue_lengths(self._shards, shard, stream, names)
 
     async def _bytes_per_member(self, chosen: Sequence[str]) -> float | None:
         size = members = 0

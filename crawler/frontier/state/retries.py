@@ -40,9 +40,11 @@ class Retries:
         opened: list[Run] = []
         for (spider, of, shares), group in ended.items():
             run = await self._open(spider, of, shares)
-            done += sum(await self._box.retry([letter.id for letter in group], generation=run.generation))
-            await self._runs.seal(run.id)
             opened.append(run)
+            try:
+                done += sum(await self._box.retry([letter.id for letter in group], generation=run.generation))
+            finally:  # also when it is interrupted: the run would never end
+                await self._runs.seal(run.id)
         return done, opened
 
     async def _open(self, spider: str, of: str, shares: str) -> Run:

@@ -16,6 +16,7 @@ from crawler.frontier.server.wire_format import split_prefixed, unseal
 EXAMINED: Final = 500  # delayed requests per shard, earliest first
 MEMBER_HEAD: Final = 9  # id, deliveries and status, before the envelope
 QUIET_MS: Final = 5_000  # a shorter wait is a host's pace
+_RESUMED: Final = 32  # where T:state has `resumed` (lua/lib/state.lua)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,21 @@ async def _left_alone(shards: Shards, host: HostState, now_ms: int) -> WaitingHo
     ends = None if since is None else _end_of_term(shards, since, now_ms)
     why = f"circuit breaker opened ({host.openings} in a row), then one probe"
     return WaitingHost(host.host, host.queued, why, host.blocked_ms, ends)
+
+
+async def last_lease_ms(shards: Shards, now_ms: int) -> int:
+    """Ms until all leases there are, of any spider, have come back that are not renewed; 0 without leases.
+
+    After a silence of the whole fleet none comes back for the time of a lease: live workers may have had no chance to
+    renew theirs.
+    """
+    ends: list[float] = []
+    for shard in range(shards.count):
+        last = await shards.client.zrange(shards.key(shard, "lease"), -1, -1, withscores=True)
+        raw = await shards.client.getrange(shards.key(shard, "state"), _RESUMED, _RESUMED + 7)
+        resumed = struct.unpack("<d", raw)[0] if len(raw) == 8 else 0.0
+        ends += [max(min(end, MAX_MOMENT_MS), resumed + shards.config.lease_ms) for _, end in last]
+    return max(0, round(max(ends, default=now_ms)) - now_ms)
 
 
 def _end_of_term(shards: Shards, since: bytes, now_ms: int) -> int | None:

@@ -345,6 +345,8 @@ class Model:
             held.reserved = -1
         else:
             self._release(held, wire)
+            if report.status in {429, 503} and not report.excused:
+                self._rule.hasten(host, wire)
             if number not in self.urls:
                 del self.held[number]
         return answer

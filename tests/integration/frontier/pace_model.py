@@ -8,8 +8,10 @@ from math import floor
 from crawler.frontier.config import FrontierConfig
 
 DAY_MS = 86_400_000
-LESS, PACED = 0.85, -1
+LESS, PACED, SHARED = 0.85, -1, -2
 FEW_MS, FEWEST_MS = 400, 2_000
+TURN_MS, TURNS_MS, TRY_MS = 550, 5_000, 110
+FAR, HELD, SETTLED = -0.26, 0.5, 0.6
 
 
 @dataclass
@@ -53,11 +55,17 @@ class Rule:
 
     def complain(self, h: Pace, wire: float, retry_after: float, *, again: bool, denied: bool = False) -> None:
         if wire >= h.hurt:
+            served = h.row == 0
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
             if not again:
                 self._blame(h, asked=retry_after > 0, denied=denied)
             h.hurt = self.now
-        h.blocked = max(h.blocked, wire + self._rest_of(h))
+            if h.row == 1 and self._takes_turns(h):
+                h.events, h.answers = int(served), 0
+        rest = self._rest_of(h, self.jitter)
+        h.blocked = max(h.blocked, wire + rest)
+        if h.noise <= 0:
+            h.debt = min(h.debt + max(rest, h.floor), DAY_MS)
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
         h.blocked = floor(h.blocked)
@@ -65,6 +73,9 @@ class Rule:
     def praise(self, h: Pace, wire: float, *, again: bool = False) -> None:
         if wire < h.hurt:
             return
+        self._take_turn(h)
+        if h.noise <= 0:
+            h.debt = 0
         if h.peak == 0:
             self._start_slowly(h)
         if h.hurt == 0:
@@ -87,17 +98,69 @@ class Rule:
 
     def _grow(self, h: Pace) -> None:
         if self._is_paced(h) and h.delay > self.least(h):
-            h.grown += min(h.delay / 35_000, 1 / 60) * (1 if h.grown < 1 else 3)
+            h.grown += min(h.delay / 35_000, 1 / 60) * self._speed(h)
+        if h.grown >= 2 and h.noise == SHARED:
+            h.noise = 0
         if h.grown >= 1 and h.noise <= 0:
             h.ref = 0
 
     def refuses(self, h: Pace) -> bool:
         """Whether the host is left to its breaker, because it only complains."""
-        return abs(h.row) >= self.config.breaker_faults and self._rest_of(h) >= self.config.breaker_ms
+        return abs(h.row) >= self.config.breaker_faults and self._rest_of(h, 0.5) >= self.config.breaker_ms
 
-    def _rest_of(self, h: Pace) -> float:
-        longest = max(self.config.breaker_max_ms, h.delay)
-        return min(h.delay * float(2 ** min(abs(h.row) - 1, 30)), longest)
+    def hasten(self, h: Pace, wire: float) -> None:
+        """After a refused request: its host's next one need not wait for the delay while a turn is looked for."""
+        looks = h.row > 0 and (self._takes_turns(h) or self._only_refused(h))
+        if looks and h.next <= wire + h.delay + 1:
+            h.next = min(h.next, max(wire + max(h.floor, h.crawl), h.blocked))
+
+    def _rest_of(self, h: Pace, jitter: float) -> float:
+        before = abs(h.row) - 1
+        if self._only_refused(h):
+            rest = 90 * 1.07 ** min(before, 10) * 3.0 ** min(max(before - 10, 0), 30) * (1 + jitter / 20)
+        elif self._takes_turns(h):
+            rest = 0.05 * h.delay * 1.04**before * 2.0 ** min(max(before - 13, 0), 30) * (1 + jitter / 30)
+        else:
+            rest = h.delay * 2.0 ** min(before, 30)
+        return float(min(rest, max(self.config.breaker_max_ms, h.delay)))
+
+    def _takes_turns(self, h: Pace) -> bool:
+        return h.ok > 0 and TURN_MS <= h.peak < TURNS_MS and h.noise in {0, SHARED} and self._has_room(h)
+
+    def _has_room(self, h: Pace) -> bool:
+        return max(h.floor, h.crawl) <= TRY_MS
+
+    def _only_refused(self, h: Pace) -> bool:
+        return not h.ok and not h.peak and not h.noise and self._has_room(h)
+
+    def _aim(self, h: Pace, delay: float, grown: float) -> None:
+        h.grown, h.peak = grown, delay * (1 - (1 - LESS) * (1 - grown) ** 3)
+        self._settle(h)
+
+    def _give_way(self, h: Pace) -> None:
+        if h.noise == SHARED or SETTLED <= h.grown < 1:
+            self._aim(h, self._remembered(h) * 1.01, HELD if h.noise == SHARED else h.grown)
+        else:
+            self._aim(h, self._gap(h) / 0.87, HELD)
+        h.trying = h.ref = 0
+
+    def _take_turn(self, h: Pace) -> None:
+        new, shared = self._only_refused(h), h.noise == SHARED
+        if h.row < (2 if shared else 3) or not (new or self._takes_turns(h)):
+            return
+        apart = min(h.delay + h.debt, (1.5 if shared else 2.15) * h.delay)
+        if new:
+            apart = min(max(h.debt, 1_500), 2_200)
+        if new or (h.events > 0 and apart > 1.6 * h.delay):
+            h.noise = SHARED
+        self._aim(h, apart, HELD if h.row < 3 else FAR)
+
+    def _speed(self, h: Pace) -> float:
+        if not self._takes_turns(h):
+            return 1 if h.grown < 1 else 3
+        if h.grown < HELD:
+            return 6
+        return 10 if h.grown >= 1 else 1 if h.noise == SHARED else 0.5
 
     def _start_slowly(self, h: Pace) -> None:
         least = self.least(h)
@@ -200,6 +263,10 @@ class Rule:
             h.events = h.answers = 0
 
     def _blame(self, h: Pace, *, asked: bool, denied: bool) -> None:
+        if not asked and not denied and self._takes_turns(h):
+            if h.row == 1:
+                self._give_way(h)
+            return
         if h.row > 1 and not self._is_paced(h):
             return
         if asked:

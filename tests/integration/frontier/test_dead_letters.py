@@ -256,3 +256,19 @@ async def test_a_huge_start_url_is_kept_in_part(redis_client: Any) -> None:
         assert await world.frontier.dead.bury_seed(b"x" * size, spider="s", reason="bad_seed", generation="0")
     bodies = sorted((letter.body for letter in await world.frontier.dead.find()), key=len)
     assert bodies == [b"x" * 65_536, b"x" * 65_536 + b"... (5,000,000 bytes)"]
+
+
+async def test_letters_whose_counters_were_destroyed_leave_none_below_0(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    dead = world.frontier.dead
+    letters = [await bury(world, number) for number in range(3)]
+    shard = world.frontier.shards.of_host("a.example")
+    await redis_client.delete(world.frontier.shards.key(shard, "gen:s:3"))
+    assert await dead.retry(letters[:1]) == [True]
+    assert await dead.retry(letters[1:2], generation="4") == [True]
+    assert await dead.drop(letters[2:]) == [True]
+    stats = await world.frontier.inspection.stats()
+    for one in stats.generations.values():
+        assert all(getattr(one, name) >= 0 for name in one.__slots__), one
+        assert one.accepted == one.queued + one.leased + one.delayed + one.dead + one.done + one.dropped
+    assert (stats.total.dead, stats.dead_by.get("error", 0)) == (0, 0)

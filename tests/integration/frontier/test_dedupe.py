@@ -169,8 +169,8 @@ async def test_a_generation_with_work_is_not_forgotten(redis_client: Any) -> Non
 async def test_what_a_window_has_outlived_is_forgotten(redis_client: Any) -> None:
     """Even when nothing new arrives: memory is that of one window's URLs."""
     world = await timed(redis_client, dedupe="window", window_s=20)
-    for _ in range(5):
-        await world.frontier.push([message(number) for number in range(500)])
+    for _ in range(3):
+        await world.frontier.push([message(number) for number in range(100)])
         await world.frontier.push([message(number, "queued.example") for number in range(1_000, 1_010)])
         while await world.fetch(exclude_hosts=["queued.example"]):
             pass

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.messages import SpiderStats
+from crawler.frontier.state.waiting import last_lease_ms
 from tests.integration.frontier.making import answer, handles, message, timed
 
 
@@ -108,3 +110,33 @@ async def test_hosts_are_forgotten_as_fast_as_new_ones_come(redis_client: Any) -
     await world.pass_ms(60_000)
     await world.frontier.generations.tidy()
     assert (await redis_client.hlen(hosts), await redis_client.zcard(world.frontier.shards.key(0, "idle"))) == (0, 0)
+
+
+async def test_leases_of_a_killed_worker_come_back_at_a_time_that_is_told(redis_client: Any) -> None:
+    world = await timed(redis_client, lease_ms=120_000)
+    frontier = world.frontier
+    assert await leased_elsewhere(frontier, "s") == []
+    await frontier.push([message(number, f"{number}.example") for number in range(2)])
+    await world.lease(1)
+    await world.pass_ms(20_000)
+    await frontier.inspection.heartbeat("me", {"spider": "s"})
+    assert await leased_elsewhere(frontier, "s") == [
+        "a page that another worker has leased (0 live); what a killed one had comes back in 100 s at the latest"
+    ]
+    await world.lease(1)
+    await frontier.inspection.heartbeat("other", {"spider": "s"})
+    [told] = await leased_elsewhere(frontier, "s")
+    assert told.startswith(
+        "2 pages that other workers have leased (1 live); what a killed one had comes back in 120 s at"
+    )
+    assert await leased_elsewhere(frontier, "t") == []
+
+
+async def test_after_a_silence_of_the_fleet_leases_come_back_a_lease_later(redis_client: Any) -> None:
+    world = await timed(redis_client, lease_ms=120_000)
+    await world.frontier.push([message(1)])
+    await world.lease(1)
+    await world.be_silent(100_000)
+    assert await world.lease(1) == []
+    now = (await world.frontier.inspection.stats()).now_ms
+    assert await last_lease_ms(world.frontier.shards, now) == 120_000

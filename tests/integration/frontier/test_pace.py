@@ -420,6 +420,31 @@ async def test_a_damaged_memory_of_a_pace_is_set_aside(redis_client: Any, value:
     assert await redis_client.hgetall(key(0, "damaged")) == {f"{key(0, 'pace')} a.example".encode(): value}
 
 
+@pytest.mark.parametrize(("floor", "retry_after_ms", "least"), [(10, 0, 10), (100, 0, 100), (10, 5_000, 5_000)])
+async def test_where_turns_are_taken_a_refused_request_is_tried_again_soon(
+    redis_client: Any, floor: int, retry_after_ms: int, least: int
+) -> None:
+    """Within the delay that was learned, but neither within the configured one nor before Retry-After."""
+    world = await timed(redis_client, throttle=True, throttle_start_ms=2_000)
+    await fill(world, delay_ms=floor)
+    await exchange(world, 200)
+    learned = await exchange(world, 429)
+    assert learned.delay_ms > 1_000
+    again = await exchange(world, 429, retry_after_ms=retry_after_ms)
+    assert least <= again.waits_ms < (retry_after_ms or learned.delay_ms) * 1.2
+    served = await exchange(world, 200)
+    assert served.waits_ms > 0.8 * served.delay_ms, "once it is served the delay counts again"
+
+
+async def test_where_few_tries_fit_into_a_delay_each_refusal_doubles_the_rest(redis_client: Any) -> None:
+    world = await timed(redis_client, throttle=True, throttle_start_ms=2_000)
+    await fill(world, delay_ms=300)
+    await exchange(world, 200)
+    learned = await exchange(world, 429)
+    again = await exchange(world, 429)
+    assert again.waits_ms > 1.5 * learned.delay_ms
+
+
 async def test_what_an_older_release_stored_of_a_host_is_read(redis_client: Any) -> None:
     """Its record had the same form; for a host that had pushed back it only had the delay."""
     world = await timed(redis_client)

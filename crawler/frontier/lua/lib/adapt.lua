@@ -7,14 +7,23 @@
 -- requests. Complaints that are rare and persist at lower paces are put to a trial at half the pace: if they persist
 -- there too they are not about the pace, which is restored, and that share of them is tolerated from then on.
 --
+-- Where few requests a second are allowed, another fleet has more to do with a refusal than the pace: between two
+-- requests there is room for one of the other's, or none. There a refused request is tried again soon, until it is
+-- served: that moment is this fleet's turn from then on, and the time since the one before it is the new delay. Two
+-- fleets come to rest at twice the delay of one, half a delay apart. A site that sends Retry-After leaves no room for
+-- this.
+--
 -- State of a host that complained: T:pace HASH host -> these numbers (d), while HURT is not 0.
 --   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
---   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace
---   DEBT     complaints beyond that share, of late     ROW      complaints without a good answer between, below 0 after
+--   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace, SHARED: another
+--            fleet is there, and takes turns
+--   DEBT     complaints beyond that share, of late; if there is no such share, ms of rests in the present ROW
+--                                                      ROW      complaints without a good answer between, below 0 after
 --                                                               the first good one (it may be a block page yet)
 --   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
 --                                                               half by itself, which is as good
---   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set
+--   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
+--            taken EVENTS is 1 if the present ROW began at a delay that had been served
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
@@ -22,6 +31,19 @@ local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after 
 -- Where the delay remembered is this long, a request is refused because it came right behind another fleet's, more than
 -- because of the pace. Longer ones are no common limits.
 local FEW_MS, FEWEST_MS = 400, 2000
+local TURN_MS, TURNS_MS = 550, 5000 -- delays at which turns are taken
+local TRY_MS = 110 -- where the rules ask for more between two requests, too few tries fit into a delay
+local KEPT, CREEP = 0.87, 1.01 -- factor of the rate after a complaint that ends a probe; of the delay after another one
+-- GROWN after a wide gap was found, when the delay is held, and when it has been held long enough to believe in it.
+local FAR, HELD, SETTLED = -0.26, 0.5, 0.6
+local FASTER, ALONE, PROBING = 6, 0.5, 10 -- growth before the delay is held, while it is by a fleet alone, and after it
+-- The next try after a refusal comes after this share of the delay, growing by this factor, so often, then twice as
+-- late each time.
+local SOON, SOON_GROWTH, SWEEP = 0.05, 1.04, 14
+local ROOM, WIDE, WIDEST, WIDER = 3, 1.6, 2.15, 1.5 -- refusals, and factors of the delay, that tell of another fleet
+-- A host that has refused everything so far: ms to the second try, growth of the first few, and of the others.
+local FIRST_MS, FIRST, FIRST_GROWTH, GROWTH = 90, 10, 1.07, 3
+local LEAST_TURN_MS, MOST_TURN_MS = 1500, 2200 -- delay to begin with at a host that gave its first turn late
 local BACK_MS, BACK_ANSWERS = 35000, 60 -- recovery to the peak takes at least this long and this many responses
 local BEYOND = 3 -- times as fast beyond the peak
 local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
@@ -32,7 +54,7 @@ local TRIAL, TRIED_EVERY = 60, 3000 -- answers
 local DEAR_MS = 20000
 local HALVED, DOWN = 1, 2
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
-local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
+local PACED, SHARED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, -2, 0.05, 0.1, 512, 0.01
 local ALLOWED, MOST_DEBT = 1.6, 5
 local NOTED, CLOSED = 1, -1 -- what a response did to the breaker; if it opened it: for how many ms
 local paces = {}
@@ -100,6 +122,47 @@ local function settle_delay(h, p)
   p[PEAK] = math.min(math.max(p[PEAK], floor), most)
   local delay = remembered(p)
   h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
+end
+
+local function has_room(h)
+  return math.max(h[FLOOR], h[CRAWL]) <= TRY_MS
+end
+
+-- Whether turns are taken there.
+local function takes_turns(h, p)
+  local few = p[PEAK] >= TURN_MS and p[PEAK] < TURNS_MS
+  return h[OK] > 0 and few and (p[NOISE] == 0 or p[NOISE] == SHARED) and has_room(h)
+end
+
+local function only_refused(h, p)
+  return h[OK] == 0 and p[PEAK] == 0 and p[NOISE] == 0 and has_room(h)
+end
+
+local function aim(h, p, delay, grown)
+  p[GROWN], p[PEAK] = grown, delay * (1 - (1 - LESS) * (1 - grown) ^ 3)
+  settle_delay(h, p)
+end
+
+-- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little,
+-- and the next try, a little later, is in time.
+local function give_way(h, p)
+  local shared = p[NOISE] == SHARED
+  if shared or (p[GROWN] >= SETTLED and p[GROWN] < 1) then
+    aim(h, p, remembered(p) * CREEP, shared and HELD or p[GROWN])
+  else
+    aim(h, p, gap(h) / KEPT, HELD)
+  end
+  p[TRYING], p[REF] = 0, 0
+end
+
+-- The first good response after several refusals tells how far apart requests may be.
+local function take_turn(h, p)
+  local new, shared = only_refused(h, p), p[NOISE] == SHARED
+  if p[ROW] < (shared and ROOM - 1 or ROOM) or not (new or takes_turns(h, p)) then return end
+  local apart = math.min(h[DELAY] + p[DEBT], (shared and WIDER or WIDEST) * h[DELAY])
+  if new then apart = math.min(math.max(p[DEBT], LEAST_TURN_MS), MOST_TURN_MS) end
+  if new or (p[EVENTS] > 0 and apart > WIDE * h[DELAY]) then p[NOISE] = SHARED end
+  aim(h, p, apart, p[ROW] < ROOM and HELD or FAR)
 end
 
 -- halfway: a pace lower than that of the last complaint moves the memory of it by half only, so that the way back from
@@ -191,19 +254,33 @@ end
 
 -- The first complaint of a request; consecutive ones do not count against the pace after a pause longer than its delay.
 local function blame(h, p, asked, denied)
+  if not asked and not denied and takes_turns(h, p) then return p[ROW] == 1 and give_way(h, p) end
   if p[ROW] > 1 and not is_paced(h) then return end
   if asked then end_trial(p, PACED) end -- Retry-After says that the pace is to blame
   if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- some pages are denied at any pace
   if p[TRYING] > 0 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked) end
 end
 
--- How long the host is paused: its delay, doubled with each consecutive complaint.
-local function rest_of(h, p)
-  return math.min(h[DELAY] * 2 ^ math.min(math.abs(p[ROW]) - 1, 30), math.max(BREAKER_MAX_MS, h[DELAY]))
+-- How long the host is paused: its delay, doubled with each consecutive complaint. While a turn is looked for it is
+-- short at first, and grows slowly.
+local function rest_of(h, p, jitter)
+  local before, rest = math.abs(p[ROW]) - 1
+  if only_refused(h, p) then
+    rest = FIRST_MS * FIRST_GROWTH ^ math.min(before, FIRST) * GROWTH ^ math.min(math.max(before - FIRST, 0), 30)
+    rest = rest * (1 + jitter / 20)
+  elseif takes_turns(h, p) then
+    rest = SOON * h[DELAY] * SOON_GROWTH ^ before * 2 ^ math.min(math.max(before - SWEEP + 1, 0), 30)
+    rest = rest * (1 + jitter / 30)
+  else
+    rest = h[DELAY] * 2 ^ math.min(before, 30)
+  end
+  return math.min(rest, math.max(BREAKER_MAX_MS, h[DELAY]))
 end
 
 local function rest(h, p, wire, retry_after, jitter)
-  h[BLOCKED] = math.max(h[BLOCKED], wire + rest_of(h, p))
+  local pause = rest_of(h, p, jitter)
+  h[BLOCKED] = math.max(h[BLOCKED], wire + pause)
+  if p[NOISE] <= 0 then p[DEBT] = math.min(p[DEBT] + math.max(pause, h[FLOOR]), DAY_MS) end
   if retry_after > 0 then
     h[BLOCKED] = math.max(h[BLOCKED], now + math.min(retry_after, DAY_MS) * (1 + jitter / 10))
   end
@@ -214,9 +291,11 @@ end
 -- whose report may have looked like a good response.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
   if wire >= h[HURT] then -- requests in flight at the last complaint say nothing new
+    local served = p[ROW] == 0
     p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
     if again ~= 1 then blame(h, p, retry_after > 0, denied) end
     h[HURT] = now
+    if p[ROW] == 1 and takes_turns(h, p) then p[EVENTS], p[ANSWERS] = served and 1 or 0, 0 end
   end
   rest(h, p, wire, retry_after, jitter)
 end
@@ -226,10 +305,18 @@ local function forget(h, p)
   for field = PEAK, ANSWERS do p[field] = 0 end
 end
 
+-- How many times as fast as CUBIC the pace grows.
+local function speed(h, p)
+  if not takes_turns(h, p) then return p[GROWN] < 1 and 1 or BEYOND end
+  if p[GROWN] < HELD then return FASTER end
+  return p[GROWN] >= 1 and PROBING or p[NOISE] == SHARED and 1 or ALONE
+end
+
 -- A good response recovers the pace by a step, if the pace was what delayed its request.
 local function grow(h, p)
-  local step = math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * (p[GROWN] < 1 and 1 or BEYOND)
+  local step = math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * speed(h, p)
   if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step end
+  if p[GROWN] >= 2 and p[NOISE] == SHARED then p[NOISE] = 0 end -- the other fleet has gone
   if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble has passed
 end
 
@@ -241,6 +328,8 @@ end
 
 local function praise(h, p, wire, again)
   if wire < h[HURT] then return end
+  take_turn(h, p)
+  if p[NOISE] <= 0 then p[DEBT] = 0 end
   if p[PEAK] == 0 then start_slowly(h) end
   if h[HURT] == 0 then return end
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
@@ -257,7 +346,7 @@ end
 -- many ms the breaker opened, CLOSED if it closed, else NOTED.
 local function judge(h, p, wire, status, fault, complaint, jitter)
   if wire < h[TRIPPED] then return NOTED end
-  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS and rest_of(h, p) >= BREAKER_MS
+  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS and rest_of(h, p, 0.5) >= BREAKER_MS
   if fault or (complaint and refuses) then
     if fault then h[STREAK] = math.max(math.min(h[STREAK], 0) - 1, -BREAKER_FAULTS) end
     local opens = h[TRIPS] > 0 or h[STREAK] <= -BREAKER_FAULTS or (complaint and refuses)
@@ -271,6 +360,15 @@ local function judge(h, p, wire, status, fault, complaint, jitter)
   if h[TRIPS] == 0 or refuses then return NOTED end
   h[TRIPS] = 0
   return CLOSED
+end
+
+-- While a turn is looked for, the rest alone says when the next request may be sent, beside the rules. Called when the
+-- slot of a refused request, sent at wire, has been released.
+local function hasten(h, p, wire)
+  local looks = p[ROW] > 0 and (takes_turns(h, p) or only_refused(h, p))
+  if looks and h[NEXT] <= wire + h[DELAY] + 1 then -- no later request has reserved it
+    h[NEXT] = math.min(h[NEXT], math.max(wire + math.max(h[FLOOR], h[CRAWL]), h[BLOCKED]))
+  end
 end
 
 local function count(h, good)

@@ -50,6 +50,10 @@ local function report(r, id, row, jitter)
     r[RESERVED] = -1
   else
     release(r, wire)
+    if flags % 4 < 2 and (status == 429 or status == 503) then
+      hasten(h, pace_of(r[HOST], h), wire)
+      if a then hasten(a, pace_of(address, a), wire) end
+    end
     if r[STREAM] == '' then
       end_lease(id, r)
       return answer

@@ -73,8 +73,12 @@ local function save_tallies()
       local key = T .. ':gen:' .. name
       local cut = 0
       for field, by in pairs(t) do
-        if by ~= 0 and call('HINCRBY', key, field, by) < 0 and (field == 'queued' or field == 'leased') then
+        local count = by ~= 0 and call('HINCRBY', key, field, by) or 0
+        if count < 0 and (field == 'queued' or field == 'leased') then
           below_0[#below_0 + 1] = {stream, key, field}
+        elseif count < 0 and (field == 'dead' or string.sub(field, 1, 5) == 'dead:') then
+          call('HINCRBY', key, field, -count) -- the counters were lost, the letter was not
+          if field == 'dead' then call('HINCRBY', key, 'accepted', -count) end
         end
         if by ~= 0 and string.sub(field, 1, 4) == 'cut:' then cut = cut + by end
       end

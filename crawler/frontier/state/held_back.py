@@ -1,0 +1,44 @@
+"""What holds queued requests back that their hosts do not: operators, budgets, hours, and tiers that nobody serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from crawler.durations import in_words
+from crawler.frontier.messages import WorkerState
+from crawler.frontier.state.budgets import Closed
+from crawler.frontier.state.control import Said
+from crawler.frontier.state.inspection import FrontierStats
+from crawler.frontier.state.run_record import run_id_of
+
+
+def held_back(
+    stats: FrontierStats, workers: Sequence[WorkerState], said: Said, closed: Sequence[Closed] = ()
+) -> list[str]:
+    """One phrase for each reason that concerns a spider of *stats*, with its end or its cure."""
+    told = [f"{one.told}, for {in_words(one.until_ms / 1000)} more" for one in closed if one.concerns(stats.spiders)]
+    return [*told, *_paused(stats, said), *_unserved(stats, workers)]
+
+
+def _paused(stats: FrontierStats, said: Said) -> Iterator[str]:
+    for kind, _, whose in (what.partition(" ") for what in said.paused):
+        spider, _, generation = whose.partition(":")
+        if kind == "host":
+            yield f"{whose} is paused (`scrapy control resume --host {whose}`)"
+        elif kind == "spider" and _queued(stats, spider):
+            yield f"{spider} is paused (`scrapy control resume --spider {spider}`)"
+        elif kind == "run" and (run := run_id_of(generation)) and spider in stats.spiders:
+            yield f"run {run} is paused (`scrapy control resume --run {run}`)"
+
+
+def _queued(stats: FrontierStats, spider: str) -> int:
+    return stats.spiders[spider].queued if spider in stats.spiders else 0
+
+
+def _unserved(stats: FrontierStats, workers: Sequence[WorkerState]) -> Iterator[str]:
+    """Nothing while no worker runs at all, which is said before."""
+    served = {(one.info.get("spider"), tier) for one in workers for tier in str(one.info.get("tiers", "")).split(",")}
+    for (spider, tier), counters in sorted(stats.tiers.items()):
+        if served and counters.queued and (spider, tier) not in served:
+            start = f"`scrapy crawl {spider}{'' if tier == 'http' else f' -s TIER={tier}'}`"
+            yield f"{counters.queued:,} pages of {spider} wait for a worker of tier {tier} ({start})"

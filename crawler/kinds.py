@@ -1,0 +1,98 @@
+"""Settings of Scrapy's that its components would answer with a traceback, in the midst of a crawl, or by waiting for
+ever: they are to be of the kind of their defaults, and within what the components can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import inf, isfinite
+from typing import Any, Final
+
+from scrapy.settings import BaseSettings, default_settings
+from scrapy.spidermiddlewares.referer import RefererMiddleware
+
+from crawler import config
+from crawler.errors import ConfigError
+
+FLOATS: Final = ("DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT")  # though their defaults are integers
+BOOLEANS: Final = ("TELNETCONSOLE_ENABLED",)
+CODES: Final = ("HTTPCACHE_IGNORE_HTTP_CODES", "HTTPERROR_ALLOWED_CODES", "TELNETCONSOLE_PORT")  # lists of integers
+LEAST: Final = {
+    "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
+    "CONCURRENT_ITEMS": 1,
+    "LOGSTATS_INTERVAL": 0,
+    "MEMUSAGE_CHECK_INTERVAL_SECONDS": 0.1,
+    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,
+}
+
+
+def check(settings: BaseSettings, names: Iterable[str] | None = None) -> None:
+    """Raise ConfigError for the first setting of Scrapy's, or of *names*, that is set to a value of another kind.
+
+    None passes: for many it means "none".
+    """
+    for name in vars(default_settings) if names is None else names:
+        if name in _READERS and settings[name] is not None and (settings.getpriority(name) or 0) > 0:
+            _READERS[name](settings, name)
+
+
+def check_components(settings: BaseSettings) -> None:
+    """Raise ConfigError for settings without which Scrapy's own components cannot be built."""
+    try:
+        RefererMiddleware(settings)
+    except (ImportError, NameError, RuntimeError, TypeError, ValueError) as error:
+        allowed = f"a policy such as same-origin, or the path of its class ({error})"
+        raise ConfigError("REFERRER_POLICY", settings["REFERRER_POLICY"], allowed) from None
+    known = settings["HTTPAUTH_USER"] or settings["HTTPAUTH_PASS"]
+    if known and not settings.getpriority("HTTPAUTH_DOMAIN"):
+        allowed = "the domain that HTTPAUTH_USER and HTTPAUTH_PASS are for, such as shop.example; None: every one"
+        raise ConfigError("HTTPAUTH_DOMAIN", "", allowed)
+
+
+def _reader(name: str, default: Any) -> Callable[[BaseSettings, str], object] | None:
+    if name in CODES:
+        return _codes
+    if isinstance(default, bool) or name in BOOLEANS:
+        return _boolean
+    if isinstance(default, float) or name in FLOATS:
+        return _number
+    if isinstance(default, int):
+        return _integer
+    return config.texts if isinstance(default, list) else None
+
+
+def _boolean(settings: BaseSettings, name: str) -> None:
+    try:
+        settings.getbool(name)
+    except (TypeError, ValueError):
+        raise ConfigError(name, settings[name], "True or False") from None
+
+
+def _integer(settings: BaseSettings, name: str) -> None:
+    _check_number(settings, name, settings.getint, "an integer")
+
+
+def _number(settings: BaseSettings, name: str) -> None:
+    _check_number(settings, name, settings.getfloat, "a number")
+
+
+def _check_number(settings: BaseSettings, name: str, read: Callable[[str], float], kind: str) -> None:
+    least = LEAST.get(name, -inf)
+    with suppress(TypeError, ValueError, OverflowError):
+        if isfinite(number := read(name)) and number >= least:
+            return
+    raise ConfigError(name, settings[name], kind if least == -inf else f"{kind} from {least}")
+
+
+def _codes(settings: BaseSettings, name: str) -> None:
+    try:
+        _ = [int(one) for one in config.texts(settings, name)]
+    except ValueError:
+        raise ConfigError(name, settings[name], "integers, a list or separated by commas") from None
+
+
+_READERS: Final = {
+    name: reader
+    for name, default in vars(default_settings).items()
+    if name.isupper() and (reader := _reader(name, default)) is not None
+}

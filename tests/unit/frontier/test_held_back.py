@@ -1,0 +1,63 @@
+"""What is said of requests that no host holds back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.commands.status_look import _held_up
+from crawler.frontier.messages import SpiderStats, WorkerState
+from crawler.frontier.state.budgets import Closed
+from crawler.frontier.state.control import Said
+from crawler.frontier.state.held_back import held_back
+from crawler.frontier.state.inspection import FrontierStats
+
+
+def stats(**queued: int) -> FrontierStats:
+    """How much is queued of each stream, as `shop_browser`."""
+    tiers: Any = {tuple(name.split("_")): SpiderStats(queued=count) for name, count in queued.items()}
+    spiders: dict[str, SpiderStats] = {}
+    for (spider, _), counters in tiers.items():
+        spiders[spider] = spiders.get(spider, SpiderStats()) + counters
+    return FrontierStats(spiders, {}, tiers, 0, 0, 0, evicted=0, now_ms=0, dead_by={}, mark=())
+
+
+def worker(spider: str, tiers: str, **info: Any) -> WorkerState:
+    return WorkerState("w", 0, {"spider": spider, "tiers": tiers} | info)
+
+
+def test_a_tier_that_no_worker_serves_is_named_with_its_cure() -> None:
+    found = stats(shop_http=4, shop_browser=3, other_http=2, over_http=0)
+    assert held_back(found, [worker("shop", "http,api")], Said()) == [
+        "2 pages of other wait for a worker of tier http (`scrapy crawl other`)",
+        "3 pages of shop wait for a worker of tier browser (`scrapy crawl shop -s TIER=browser`)",
+    ]
+    assert held_back(found, [], Said()) == []
+
+
+def test_what_operators_have_paused_is_named_with_its_cure() -> None:
+    fields = {"pause spider shop", "pause spider absent", "pause host a.example", "pause run shop:20261122000003"}
+    fields |= {"cancel run shop:20261122000004", "noise"}
+    assert held_back(stats(shop_http=1), [], Said(frozenset(fields))) == [
+        "a.example is paused (`scrapy control resume --host a.example`)",
+        "run 20261122-3 is paused (`scrapy control resume --run 20261122-3`)",
+        "shop is paused (`scrapy control resume --spider shop`)",
+    ]
+
+
+def test_budgets_and_hours_are_named_with_their_end_and_those_of_other_spiders_are_not() -> None:
+    closed = [
+        Closed("s:shop", "requests", 3_600_000),
+        Closed("s:other", "requests", 1),
+        Closed("d:a.example", "hours", 60_000),
+    ]
+    told = held_back(stats(shop_http=1), [], Said(), closed)
+    assert [one.partition(" ")[0] for one in told] == ["the", "a.example"]
+    assert all(one.endswith(" more") for one in told)
+
+
+def test_a_store_that_is_away_is_told_beside_a_full_redis() -> None:
+    ours = [worker("shop", "http", slowed="Redis is full", store_away=1, spool_bytes=1_234), worker("shop", "http")]
+    assert _held_up(ours) == [
+        "Leasing is slowed to one request at a time: Redis is full",
+        "MongoDB does not answer 1 of 2 workers: 1,234 bytes of items wait on disk",
+    ]
