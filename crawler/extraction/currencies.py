@@ -29,7 +29,10 @@ _WORDS: Final = frozenset(_DATA["codes"]["words"])
 _ANY_CASE: Final = frozenset(_DATA["codes"]["any_case"])
 _COUNTRIES: Final[dict[str, str]] = _DATA["countries"]
 
+_POINTS: Final = frozenset(".,:")
 _DIGIT: Final = re.compile(r"\d")
+_DASHED: Final[dict[str, str]] = _DATA["dashed"]
+_DASH: Final = re.compile(r" ?[.,:] ?[-–—](?!\d)")  # for no cents
 _LETTERS: Final = r"[^\W\d_]+"
 _UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")  # scripts without spaces
 _AMOUNT: Final = re.compile(r"[.,'’]\d{2,3}(?!\d)|\d[ \u00a0\u202f]\d{3}(?!\d)")  # decimals, or thousands groups
@@ -90,7 +93,7 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
             return code
     first = _TOKEN.search(after[:MAX_BESIDE]) if after else None
     if first is None or _DIGIT.search(after[: first.start()]):
-        return None
+        return _dashed(after, country)
     is_next = first.start() > 0 and after[first.end() : first.end() + 1].isdigit()  # 12 $15
     return None if is_next else _meant(first[0], country, certain=certain)
 
@@ -98,7 +101,12 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
 @cached(16_384)  # labels beside numbers are much the same on all pages
 def mentions(text: str, country: str) -> bool:
     """Whether *text* has anything that `beside` may take for a currency."""
-    return any(_meant(token, country, certain=True) for token in _TOKEN.findall(text))
+    return any(_meant(token, country, certain=True) for token in _TOKEN.findall(text)) or bool(_dashed(text, country))
+
+
+def _dashed(after: str, country: str) -> str | None:
+    """The currency of *country*, if *after* a number a dash stands for no cents."""
+    return _DASHED.get(country) if after.lstrip()[:1] in _POINTS and _DASH.match(after) else None
 
 
 def _meant(token: str, country: str, *, certain: bool) -> str | None:

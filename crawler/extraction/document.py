@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -17,6 +16,7 @@ from crawler.extraction import charsets, source, state, tame
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN
 from crawler.extraction.source import Source
+from crawler.lazy import cached_property
 from crawler.urls import check, same_site, without_credentials
 
 HEAD_CHARACTERS = 60_000  # searched for <base> and rel=canonical without a tree

@@ -21,6 +21,7 @@ MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
 MIN_GTIN_TEXT, MAX_GTIN_TEXT = 8, 80  # characters
 MAX_INPUTS: Final = 400  # examined per page
+MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
 MAX_STEPS: Final = 256  # parents climbed to find a form
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
@@ -115,7 +116,8 @@ def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str
     """(weight, identifier, source) of what labels, the URL and structured data tell."""
     yield from ((2.0, other, "html") for other in others)
     for rank, value in enumerate(list(dict.fromkeys(url_identifiers(page.document.url)))[:4]):
-        yield 1.5 - 0.3 * rank, value, "url"
+        if not (len(value) <= MAX_COUNT and value in view.words_of(page.title)):  # a puzzle of 1000 pieces
+            yield 1.5 - 0.3 * rank, value, "url"
     yield from ((weight, value, "html") for weight, value in page.once(_labelled))
 
 

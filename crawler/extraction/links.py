@@ -206,7 +206,7 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
 
     Each as it is written once. What `document.absolute` does with most of them is repeated here: there are hundreds.
     """
-    origin, own, obeys, others = document.origin, document.own, rules.obey_nofollow, _Others(document.url)
+    origin, own, obeys = document.origin, document.own, rules.obey_nofollow
     start, folder, is_beside = len(origin), document.folder[len(origin) :], BESIDE.fullmatch
     is_root, is_itself = document.root == origin != "", document.base_url == document.url
     known: set[str] = set()
@@ -220,23 +220,19 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
             yield origin, href[start:].partition("#")[0].rstrip(), relations
         elif folder and is_beside(href):
             yield origin, folder + href, relations
-        elif not ((is_itself and href[0] == "#") or href.startswith(NO_PAGES) or others[_start(href)]):
+        elif not ((is_itself and href[0] == "#") or href.startswith(NO_PAGES) or _is_elsewhere(_start(href), origin)):
             target = document.absolute(href)
             if target and (target.startswith(own) or same_site(target, document.url)):
                 root = max(0, target.find("/", 8))
                 yield target[:root], target[root:], relations
 
 
-class _Others(dict[str, bool]):
-    """Link up to the slash behind its authority -> whether that is certainly of another site than the page at *url*."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def __missing__(self, start: str) -> bool:
-        absolute = _ABSOLUTE.match(start)
-        found = self[start] = absolute is not None and not same_site(absolute[0], self._url)
-        return found
+@cached(4_096)  # the pages of a site link to the same ones
+def _is_elsewhere(start: str, origin: str) -> bool:
+    """Whether a link that begins with *start*, up to the slash behind its authority, is certainly of another site than
+    *origin*."""
+    absolute = _ABSOLUTE.match(start)
+    return absolute is not None and not same_site(absolute[0], origin)
 
 
 def _start(href: str) -> str:

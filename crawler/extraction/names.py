@@ -62,9 +62,11 @@ _NOT_YET: Final = word_set("before non pre without no un not")  # "price-before-
 _CHOICES: Final = word_set("size sizes swatch swatches taille tailles talla tallas taglia groesse groessen velikost")
 # Beside a word for a price.
 _NET: Final = word_set(
-    "net netto excl excluding exvat extax untaxed unit per saving savings saved save yousave ersparnis economy "
-    "economia economie ahorro risparmio"
+    "net netto excl excluding exvat extax untaxed unit per tier tiers saving savings saved save yousave ersparnis "
+    "economy economia economie ahorro risparmio"
 )
+
+_GROSS: Final = word_set("brutto gross bruto incl including")
 
 
 @cached(16_384)  # a site's pages share their names
@@ -78,6 +80,7 @@ def flags(name: str) -> int:
     value += CHOICE * (not _CHOICES.isdisjoint(words))
     priced = bool(_PRICE.search(lower))
     net = priced and not (_NET.isdisjoint(words) and ("without", "tax") not in pairwise(words))
+    net = net and _GROSS.isdisjoint(words)
     return value + PRICE * priced + NET * net + _time(words, priced=priced)
 
 

@@ -41,7 +41,7 @@ def choose(offers: Any, url: str) -> dict[str, Any]:
     if not entries:
         return {}
     priced = [entry for entry in entries if entry["price"] is not None] or entries
-    named = [entry for entry in priced if _names(entry, url)]
+    named = [entry for entry in priced if _names(entry, url)] if len(priced) > 1 else []
     if 0 < len(named) < len(priced):
         return named[0]
     in_stock = [entry for entry in priced if available(entry)]

@@ -32,6 +32,9 @@ _KINDS: Final = re.compile(
     r"|jobs?|careers?|stellenangebote|events?|veranstaltung(?:en)?|evenements?|eventos?|eventi|concerts?|konzerte?"
     r"|films?|movies?|kino|cinema|courses?|kurse?|cursos?|corsi|webinars?|podcasts?|lookbooks?"
     r"|hotels?|restaurants?|speisekarte|menu|pricing|plans|tarife|donate|spenden|services?|leistungen|dienstleistungen"
+    r"|tarifs|preise|preisliste|price-?list|cennik|cenik|ceny|precios|prezzi|listino|prijzen|priser|hinnasto|fiyatlar|цены"
+    r"|uslugi|servicios|servizi|servicos|prestations|hizmetler(?:imiz)?|diensten|sluzby|reparatur(?:en)?|repairs?"
+    r"|seminare?|szkolenia|skoleni"
     r"|propert(?:y|ies)|real-?estate|immobilien?|inmuebles?|imove(?:l|is)|immobili|apartments?|wohnungen?"
     r"|quotes?|currencies|wallpapers?",
     re.IGNORECASE,

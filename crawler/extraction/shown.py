@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -14,6 +14,7 @@ from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
 from crawler.extraction.structured import StructuredData
 from crawler.extraction.view import View
+from crawler.lazy import cached_property
 
 # Signs right before a price in the source that it is an old one.
 _REDUCED = re.compile(
@@ -76,7 +77,9 @@ class Shown:
 
     def _is_of_cards(self, best: visible_price.Price) -> bool:
         heading = self.view.heading_index  # above it a cart may offer something
-        below = [each for each in self._prices if each.index > heading or best.index < heading]
+        near = best.score - visible_price.ASIDE  # less: from which shipping is free, without tax, or paid in parts
+        likely = [each for each in self._prices if each.score > near]
+        below = [each for each in likely if each.index > heading or best.index < heading]
         alike = any(each is not best and each.look == best.look for each in below)
         return alike and visible_price.is_of_cards(self.view, best, below, visible_stock.buy_places(self.view))
 
@@ -227,11 +230,16 @@ def _shown(digits: str, html: str) -> Iterator[int]:
     if len(digits) < 3:
         yield from (place.start() for place in _pattern(digits).finditer(html))
         return
-    for place in islice(re.compile(digits).finditer(html), MAX_FOUND):  # in half the time that find() takes
+    for place in islice(_exactly(digits).finditer(html), MAX_FOUND):  # in half the time that find() takes
         at, behind = place.span()
         before = html[at - 1 : at]
         if html[behind : behind + 1] in _ENDS and not (before in _DATA or before.isdecimal()):
             yield at
+
+
+@cache  # of at most 1,000: to compile one takes as long as to search five pages of 20 KB
+def _exactly(digits: str) -> re.Pattern[str]:
+    return re.compile(digits)
 
 
 @cache

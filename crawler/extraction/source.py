@@ -17,8 +17,13 @@ RAW: Final = r"[\s/>][^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"  # the rest of an e
 # Attributes of a tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _ATTRIBUTES: Final = r"((?=[\s/>])[^<>\"']*+(?:\"[^\"<>]*+\"[^<>\"']*+|'[^'<>]*+'[^<>\"']*+)*+)>"
 _SCRIPT: Final = r"[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])"
+# A comment with a "<" in it, from its "!" on: others hide nothing.
+_HIDING: Final = r"!--(?!-?>)[^-<]*+(?:-(?!-!?>)[^-<]*+)*+<[^-]*+(?:-(?!-!?>)[^-]*+)*+"
+# Also no script or style that is empty.
 _CODE = re.compile(
-    rf"<{tame.LIKELY}(?:{COMMENT}|({_SCRIPT}){_ATTRIBUTES}|(?P<name>{tame.FORMATTING})(?!{tame.CLOSED}))", re.ASCII
+    rf"<{tame.LIKELY}(?:{_HIDING}|({_SCRIPT}){_ATTRIBUTES}(?!</\1[\s/>])"
+    rf"|(?P<name>{tame.FORMATTING})(?!{tame.CLOSED}))",
+    re.ASCII,
 )
 # What is inside such an element from its first "<" on.
 _REST: Final = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 from crawler.extraction import elements, identifiers, jsonld, markup, opengraph, schema_org, values
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.nodetext import text_of
+from crawler.lazy import cached_property
 
 LIKELY = 3  # required likeness of page and product on an article, which may name several
 MAX_HEADING = 400  # characters

@@ -6,8 +6,8 @@ takes time proportional to the tree's depth; an attribute is compared with all o
 with all unknown names of the page. A page that is changed here only loses what is abuse.
 
 A page with too few tags and bytes to do harm costs one count. In others one expression finds unclosed elements. Names
-and attributes are sampled, since reading all of them takes as long as parsing: an attack needs a good part of the page,
-so samples every EVERY bytes, from a random start, find it. Then the whole page is read.
+and attributes are sampled, and so is what may nest, since reading all of them takes as long as parsing: an attack needs
+a good part of the page, so samples every EVERY bytes, from a random start, find it. Then the whole page is read.
 """
 
 from __future__ import annotations
@@ -30,12 +30,16 @@ MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: the el
 MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
 MAX_STEPS: Final = 2_500_000  # end tags times depth
 MAX_NESTED: Final = 260_000_000  # elements that may nest times other tags: steps of searches for an open one, 3 ns each
+DOUBTED: Final = 2  # times what samples show of elements that may nest, before all are counted
 MAX_NESTING: Final = 10_000  # elements: readers of the tree also pay for depth
 MAX_ROOTS: Final = 20  # <html> and <body>: each adds its attributes to the first one
 MAX_ATTRIBUTES: Final = 500  # per tag, if one has more than RUN
 RUN: Final = 700  # consecutive attributes; harmless in every tag of a page
 MAX_NAMES: Final = 20_000  # of elements and attributes
 EVERY: Final = 40_000  # bytes between samples; a shorter page has no room for that many attributes
+APART: Final = 10_000  # bytes between samples of what may nest
+SHORT: Final = 300  # bytes of these
+AHEAD: Final = 200  # bytes behind one, in which what it opens may be closed
 SAMPLE: Final = 600  # bytes
 LONG: Final = 4_000  # of a tag; the rest is found without its start
 NAMES_SAMPLED: Final = 20  # distinct names per sample, over all samples; real pages have up to half of it
@@ -91,6 +95,10 @@ _FLAT: Final = (b"<li>", b"<br>", b"<li ", b"<p>", b"<p ", b"<img ")  # the usua
 _NESTING_ANYWHERE = compiled(r"<[a-zA-Z]")
 # Start tags of elements that nest, except those closed by the next tag: an upper bound of the tree's depth.
 _NESTING = compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})")
+# Those that nest in <svg>, too: of samples, for which nobody asks whether there is one.
+_NESTING_SAMPLED = compiled(
+    rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING - _NESTING_THERE))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})"
+)
 # Elements inside these do not see what is open outside, and their end closes all of them; also for raw text.
 _WALLS: Final = frozenset(
     (
@@ -120,7 +128,8 @@ def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
     places = _places(page)
     page = _few_attributes(page, places)
     names, seen = _seen(page, places)
-    if seen * EVERY > TAGS_UNCHECKED * SAMPLE and _may_be_deep(page):
+    tags = seen * EVERY / SAMPLE
+    if tags > TAGS_UNCHECKED and _seems_deep(page, tags) and _may_be_deep(page):
         page = _not_too_deep(page)
     if names > NAMES_SAMPLED * (len(places) + 1) or _behind_quotes(page, places[::5]):
         page = _few_names(page, raw=True)
@@ -241,6 +250,19 @@ def _few_names(page: bytes, *, raw: bool) -> bytes:
     return page
 
 
+def _seems_deep(page: bytes, tags: float) -> bool:
+    """Whether DOUBTED times the elements that may nest, by samples, among about so many *tags*, may cost too much.
+
+    To count them all takes half as long as parsing. Each sample has a random place of its own: they may be anywhere.
+    """
+    nesting = 0
+    for start in range(0, len(page), APART):
+        place = start + randrange(APART)  # noqa: S311 - as in _places
+        sample = page[place : place + SHORT + AHEAD]
+        nesting += sum(found.start() < SHORT for found in _NESTING_SAMPLED.finditer(sample))
+    return _is_deep(DOUBTED * nesting * APART / SHORT, tags)
+
+
 def _may_be_deep(page: bytes) -> bool:
     tags = page.count(b"<")
     nesting = tags - page.count(b"</")  # at most
@@ -251,7 +273,7 @@ def _may_be_deep(page: bytes) -> bool:
     return _is_deep(len((_NESTING_ANYWHERE if tokens.has_foreign(page) else _NESTING).findall(page)), tags)
 
 
-def _is_deep(nesting: int, tags: int) -> bool:
+def _is_deep(nesting: float, tags: float) -> bool:
     """Whether *nesting* elements or fewer, among so many *tags*, may cost too much."""
     return nesting > MAX_NESTING or min(nesting, tags / 2) * max(tags - nesting, tags / 2) > MAX_NESTED
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -13,8 +12,10 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction import elements, names, opengraph, wording
 from crawler.extraction.document import Document, visible_texts
 from crawler.extraction.nodetext import nodes_from, price_text, tag_ids, text_of, texts_before
+from crawler.lazy import cached_property
 
 MAX_HEADING: Final = 400  # characters
+SURE: Final = 0.6  # share of a heading's words in the page's title that leaves no doubt
 ALIKE: Final = 0.3  # share of a heading's words in the page's title; less means the name of something else
 MIN_TITLE: Final = 8  # characters of a meaningful title; half as many if a character is a word
 
@@ -119,10 +120,10 @@ class View:
     def heading(self) -> LexborNode | None:
         """The element that names the product: of the h1s the one most like the page's title, else an h2.
 
-        One without any word of the title gives way to one with some: it may be a recommended product's.
+        One with few words of the title gives way to one with all of them: it may be a recommended product's.
         """
         page = words_of(self.title)
-        first: LexborNode | None = None
+        first, alike = None, None
         for tag in ("h1", "[itemprop=name]", "h2"):
             named = [
                 (_likeness(words, page) - bool(self._raw_flags(node) & OTHER), len(words & page) / len(words), node)
@@ -130,9 +131,12 @@ class View:
                 if (words := words_of(text_of(node, MAX_HEADING)))
             ]
             _, shared, node = max(named, key=lambda each: each[0], default=(0.0, 0.0, None))
-            if node is not None and (shared >= ALIKE or not page):
+            if node is not None and (shared >= (SURE if alike is None else 1.0) or not page):
                 return node
             first = first or node
+            alike = alike or (node if shared >= ALIKE else None)
+        if alike is not None:
+            return alike
         titled = self._titled()
         return first if titled is None or self._raw_flags(titled) & OTHER else titled
 

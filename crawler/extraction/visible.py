@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
 
 from selectolax.lexbor import LexborNode
 
@@ -148,12 +147,20 @@ def _is_branded(classes: str) -> bool:
 
 
 def shown_rating(page: View) -> tuple[str, str] | None:
-    """(value, end of the scale) of the first rating in words: `4.5 out of 5`."""
-    for node in page.once(_stars):
-        attributes = node.attributes
-        for text in (attributes.get("aria-label"), attributes.get("title"), text_of(node, MAX_RATING)):
-            if text and len(text) < MAX_RATING and (match := _SCORE.search(text)):
-                return match[1], match[2]
+    """(value, end of the scale) of the first rating in words: `4.5 out of 5`.
+
+    Where reviews are counted near the heading, the very first element is mostly right, and found without the others.
+    """
+    first = page.document.first(_STARS) if page.once(_near_reviews) else None
+    rated = _rated(first) if first is not None else None
+    return rated or next(filter(None, map(_rated, page.once(_stars))), None)
+
+
+def _rated(node: LexborNode) -> tuple[str, str] | None:
+    attributes = node.attributes
+    for text in (attributes.get("aria-label"), attributes.get("title"), text_of(node, MAX_RATING)):
+        if text and len(text) < MAX_RATING and (match := _SCORE.search(text)):
+            return match[1], match[2]
     return None
 
 
@@ -170,10 +177,18 @@ def _of_stars(page: View) -> Iterator[str]:
 
 def shown_reviews(page: View) -> str | None:
     """The number of reviews in words, near the heading or beside a rating: `782 reviews`."""
+    return page.once(_near_reviews) or _counted(_of_stars(page))
+
+
+def _near_reviews(page: View) -> str | None:
     start = max(0, page.heading_index)
-    near = (page.texts[at][0] for at in page.numbers if start <= at < start + NEAR)
-    counted = (_REVIEWS.search(text) for text in chain(near, _of_stars(page)) if len(text) <= MAX_RATING)
-    return next((found[1] for found in counted if found), None)
+    return _counted(page.texts[at][0] for at in page.numbers if start <= at < start + NEAR)
+
+
+def _counted(texts: Iterable[str]) -> str | None:
+    """The first number of reviews that one of *texts* tells."""
+    found = (_REVIEWS.search(text) for text in texts if len(text) <= MAX_RATING)
+    return next((each[1] for each in found if each), None)
 
 
 def shown_category(page: View) -> str | None:

@@ -41,7 +41,9 @@ _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
     r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
     r"|nuit|noche|notte|noite|natt|noc\b|user|nutzer|seat|week\b|woche|semaine|semana|visit|person|hour|stunde|heure|hora"
-    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊"
+    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|(?:first|1st|ersten|första|premi[eè]re?|primer|primo"
+    r"|pierwszy|eerste|první) (?:month|year|monat|jahr|månad|mois|année|mes\b|año|mese|anno"
+    r"|miesiąc|rok|maand|měsíc)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊"
     r"|^(?:night|nacht|nuit|noche|notte|noite|month|monat|mois|mes|mese|mês)$",
     re.IGNORECASE,
 )
@@ -95,15 +97,17 @@ def by_score(page: View) -> list[Price]:
     candidates = [(each, amount) for each, amount in read if amount is not None]
     looks = [_signature(page, each.node) for each, _ in candidates]
     amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by their elements' form
-    for look, (_, amount) in zip(looks, candidates, strict=True):
-        amounts.setdefault(look, []).append(amount)
+    looks_of = [_looked_at(page, each) for each, _ in candidates]
+    for look, looked, (_, amount) in zip(looks, looks_of, candidates, strict=True):
+        if not looked.past:
+            amounts.setdefault(look, []).append(amount)
     found: list[Price] = []
     for at, (each, amount) in enumerate(candidates):
-        looked = _looked_at(page, each)
+        looked = looks_of[at]
         past = looked.past
         if not past and looked.doubtful:
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
-        repeated = _is_list(amounts[looks[at]])
+        repeated = _is_list(amounts.get(looks[at], ()))
         score = looked.score - 5 * past - REPEATED * repeated
         found.append(
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
@@ -132,7 +136,7 @@ def stands(page: View, stated: Decimal) -> bool:
 def _looked_at(page: View, each: money.Candidate) -> _Looked:
     flags = page.flags(each.node)
     worded = money.says("past_price", page, each.index)
-    past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
+    past = bool(flags & view.PAST) or (worded and (not flags & view.PRICE or bool(flags & view.OLD)))
     offered = _is_offered(page, each)
     text = page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each.index)
@@ -167,6 +171,7 @@ def _is_undercut(
         and not money.says("past_price", page, each.index)
         and other >= amount * MIN_DISCOUNTED
         and not money.is_aside(page, each.index)
+        and not money.says("other_price", page, each.index)
         for each, other in near
     )
 

@@ -6,12 +6,13 @@ import re
 import string
 import tomllib
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from crawler.caches import LONGEST, Memo
 from crawler.extraction.phrases import Phrases
+from crawler.lazy import cached_property
 
 _PHRASES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text("utf-8")  # part of the program, read once

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import Document, extract_page, extract_product, links
-from crawler.extraction.tame import MAX_NAMES, tamed
+from crawler.extraction.tame import MAX_DEPTH, MAX_NAMES, tamed
 from crawler.policy import blocks, shells
 from tests.effort import cpu_seconds
 from tests.unit.extraction.bombs import BOMBS, HIDDEN
@@ -144,6 +145,12 @@ def test_names_that_hide_are_few_wherever_samples_are_taken(name: str, monkeypat
     for first in (0, 9_000, 31_000):
         monkeypatch.setattr("crawler.extraction.tame.randrange", lambda end, first=first: first)
         assert len(_names_of(tamed(page))) <= 1.2 * MAX_NAMES, first
+
+
+def test_what_nests_is_found_among_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.extraction.tame.randrange", Random(1).randrange)
+    page = (b"<div>" * 50 + b"<li>x<br>" * 300) * 300
+    assert tamed(page).count(b"<div>") == MAX_DEPTH
 
 
 def _names_of(page: bytes) -> set[bytes]:

@@ -107,6 +107,11 @@ def test_no_href_is_too_strange(href: str) -> None:
         assert target.startswith(("http://", "https://"))
 
 
+@pytest.mark.parametrize("url", ["http://[bad/", "//[", "http://a\u2100b/"])
+def test_a_page_whose_url_is_none_leads_to_no_site(url: str) -> None:
+    assert tuple(links('<a href="https://shop.example/p/12345-lamp">Lamp</a>', url)) == ()
+
+
 def test_an_absolute_link_is_of_the_site_of_its_host_wherever_that_ends() -> None:
     own = ["http://shop.example.com", "https://b.example.com?x=/1", "//c.example.com/", "https://d.example.com/e//f"]
     others = [

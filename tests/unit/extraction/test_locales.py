@@ -64,6 +64,9 @@ shop.gr|el|Ατσάλινο σφυρί|19,90 €|Μη διαθέσιμο|Ενη�
 shop.jp|ja|鋼のハンマー|1,980円|在庫あり|カートに入れる|お気に入り|1980|JPY|InStock
 shop.kr|ko|강철 망치|19,900원|품절|재입고 알림|찜|19900|KRW|OutOfStock
 shop.cn|zh|钢锤子工具|¥199.00|有货|加入购物车|收藏|199.00|CNY|InStock
+shop.ma|fr|Marteau en acier|399 Dhs|En stock|Acheter|Favoris|399|MAD|InStock
+shop.dk|da|Hammer af stål|349,-|Ikke på lager|Giv mig besked|Ønskeliste|349|DKK|OutOfStock
+shop.se|sv|Stålhammare|349:-|I lager|Köp|Önskelista|349|SEK|InStock
 """
 PAGE = """<html lang="{language}"><head><title>{name} | Shop</title></head><body><header><a href="/">Shop</a></header>
 <main><h1>{name}</h1><div class="{style}">{price}</div><p>{stock}</p><button>{button}</button><a href="#">{other}</a>
@@ -177,3 +180,75 @@ def test_cents_in_elements_of_their_own(price: str, style: str) -> None:
     item = extract_product(body, "https://shop.example.com/p/7123")
     assert item is not None
     assert (str(item.price), item.currency) == ("49.90", "EUR")
+
+
+# Of prices in elements that all look the same, the one that is asked: language|country|its text|the texts around it
+ALIKE = """
+en|au|$499.00|or 4 interest-free payments of $124.75#Free shipping over $150
+el|gr|24,90 €|Δωρεάν μεταφορικά άνω των 40€
+et|ee|39,90 €|Järelmaks al. 3,99 €/kuu
+sv|se|249 kr|Ord. pris 349 kr#Lägsta pris senaste 30 dagarna: 229 kr#Delbetala från 48 kr/mån
+hu|hu|24 990 Ft|(19 677 Ft + ÁFA)#Ingyenes szállítás 20 000 Ft felett
+es|cl|$49.990|Precio normal $69.990#Precio tarjeta $44.990
+da|dk|299 kr.|Medlemspris 249 kr.#Førpris 399 kr.
+"""
+
+
+@pytest.mark.parametrize("shop", ALIKE.strip().splitlines())
+def test_the_price_among_others_that_look_like_it(shop: str) -> None:
+    language, country, price, others = shop.split("|")
+    beside = "".join(f"<p>{other}</p>" for other in others.split("#"))
+    button = {"en": "Add to cart", "el": "Στο καλάθι", "et": "Lisa ostukorvi", "sv": "Köp", "hu": "Kosárba",
+              "es": "Agregar al carro", "da": "Læg i kurv"}[language]  # fmt: skip
+    body = f"<h1>Hammer Pro</h1><p>{price}</p><button>{button}</button>{beside}"
+    page = f"<html lang={language}><title>Hammer Pro</title><body>{body}</body></html>"
+    item = extract_product(page, f"https://shop.{country}/p/7123")
+    assert item is not None
+    assert item.price is not None
+    assert f"{item.price:f}".replace(".", "") == "".join(filter(str.isdigit, price))
+
+
+def test_the_heading_of_a_recommended_product_is_not_the_page_s() -> None:
+    page = """<html><title>Phone X 128 GB | Shop</title>
+    <div><h1>Case for Phone X</h1><b class=price>$19.00</b></div>
+    <div><h2>Phone X 128 GB</h2><b class=price>$599.00</b><button>Add to cart</button></div></body></html>"""
+    item = extract_product(page, "https://shop.example.com/p/7123")
+    assert item is not None
+    assert (item.title, str(item.price)) == ("Phone X 128 GB", "599.00")
+
+
+def test_a_number_in_the_name_is_no_identifier() -> None:
+    page = "<html><title>Puzzle 1000 pieces</title><h1>Puzzle 1000 pieces</h1><b>$14.99</b><button>Buy now</button>"
+    item = extract_product(page, "https://shop.example.com/p/puzzle-1000-pieces")
+    assert item is not None
+    assert item.sku is None
+
+
+def test_a_price_called_old_by_its_name_and_its_text_is_old() -> None:
+    page = """<html><title>Steel Mug</title><h1>Steel Mug</h1><p class="price price--rrp">MSRP: $25.00</p>
+    <p class="price price--withoutTax">$18.00</p><button>Add to cart</button>"""
+    item = extract_product(page, "https://shop.example.com/p/7123")
+    assert item is not None
+    assert str(item.price) == "18.00"
+
+
+def test_a_dash_for_no_cents_in_an_element_of_its_own() -> None:
+    page = "<html lang=sv><title>Hylla</title><h1>Hylla</h1><p class=price><b>499</b><i>:-</i></p><button>Köp</button>"
+    item = extract_product(page, "https://shop.se/p/7123")
+    assert item is not None
+    assert (str(item.price), item.currency) == ("499", "SEK")
+
+
+@pytest.mark.parametrize(
+    ("language", "host", "path", "price", "button"),
+    [
+        ("es", "clinica.es", "limpieza-dental", "Precio: 49 €", "Reservar cita"),
+        ("pl", "dom.pl", "pranie-tapicerki", "Cena od 150 zł", "Zamów usługę"),
+        ("ru", "remont.ru", "remont-iphone", "4 500 руб.", "Заказать звонок"),
+        ("de", "host.de", "domain-de", "0,49 € im ersten Jahr", "Jetzt bestellen"),
+        ("fr", "musee.fr", "tarifs", "Plein tarif 14 €", "Réserver"),
+    ],
+)
+def test_a_service_is_no_product(language: str, host: str, path: str, price: str, button: str) -> None:
+    body = f"<title>Angebot</title><h1>Angebot</h1><p>{price}</p><button>{button}</button>"
+    assert extract_product(f"<html lang={language}>{body}", f"https://{host}/{path}") is None

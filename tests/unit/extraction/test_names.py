@@ -46,3 +46,8 @@ def test_the_price_that_a_name_means(name: str, said: int) -> None:
 def test_sizes_are_choices() -> None:
     assert names.flags("product-sizes__item") & names.CHOICE
     assert not names.flags("resizable") & names.CHOICE
+
+
+@pytest.mark.parametrize(("name", "net"), [("prices-tier", True), ("price-net", True), ("price_net_brutto_1", False)])
+def test_prices_that_are_not_asked(name: str, net: bool) -> None:
+    assert bool(names.flags(name) & names.NET) is net

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import identifiers, visible_price, visible_stock, wording
+from crawler.extraction import identifiers, visible, visible_price, visible_stock, wording
 from crawler.extraction.document import Document
 from crawler.extraction.shown import _shown
 from crawler.extraction.view import View
@@ -251,3 +251,10 @@ def test_a_price_that_nothing_names_is_that_by_the_buy_button(body: str, amount:
 def test_shown_digits_are_found_as_by_a_pattern(html: str, digits: str) -> None:
     pattern = re.compile(rf"{digits}(?=[ .,<€])(?<![\"'=:/\d-]{digits})")
     assert list(_shown(digits, html)) == [found.start() for found in pattern.finditer(html)]
+
+
+@pytest.mark.parametrize("counted", ["", "<p>12 reviews</p>"])
+def test_the_first_element_that_says_a_rating_counts(counted: str) -> None:
+    said = "<p class=rating>rated<p class=stars title='4.5 out of 5'><p class=rating>3 of 5"
+    assert visible.shown_rating(view(f"<h1>Knife</h1>{counted}{said}")) == ("4.5", "5")
+    assert visible.shown_rating(view(f"<h1>Knife</h1>{counted}")) is None
