@@ -11,14 +11,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.resources import files
 from typing import Any, Final
 
 from crawler.entities import unescape
+from crawler.lazy import cached_property
 from crawler.policy.page_text import bones, condensed, has_more, is_html, is_robots_txt, prose, visible_text
 from crawler.policy.shells import carries_data
-from crawler.policy.signs import Signs
+from crawler.policy.signs import Phrasings, Signs
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
@@ -35,7 +35,8 @@ STUB_TEXT: Final = 200  # a note for visitors without scripts
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
 KINDS: Final = ("challenge", "captcha", "denial")
-STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 429, 430, 456, 498, 503, 999})
+STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 428, 429, 430, 456, 498, 503, 999})
+OWN: Final = frozenset({428, 430, 456, 498, 999})  # statuses that say little but this
 
 _OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
 _UNINDEXED: Final = (b"oindex", b"NOINDEX")
@@ -71,8 +72,8 @@ class Vendor:
     stub: tuple[tuple[bytes, ...], ...]
     trace: Signs
     told: tuple[bytes, ...]
-    words: Signs
-    hints: Signs
+    words: Phrasings
+    hints: Phrasings
     decisive: Mapping[str, tuple[str, ...]]
 
     def kind(self, source: bytes) -> str:
@@ -86,7 +87,7 @@ class _Page:
     def __init__(self, status: int, headers: Mapping[Any, Any], body: bytes, title: str, *, linked: bool) -> None:
         self.headers = headers
         self.title = title
-        self.refused = status in STATUSES
+        self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
         self.source = body[:LINKED_BYTES] if linked else condensed(body)
 
@@ -161,7 +162,8 @@ class _Page:
         page; 1 more if all its text hints at it."""
         words = [bool(said) for said in self.told_robots]
         hints = [self.is_short and _HINTS.any_in(where) for where in (self.title, self.text)]
-        return 2 * any(words) + (any(hints) or all(words)) + (hints[1] and (hints[0] or not self.title))
+        all_hint = any(hints) and (hints[0] or not self.title) and (hints[1] or not self.text)
+        return 2 * any(words) + (any(hints) or all(words)) + all_hint
 
     @cached_property
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:
@@ -290,8 +292,8 @@ def _load() -> tuple[Vendor, ...]:
             stub=tuple(tuple(map(str.encode, signs)) for signs in table.get("stub", ())),
             trace=Signs(table.get("trace", ())),
             told=tuple(told.encode() for told in table.get("told", ())),
-            words=Signs(table.get("words", ())),
-            hints=Signs(table.get("hints", ())),
+            words=Phrasings(table.get("words", ())),
+            hints=Phrasings(table.get("hints", ())),
             decisive={header: tuple(values) for header, values in table.get("decisive", {}).items()},
         )
         for name, table in tables.items()
@@ -302,6 +304,6 @@ VENDORS: Final = _load()  # the generic one last
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
 _MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
 _TRACES: Final = Signs(trace for vendor in VENDORS for trace in vendor.trace)
-_TOLD_ROBOTS: Final = Signs(words for vendor in VENDORS for words in vendor.words)
-_WORDS: Final = Signs(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
-_HINTS: Final = Signs(hint for vendor in VENDORS for hint in vendor.hints)
+_TOLD_ROBOTS: Final = Phrasings(words for vendor in VENDORS for words in vendor.words)
+_WORDS: Final = Phrasings(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
+_HINTS: Final = Phrasings(hint for vendor in VENDORS for hint in vendor.hints)

@@ -25,6 +25,10 @@ NOINDEX = '<meta name="robots" content="noindex, nofollow">'
 PROSE = "<p>" + "A lamp of brushed steel that stands on any desk and swings both ways. " * 40 + "</p>"
 
 BLOCKS: tuple[Answer, ...] = (
+    Answer("a proof of work for an app", "akamai", '{"sec-cp-challenge": "true", "provider": "crypto"}', 428),
+    Answer("a script that waits for its verdict", "akamai", "<html><script>var chlgeId = '';</script></html>"),
+    Answer("a title and no more", "firewall", page("Access Denied", "<div></div>")),
+    Answer("a status of its own", "captcha", page("Shop", "<p>Request denied</p>"), 999),
     Answer(
         "a block without an error number", "cloudflare", page("Blocked", "<h1>Sorry, you have been blocked</h1>"), 403
     ),
@@ -270,6 +274,13 @@ BLOCKS += (
 )
 
 PAGES: tuple[Answer, ...] = (
+    Answer("advice of a bank", "", page("Fraude", "<p>Si detectas actividad sospechosa en tu cuenta, llámanos.</p>")),
+    Answer("a rating", "", page("IP 67", "<p>An IP 67 rating: the phone withstands water. Dust is blocked.</p>")),
+    Answer("an app for bots", "", page("Bot-Studio", '<div id="root"></div><script src="/app.js"></script>')),
+    Answer("drains", "", page("Blocked drains", "<p>We clear blocked drains. Your request is answered soon.</p>")),
+    Answer("a road", "", page("Straße gesperrt", "<p>Die A5 ist gesperrt. Umleitung über Karlsruhe.</p>")),
+    Answer("an order", "", page("Your order", "<p>Your order has been blocked by the bank. Please call it.</p>")),
+    Answer("an appointment", "", page("Anfrage", "<p>Ihre Anfrage wurde gesendet. Die Straße ist gesperrt.</p>")),
     Answer("a product", "", page("A lamp", PROSE)),
     Answer("a product behind bot detection", "", page("A lamp", PROSE, "<script>window._pxAppId='PX1'</script>")),
     Answer("a short page with a sensor", "", page("Deals", "<h1>Deals</h1><script>window._pxAppId='PX1'</script>")),
@@ -389,6 +400,23 @@ Xác minh|Vui lòng xác nhận bạn không phải là robot.
 Verifikasi|Konfirmasi bahwa Anda bukan robot.
 验证|请确认您不是机器人。
 보안 확인|자동화된 접근이 감지되었습니다.
+Sorry|The IP address 10.1.2.3 that you are using has been blocked for 3 hours.
+Denied|This request has been refused by shop.example due to undesirable or unauthorised activity.
+Hm|Your latest request may have been part of suspicious activity and has been blocked.
+Gesperrt|Ihre Anfrage wurde von der Firewall blockiert.
+Blocage|Votre adresse IP 10.1.2.3 a été bloquée en raison d'une activité suspecte.
+Bloqueo|Su dirección IP ha sido bloqueada.
+Bloqueio|Seu endereço IP foi bloqueado.
+Blokada|Twój adres IP został tymczasowo zablokowany.
+Blokace|Z vaší IP adresy přichází příliš mnoho požadavků.
+Engel|IP adresiniz 10.1.2.3 engellenmiştir.
+Запрет|Ваш IP-адрес 10.1.2.3 временно заблокирован.
+拦截|您的请求已被拦截。
+Stop|Your visit was identified as automated.
+Stopp|Din IP-adress har blockerats.
+Tilos|Az Ön IP-címét letiltottuk gyanús tevékenység miatt.
+アクセス拒否|お使いのIPアドレスからのアクセスはブロックされました。
+차단|비정상적인 활동이 감지되었습니다.
 """
 BLOCKS += tuple(
     Answer(title, "captcha", page(title, f"<p>{text}</p>"))

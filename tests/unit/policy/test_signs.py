@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.policy.signs import Signs
+from crawler.policy.signs import PARTED_BYTES, Phrasings, Signs
 
 TEXTS = st.text(alphabet="ab.$|é", max_size=6)
 
@@ -20,3 +20,22 @@ def test_it_finds_what_is_there_and_nothing_else(signs: list[str], where: str) -
 def test_no_sign_is_nowhere_and_half_a_character_hides_none() -> None:
     assert not Signs().any_in("")
     assert Signs(["robot"]).any_in("\udc80robot")
+
+
+def test_a_phrase_leaves_out_what_its_star_stands_for() -> None:
+    phrases = Phrasings(["your [ip|address] * blocked", "go away"])
+    assert phrases.any_in("sorry, your ip has, since noon, been blocked")
+    assert phrases.any_in("your address 1.2.3.4 is blocked")  # a dot within a word ends no sentence
+    assert phrases.any_in("your ip blocked")
+    assert phrases.any_in("please go away\udc80")
+    assert not phrases.any_in("this is your ip. drains get blocked")
+    assert not phrases.any_in("blocked is your ip")
+    assert not phrases.any_in("your phone is blocked")
+    assert not Phrasings([]).any_in("anything")
+    assert list(phrases) == ["your [ip|address] * blocked", "go away"]
+
+
+def test_a_long_text_costs_no_more_than_its_start() -> None:
+    phrases = Phrasings(["ip * blocked"])
+    assert phrases.any_in("ip blocked" + " x" * PARTED_BYTES)
+    assert not phrases.any_in("x " * PARTED_BYTES + "ip blocked")
