@@ -1,10 +1,14 @@
-"""Ends tasks even if a client library swallows their cancellation."""
+"""Ends tasks even if a client library swallows their cancellation, or a name server never answers."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any, Final, TypeVar
+
+from crawler.lookups import MOST_AT_ONCE, LookupThreads
 
 AGAIN_SECONDS: Final = 0.5
 
@@ -30,7 +34,22 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(_interruptible(main))
 
 
+def run_apart(main: Coroutine[Any, Any, T]) -> T:
+    """`run` in a thread: this one has an event loop already, which does not run yet. Ctrl-C does not wait for it."""
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(run(main))
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            answer.set_exception(error)
+
+    Thread(target=work, name="apart", daemon=True).start()
+    return answer.result()
+
+
 async def _interruptible(main: Coroutine[Any, Any, T]) -> T:
+    LookupThreads(MOST_AT_ONCE).serve(asyncio.get_running_loop())
     task = asyncio.ensure_future(main)
     try:
         return await asyncio.shield(task)

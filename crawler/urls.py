@@ -106,10 +106,13 @@ def _site(host: str) -> str:
 
 def same_site(url: str, other: str) -> bool:
     """Whether both URLs are of one site, as browsers define it: a registrable domain; customers of a host such as
-    `github.io` have one each."""
+    `github.io` have one each. What is no URL is of no site."""
     if url.split("/", 3)[:3] == other.split("/", 3)[:3]:  # the usual case, without parsing a URL
         return True
-    return _site(group(url)) == _site(group(other))
+    try:
+        return _site(group(url)) == _site(group(other))
+    except ValueError:
+        return False
 
 
 def _shown(url: str) -> str:

@@ -8,7 +8,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from crawler.errors import ConfigError
-from crawler.handlers.http.handler import HttpConfig
+from crawler.handlers.http.handler import HttpConfig, tls_context
 from crawler.handlers.resolver import ResolverConfig
 from crawler.policy.addresses import AddressPolicy
 from crawler.urls import SCHEMES
@@ -28,6 +28,7 @@ def check(settings: BaseSettings) -> None:
     AddressPolicy.from_settings(settings)
     ResolverConfig.from_settings(settings)
     HttpConfig.from_settings(settings)
+    tls_context(settings)
 
 
 def guarded(name: str, path: str) -> Any:

@@ -23,7 +23,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import AddressRefusedError
-from crawler.handlers.lookups import LookupThreads
+from crawler.lookups import LookupThreads
 from crawler.policy.addresses import Address, AddressPolicy, literal
 
 MOST_THREADS: Final = 1_000

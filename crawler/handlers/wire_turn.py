@@ -7,8 +7,9 @@ the time without interruption.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,9 +17,10 @@ class WireTurn:
     """Called around the write of a request: to ask whether it is still *allowed*, and to say that it was *sent*.
 
     A handler that learns of the write afterwards calls *leaving* before it, and *sent* with how many seconds ago it
-    was.
+    was. It awaits what comes before through *connecting*, which raises MissedError once nothing may be sent any more.
     """
 
     allowed: Callable[[], bool]
     sent: Callable[..., None]
     leaving: Callable[[], None] = lambda: None
+    connecting: Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]] = lambda step: step

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from contextlib import suppress
+from threading import Event
+from typing import Any
 
 import pytest
 
@@ -123,3 +126,23 @@ def test_without_a_ctrl_c_it_is_asyncios_own_run() -> None:
     assert tasks.run(answers()) == 7
     with pytest.raises(ValueError, match="of its own"):
         tasks.run(fails())
+
+
+@pytest.mark.parametrize("run", [tasks.run, tasks.run_apart], ids=["run", "run_apart"])
+def test_a_name_server_that_never_answers_does_not_keep_a_command(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    answers, lasted = Event(), []
+
+    def hanging(*_: Any, **__: Any) -> list[Any]:
+        lasted.append(answers.wait(30))
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", hanging)
+
+    async def connect() -> None:
+        async with asyncio.timeout(0.05):
+            await asyncio.open_connection("redis.example", 6379)
+
+    with pytest.raises(TimeoutError):
+        run(connect())
+    assert lasted == []  # it has ended before the look-up
+    answers.set()

@@ -138,3 +138,9 @@ def test_customers_of_one_host_have_a_site_each() -> None:
 def test_one_site_is_one_registrable_domain() -> None:
     assert urls.same_site("https://a.example.co.uk/", "https://b.example.co.uk/x")
     assert not urls.same_site("https://example.co.uk/", "https://other.co.uk/")
+
+
+@pytest.mark.parametrize("url", ["http://[bad/", "//[", "http://a\u2100b/"])
+def test_what_is_no_url_is_of_no_site(url: str) -> None:
+    assert not urls.same_site(url, "https://shop.example/")
+    assert not urls.same_site("https://shop.example/", url)

@@ -25,7 +25,7 @@ from scrapy.utils._download_handlers import make_response
 from crawler import stats as names
 from crawler import tasks
 from crawler.handlers.wire_turn import WireTurn
-from crawler.worker.pacing import MissedError
+from crawler.worker.unsent import MissedError
 
 SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})

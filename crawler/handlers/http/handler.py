@@ -7,6 +7,7 @@ closing connection fails like any other and gets its next turn.
 from __future__ import annotations
 
 import logging
+import ssl
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -26,7 +27,7 @@ from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
 
 from crawler import config
 from crawler import stats as names
-from crawler.errors import AddressRefusedError, ProxyError
+from crawler.errors import AddressRefusedError, ConfigError, ProxyError
 from crawler.handlers.deadline import Deadline
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.dialler import Dialler
@@ -38,11 +39,12 @@ from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Route, route, serialize
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
-from crawler.worker.pacing import MissedError
+from crawler.worker.unsent import MissedError
 
 logger = logging.getLogger(__name__)
 
 _PROXY_AUTHENTICATION: Final = 407
+TLS_SETTINGS: Final = ("DOWNLOAD_TLS_MIN_VERSION", "DOWNLOAD_TLS_MAX_VERSION", "DOWNLOADER_CLIENT_TLS_CIPHERS")
 _SAFE: Final = frozenset({"GET", "HEAD"})  # safe to send twice
 
 
@@ -73,6 +75,17 @@ class HttpConfig:
         )
 
 
+def tls_context(settings: BaseSettings) -> ssl.SSLContext:
+    """As the settings want it; raises ConfigError for versions or ciphers that OpenSSL does not have."""
+    try:
+        return _make_ssl_context(settings)
+    except (ssl.SSLError, TypeError, ValueError) as error:
+        set_ = {name: settings[name] for name in TLS_SETTINGS if settings.getpriority(name)}
+        raise ConfigError(
+            ", ".join(set_), [*set_.values()], f"TLSv1.2 or TLSv1.3, and OpenSSL's ciphers ({error})"
+        ) from None
+
+
 class HttpDownloadHandler:
     """HTTP/1.1 for http and https, also through http and https proxies.
 
@@ -94,7 +107,7 @@ class HttpDownloadHandler:
         self._logs_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
         self._resolver = Resolver.of(crawler)
         self._pool = ConnectionPool.of(crawler)
-        tls = _make_ssl_context(settings)
+        tls = tls_context(settings)
         tls.set_alpn_protocols(["http/1.1"])
         self._dialler = Dialler(
             self._resolver, tls, self._pool.sessions, self._config.head, checks_proxied=self._config.checks_proxied
@@ -118,7 +131,8 @@ class HttpDownloadHandler:
             async with Deadline(seconds):
                 if (connection := self._pool.take(to)) is not None:
                     return await self._exchange_again(to, connection, data, download, wire_turn)
-                connection = await self._dial(to)
+                dialled = self._dial(to)
+                connection = await (dialled if wire_turn is None else wire_turn.connecting(dialled))
                 return await self._exchange(to, connection, data, download, wire_turn)
         except TimeoutError:
             if connection is None and to.proxy is not None:

@@ -1,12 +1,15 @@
-"""Timers of the project's event loop: never early, so that periodic work runs once per period."""
+"""The project's event loop: timers that are never early, so that periodic work runs once per period, and look-ups."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Coroutine
+from threading import Event
 from time import monotonic
 from typing import Any, TypeVar
 
+import pytest
 from scrapy.utils.asyncio import AsyncioLoopingCall
 from scrapy.utils.misc import load_object
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
@@ -95,3 +98,41 @@ def test_twisteds_periodic_call_runs_once_per_period() -> None:
 
     calls, periods = _run(on_reactor())
     assert 2 <= calls <= periods + 2  # one at the start, and its clock ticks in whole milliseconds
+
+
+def test_a_name_that_hangs_holds_up_no_other_and_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the wire, with libuv's four threads taken by four names."""
+    answers, ended = Event(), []
+
+    def look_up(host: str, port: int, **_: Any) -> list[Any]:
+        if host == "here.example":
+            dead, there = ("127.0.0.2", port), ("127.0.0.1", port)
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in (dead, there)]
+        ended.append(answers.wait(30))
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+    async def connect() -> bytes:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(Greeting, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        hanging = [asyncio.ensure_future(asyncio.open_connection(f"{name}.example", 1)) for name in "abcd"]
+        await asyncio.sleep(0)
+        reader, writer = await asyncio.open_connection("here.example", port)
+        said = await reader.read()
+        writer.close()
+        server.close()
+        for one in hanging:
+            one.cancel()
+        return said
+
+    assert _run(connect()) == b"hello"
+    assert ended == []
+    answers.set()
+
+
+class Greeting(asyncio.Protocol):
+    def connection_made(self, transport: Any) -> None:
+        transport.write(b"hello")
+        transport.close()

@@ -54,6 +54,17 @@ def test_a_handler_that_cannot_be_loaded_says_why() -> None:
         guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": "nowhere.Handler"}))
 
 
+@pytest.mark.parametrize(
+    "name", ["DOWNLOADER_CLIENT_TLS_CIPHERS", "DOWNLOAD_TLS_MAX_VERSION", "DOWNLOAD_TLS_MIN_VERSION"]
+)
+@pytest.mark.parametrize("value", ["nope", 5])
+def test_what_openssl_does_not_have_is_named(name: str, value: object) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"^{name} = .{value!r}. is invalid: expected TLSv1.2 or TLSv1.3, and OpenSSL"
+    ):
+        guard.check(settings(**{name: value}))
+
+
 @pytest.mark.parametrize("scheme", ["file", "data", "ftp", "s3"])
 def test_other_schemes_are_off(scheme: str) -> None:
     assert settings().getwithbase("DOWNLOAD_HANDLERS")[scheme] is None

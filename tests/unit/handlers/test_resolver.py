@@ -16,8 +16,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
 
 from crawler.errors import AddressRefusedError, ConfigError
-from crawler.handlers.lookups import LookupThreads
 from crawler.handlers.resolver import Resolver, ResolverConfig
+from crawler.lookups import LookupThreads
 from crawler.policy.addresses import Address, AddressPolicy
 from tests.shipped import shipped
 
