@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pydispatch.dispatcher import WEAKREF_TYPES, connections, getAllReceivers, liveReceivers
 from pydispatch.dispatcher import Any as AnySender
-from pydispatch.dispatcher import connections
 from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler, CrawlerProcessBase
@@ -30,6 +30,16 @@ def is_heard(crawler: Crawler, signal: Any) -> bool:
         if heard and (heard.get(signal) or heard.get(AnySender)):
             return True
     return False
+
+
+def receivers_of(sender: Any, signal: Any) -> list[Callable[..., Any]]:
+    """Who listens to *signal* of *sender*, each once, at a fraction of the cost of asking pydispatch."""
+    heard = [connections.get(id(who)) for who in (sender, AnySender)]
+    found = [some for by_signal in heard if by_signal for what in (signal, AnySender) if (some := by_signal.get(what))]
+    if len(found) > 1:
+        return list(liveReceivers(getAllReceivers(sender, signal)))
+    live = [one() if isinstance(one, WEAKREF_TYPES) else one for one in (found[0] if found else ())]
+    return [one for one in live if one is not None]
 
 
 def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], bool]) -> None:

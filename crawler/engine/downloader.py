@@ -31,9 +31,10 @@ from crawler.policy.failures import FailureClass, classify
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
-from crawler.worker.pacing import MissedError, Pacer, TooLateError, Turn
+from crawler.worker.pacing import Pacer, TooLateError, Turn
 from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.scheduler import in_use
+from crawler.worker.unsent import MissedError
 from crawler.worker.worker import Worker
 
 _EXCUSED: Final = (BrowserError, TooLateError, StaleConnectionError)
@@ -59,12 +60,17 @@ class Downloader(ScrapyDownloader):
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares, and tell the request tracker how it ended."""
-        self._tracker.asked(request)
-        self.active.add(request)  # now, not when its task starts: the engine checks for room before that
+        self.expect(request)
         with of_run(request.meta.get(RUN_ID) or "", request):  # what the engine does with the answer is part of it, too
-            return deferred_from_coro(self._fetch(request))
+            return deferred_from_coro(self.download(request))
 
-    async def _fetch(self, request: Request) -> Response | Request:
+    def expect(self, request: Request) -> None:
+        """*request* is about to be downloaded. Before its task starts: the engine checks for room before that."""
+        self._tracker.asked(request)
+        self.active.add(request)
+
+    async def download(self, request: Request) -> Response | Request:
+        """What `fetch` returns for an expected *request*, in the task of the caller."""
         current_request.note(request)
         tracker = self._tracker
         tracker.began(request)
@@ -117,7 +123,10 @@ class Downloader(ScrapyDownloader):
     async def _attempt(self, request: Request, turn: Turn) -> Response:
         pacer = self._pacer
         request.meta[WIRE_TURN] = WireTurn(
-            partial(pacer.allowed, turn), partial(pacer.sent, turn), partial(pacer.leaving, turn)
+            partial(pacer.allowed, turn),
+            partial(pacer.sent, turn),
+            partial(pacer.leaving, turn),
+            partial(pacer.connecting, turn),
         )
         try:
             response = await self._handle(request)

@@ -13,23 +13,22 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
 from typing import Any
 
-from pydispatch.dispatcher import getAllReceivers, liveReceivers
-from pydispatch.robustapply import robustApply
 from scrapy import Request
 from scrapy.core.scraper import Scraper
 from scrapy.http import Response, TextResponse
 from scrapy.pipelines import ItemPipelineManager
-from scrapy.signalmanager import SignalManager
-from scrapy.utils.defer import aiter_errback, ensure_awaitable
+from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.accounts import of_run
-from crawler.engine import callbacks, safe_urls
+from crawler.engine import callbacks, header_names, page_task, safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
+from crawler.engine.quick_signals import QuickSignals, called
 from crawler.engine.spider_chain import fold
 from crawler.meta import RUN_ID
+from crawler.scrapy_hooks import receivers_of
 
 logger = logging.getLogger(__name__)
 
@@ -44,12 +43,16 @@ class ItemProcessor(ItemPipelineManager):
         """By now the scraper exists and has not started."""
         assert self.crawler is not None
         assert self.crawler.engine is not None
-        scraper = self.crawler.engine.scraper
+        engine = self.crawler.engine
+        scraper = engine.scraper
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
         scraper._scrape = partial(_scrape, scraper, scraper._scrape)  # type: ignore[method-assign]
         scraper.signals = Signals(scraper.signals.sender)
+        engine.signals = engine.downloader.signals = QuickSignals(engine.signals.sender)
+        page_task.install(engine)
         fold(scraper.spidermw)
         safe_urls.install()
+        header_names.install()
         callbacks.install()
         await super().open_spider_async()
 
@@ -63,18 +66,18 @@ class ItemProcessor(ItemPipelineManager):
         return item
 
 
-class Signals(SignalManager):
+class Signals(QuickSignals):
     """Calls receivers one after the other and awaits those that return awaitables, without a task for each."""
 
     async def send_catch_log_async(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
         """As `SignalManager.send_catch_log_async`."""
-        sender = named.pop("sender", self.sender)
+        sender = named.setdefault("sender", self.sender)
         dont_log = named.pop("dont_log", ())
+        named["signal"] = signal
         found: list[tuple[Any, Any]] = []
-        for receiver in liveReceivers(getAllReceivers(sender, signal)):
+        for receiver in receivers_of(sender, signal):
             try:
-                answer = robustApply(receiver, signal=signal, sender=sender, **named)
-                result = await _awaited(answer, receiver)
+                result = await _awaited(called(receiver, named), receiver)
             except Exception as error:
                 result = error
                 if not isinstance(error, dont_log):
@@ -110,37 +113,66 @@ async def handle_output(
     if not isinstance(result, AsyncIterator):  # an errback's, which passes no middleware
         await Scraper.handle_spider_output_async(scraper, result, request, response)
         return
-    items: set[asyncio.Task[None]] = set()
-    lost: list[asyncio.Task[None]] = []
-    room = asyncio.Semaphore(scraper.concurrent_items)
-    all_ended: asyncio.Future[None] | None = None
+    items = ItemTasks(scraper, response)
+    while True:
+        try:
+            output = await anext(result)
+        except StopAsyncIteration:
+            break
+        except Exception:  # noqa: BLE001 - the spider's
+            scraper.handle_spider_error(Failure(), request, response)  # type: ignore[no-untyped-call]
+        else:
+            if isinstance(output, Request):
+                scraper.crawler.engine.crawl(output)
+            elif output is not None:
+                await items.start(output)
+    await items.end()
 
-    def ended(task: asyncio.Task[None]) -> None:
-        items.discard(task)
-        room.release()
+
+class ItemTasks:
+    """The items of one page on their way through the pipelines."""
+
+    __slots__ = ("_changed", "_lost", "_response", "_running", "_scraper")
+
+    def __init__(self, scraper: Scraper, response: Response | Failure) -> None:
+        self._scraper = scraper
+        self._response = response
+        self._running: set[asyncio.Task[None]] = set()
+        self._lost: list[asyncio.Task[None]] = []
+        self._changed: asyncio.Future[None] | None = None
+
+    async def start(self, item: Any) -> None:
+        """Process *item*, once fewer than CONCURRENT_ITEMS are in work."""
+        while len(self._running) >= self._scraper.concurrent_items:
+            await self._change()
+        task = asyncio.create_task(self._scraper.start_itemproc_async(item, response=self._response))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    async def end(self) -> None:
+        """Wait for all; raises what one of them raised: then the page is not done."""
+        while self._running:
+            await self._change()
+        if self._lost:
+            self._lost[0].result()
+
+    async def _change(self) -> None:
+        self._changed = asyncio.get_running_loop().create_future()
+        await self._changed
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
         if task.cancelled() or task.exception() is not None:
-            lost.append(task)
-        if all_ended is not None and not items and not all_ended.done():
-            all_ended.set_result(None)
-
-    async for output in aiter_errback(result, scraper.handle_spider_error, request, response):
-        if isinstance(output, Request):
-            scraper.crawler.engine.crawl(output)
-        elif output is not None:
-            await room.acquire()
-            task = asyncio.create_task(scraper.start_itemproc_async(output, response=response))
-            items.add(task)
-            task.add_done_callback(ended)
-    if items:
-        all_ended = asyncio.get_running_loop().create_future()
-        await all_ended
-    if lost:
-        lost[0].result()  # it raises: the page is not done
+            self._lost.append(task)
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
 
 
 async def _awaited(answer: Any, source: Callable[..., Any]) -> Any:
     if inspect.iscoroutine(answer):
         return await answer
+    if answer is None:
+        return None
     if isinstance(answer, Deferred) or inspect.isawaitable(answer):
         return await ensure_awaitable(answer, _warn=global_object_name(source))
     return answer

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.http import FormRequest
+from scrapy.http import FormRequest, Response
 from scrapy_redis import defaults
 from scrapy_redis.spiders import RedisSpider
 
@@ -34,6 +34,7 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
     crawl_scope: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # see docs/scope.md
     redis_key: str | None
     redis_encoding: str | None
+    judge_links: Callable[[Response], Callable[[str], bool] | None] | None = None  # in a crawl of the fleet
 
     def setup_redis(self, crawler: Crawler | None = None) -> None:
         """Read the names only: the frontier leases start URLs itself, without waiting for the spider to be idle."""
@@ -48,6 +49,20 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
     def excludes(self) -> bool:
         """Whether links that rules exclude are left out here: in a crawl of the fleet the scope does it, and counts."""
         return not self.settings.getbool("FRONTIER_ENABLED")
+
+    @property
+    def is_unwrapped(self) -> bool:
+        """Whether pages are parsed by a `parse` of ours alone, and its output is nobody's before it is Scrapy's."""
+        room = __name__.rpartition(".")[0]
+        return all(method.__module__.rpartition(".")[0] == room for method in (self.parse, self._parse))
+
+    def plain_requests(self, response: Response, links: Iterable[str]) -> Iterator[Request]:
+        """A plain request for each of *links* of *response*; none for those that the fleet is known to have, where
+        nobody would see it."""
+        is_known = self.judge_links(response) if self.judge_links is not None else None
+        for url in links:
+            if is_known is None or not is_known(url):
+                yield Request(url)
 
     async def start(self) -> AsyncIterator[Any]:
         """The spider's own `start_urls`: every worker offers them, the fleet crawls each once."""

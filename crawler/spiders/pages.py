@@ -58,8 +58,7 @@ class PagesSpider(FrontierSpider):
         yield item
         if found.nofollow:
             response.flags.append(NOFOLLOW)
-        for url in found:
-            yield Request(url)
+        yield from self.plain_requests(response, found)
 
     def reading(self, response: TextResponse) -> Reading:
         """A page and its links."""

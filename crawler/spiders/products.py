@@ -50,8 +50,7 @@ class ProductsSpider(FrontierSpider):
             yield product
         if found.nofollow:
             response.flags.append(NOFOLLOW)
-        for url in found:
-            yield Request(url)
+        yield from self.plain_requests(response, found)
 
     def _feed(self, response: TextResponse) -> Iterator[ProductItem]:
         feed = Feed(Document(response.text, response.url), self.rules.for_url(response.url))

@@ -25,6 +25,11 @@ def plain(request: Request, spider: Spider) -> Link | None:
     return without_credentials(request.url), name, request.priority, request.dont_filter
 
 
+def bare(url: str) -> Link:
+    """The same for `Request(url)`; *url* is escaped already."""
+    return without_credentials(url), "", 0, False
+
+
 def pack(links: Sequence[Link]) -> bytes:
     """The inverse of `read`."""
     return zlib.compress(json.dumps(links).encode(), 1) if links else b""

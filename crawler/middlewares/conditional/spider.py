@@ -86,6 +86,11 @@ class VersionMiddleware(OutputMiddleware[Versioned]):
         page[1].ended = True
         self._ended(*page)
 
+    def pass_over(self, response: Response, url: str) -> None:
+        """*response* has a plain link to *url* that `each` does not get, as it is known."""
+        if (page := self._pages.get(response)) is not None:
+            page.links.append(page_links.bare(url))
+
     def _fetched_plainly(self, response: Response) -> bool:
         held = worker_of(self._crawler).book.behind(response)
         return held is not None and plainly(held)

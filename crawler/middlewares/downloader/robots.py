@@ -188,6 +188,8 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
                 parsed = await self._parsed(fetched, request)
                 self._known.keep(origin, parsed, len(fetched.known.rules) * RULE_BYTES)
                 return parsed
+            if worker.pacer.unsent.ended:
+                return Parsed(None, 0.0, self._clock(), later=True)
             if self._clock() >= give_up_at:
                 return Parsed(None, 0.0, self._clock() + PATIENCE_SECONDS, later=True)
             await asyncio.sleep(POLL_SECONDS)

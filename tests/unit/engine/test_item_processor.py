@@ -11,6 +11,7 @@ from typing import Any, cast
 from weakref import ReferenceType, ref
 
 import pytest
+from pydispatch import dispatcher
 from scrapy import Request, Spider, signals
 from scrapy.core.scraper import Scraper, Slot
 from scrapy.exceptions import CloseSpider, DropItem
@@ -23,6 +24,7 @@ from twisted.python.failure import Failure
 from crawler.engine import safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.item_processor import ItemProcessor, Signals, handle_output
+from crawler.engine.quick_signals import QuickSignals
 
 URL = "http://a.example/"
 RESPONSE = Response(URL, request=Request(URL))
@@ -33,6 +35,7 @@ class Engine:
 
     def __init__(self, noted: list[Any], scraper: Scraper) -> None:
         self.noted, self.scraper = noted, scraper
+        self.signals, self.downloader = scraper.signals, SimpleNamespace()
 
     def crawl(self, request: Request) -> None:
         self.noted.append(f"crawl {request.url}")
@@ -176,6 +179,53 @@ async def test_receivers_are_called_and_their_errors_caught(
     assert (type(found[failing]), type(found[closing])) == (ValueError, CloseSpider)
     assert [record.levelname for record in caplog.records] == ["ERROR"]
     assert "Error caught on signal handler" in caplog.text
+
+
+class Listener:
+    """Is called like a function, and takes what it likes."""
+
+    def __call__(self, item: str, **named: Any) -> tuple[str, list[str]]:
+        return item, sorted(named)
+
+
+class Stopping(Exception):
+    """Expected of a receiver."""
+
+
+@pytest.mark.parametrize("anywhere", [False, True])
+def test_signals_are_answered_as_with_scrapys_own(anywhere: bool, caplog: pytest.LogCaptureFixture) -> None:
+    sender, signal = SimpleNamespace(), object()
+
+    class Owner:
+        def method(self, item: str, nothing: str = "default") -> tuple[str, str]:
+            return item, nothing
+
+    def taking_all(**named: Any) -> list[str]:
+        return sorted(named)
+
+    def stopping() -> None:
+        raise Stopping
+
+    def failing(item: str) -> None:
+        raise ValueError(item)
+
+    owner, listener = Owner(), Listener()
+    for receiver in (owner.method, taking_all, stopping, failing, listener):
+        SignalManager(sender).connect(receiver, signal)
+    if anywhere:  # heard twice, called once
+        SignalManager(dispatcher.Any).connect(taking_all, signal)
+    gone = Owner()
+    SignalManager(sender).connect(gone.method, signal)
+    del gone
+
+    def answers(manager: SignalManager) -> list[Any]:
+        caplog.clear()
+        found = manager.send_catch_log(signal, item="item", spider="spider", dont_log=Stopping)
+        told = [record.getMessage() for record in caplog.records]
+        return [(one, getattr(answer, "value", answer).__class__, str(answer)[:40]) for one, answer in found] + told
+
+    assert answers(QuickSignals(sender)) == answers(SignalManager(sender))
+    assert QuickSignals(sender).send_catch_log(object()) == []
 
 
 class Cancelled:

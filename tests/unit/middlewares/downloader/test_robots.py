@@ -25,6 +25,7 @@ from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.pacing import TooLateError
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig
+from crawler.worker.unsent import UnsentRequests
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Outage, Stats, held
 
@@ -98,6 +99,7 @@ class Site:
             losses=self.losses,
             book=self.book,
             outage=outage,
+            pacer=SimpleNamespace(unsent=UnsentRequests()),
             frontier=SimpleNamespace(robots=SimpleNamespace(claim=self._claim)),
             queue=SimpleNamespace(encoder=SimpleNamespace(rules=rules)),
         )

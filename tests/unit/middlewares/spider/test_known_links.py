@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,16 +14,20 @@ from scrapy.http import Response
 
 from crawler import stats as names
 from crawler.items import ProductItem
+from crawler.middlewares.conditional import page_links
+from crawler.middlewares.conditional.spider import PageVersion, VersionMiddleware
 from crawler.middlewares.spider.known_links import KnownLinksMiddleware
 from crawler.routing.encoder import Encoder
 from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.routing.tier_routing import TierRouting
+from crawler.spiders.base import FrontierSpider
+from crawler.spiders.products import ProductsSpider
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.scheduler import Scheduler
 from tests.shipped import shipped
 
 PAGE = Response("http://shop.example/p/1")
-MENU = "http://shop.example/c/knives"
+MENU, OTHER = "http://shop.example/c/knives", "http://shop.example/c/forks"
 
 
 class OpenScheduler(Scheduler):
@@ -36,8 +40,9 @@ class OpenScheduler(Scheduler):
 class Shop:
     """A worker that holds the lease of `PAGE`, in generation 2."""
 
-    def __init__(self) -> None:
+    def __init__(self, spider: Spider | None = None, nearer: Sequence[Callable[[Crawler], Any]] = ()) -> None:
         settings = shipped()
+        spider = spider or Spider("products")
         self.encoder = Encoder(Spider("products"), settings, RequestFingerprinter(), TierRouting(("http",)))
         self.filter = FrontierDupeFilter(None, "")
         self.counts: dict[str, int] = {}
@@ -47,10 +52,13 @@ class Shop:
             queue=SimpleNamespace(encoder=self.encoder),
             dupefilter=self.filter,
         )
-        engine = SimpleNamespace(scheduler=OpenScheduler(worker))
+        engine = SimpleNamespace(
+            scheduler=OpenScheduler(worker), scraper=SimpleNamespace(spidermw=SimpleNamespace(middlewares=()))
+        )
         stats = SimpleNamespace(inc_value=self.count)
-        crawler = SimpleNamespace(engine=engine, stats=stats, spider=Spider("products"))
-        self.middleware = KnownLinksMiddleware(cast("Crawler", crawler))
+        self.crawler = cast("Crawler", SimpleNamespace(engine=engine, stats=stats, spider=spider, settings=settings))
+        self.middleware = KnownLinksMiddleware.from_crawler(self.crawler)
+        engine.scraper.spidermw.middlewares = (object(), self.middleware, *(kind(self.crawler) for kind in nearer))
 
     def count(self, name: str) -> None:
         self.counts[name] = self.counts.get(name, 0) + 1
@@ -104,6 +112,61 @@ async def test_what_cannot_be_placed_is_the_schedulers_to_refuse() -> None:
     mail, known = Request("ftp://shop.example/"), Request(MENU)
     assert await shop.passed(mail) == [mail]
     assert await shop.passed(known, page=Response(PAGE.url)) == [known]  # of a page that has no lease
+
+
+class Looking(ProductsSpider):
+    """A project's, which looks at each request."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[Any]:
+        for one in super().parse(response, **kwargs):
+            yield one.replace(priority=1) if isinstance(one, Request) else one
+
+
+def followed(shop: Shop, page: Response = PAGE) -> list[str]:
+    """The requests that the spider makes for two links of *page*."""
+    spider = shop.crawler.spider
+    assert isinstance(spider, FrontierSpider)
+    return [request.url for request in spider.plain_requests(page, (MENU, OTHER))]
+
+
+async def known_menu(shop: Shop) -> Shop:
+    shop.confirm(MENU)
+    assert await shop.passed(Request(MENU)) == []
+    assert shop.counts == {names.DUPLICATES: 1}
+    return shop
+
+
+async def test_no_request_is_made_for_a_link_that_would_end_here() -> None:
+    shop = await known_menu(Shop(ProductsSpider()))
+    assert followed(shop) == [OTHER]
+    assert shop.counts == {names.DUPLICATES: 2}
+    assert followed(shop, Response(PAGE.url)) == [MENU, OTHER]  # of a page that has no lease
+    assert shop.counts == {names.DUPLICATES: 2}
+
+
+async def test_requests_are_made_where_somebody_may_look_at_them() -> None:
+    for shop in (Shop(Looking()), Shop(ProductsSpider(), (lambda crawler: object(),))):
+        assert followed(await known_menu(shop)) == [MENU, OTHER]
+    shop = await known_menu(Shop(ProductsSpider()))
+    shop.filter.debug = True  # logs each of them
+    assert followed(shop) == [MENU, OTHER]
+
+
+async def test_a_callback_of_its_own_gets_all_requests() -> None:
+    shop = await known_menu(Shop(ProductsSpider()))
+    PAGE.request = Request(PAGE.url, shop.crawler.spider.parse)  # type: ignore[union-attr]
+    try:
+        assert followed(shop) == [MENU, OTHER]
+    finally:
+        PAGE.request = None
+
+
+async def test_a_page_that_is_remembered_keeps_its_known_links() -> None:
+    shop = await known_menu(Shop(ProductsSpider(), (VersionMiddleware,)))
+    versions = shop.crawler.engine.scraper.spidermw.middlewares[-1]
+    page = versions._pages[PAGE] = PageVersion('"1"', "")
+    assert followed(shop) == [OTHER]
+    assert page.links == [page_links.plain(Request(MENU), Spider("products"))]
 
 
 def test_off_without_the_shared_frontier() -> None:
