@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pymongo import AsyncMongoClient, WriteConcern
 from pymongo.asynchronous.database import AsyncDatabase
@@ -18,6 +19,7 @@ Database = AsyncDatabase[dict[str, Any]]
 
 # Without j a killed server lost acknowledged writes; majority also keeps them through a failover.
 WRITE_CONCERN = WriteConcern(w="majority", j=True)
+_DENIED: Final = re.compile(r'^not authorized on (\S+) to execute command \{ (\w+): (?:"([^"]*)")?')
 OLDEST_WIRE_VERSION = 13  # MongoDB 5.0: the first with $unsetField
 
 
@@ -118,5 +120,16 @@ def _bundled(settings: Mapping[str, Any]) -> str:
 def _reason(uri: str, error: Exception) -> str:
     """The first clause of PyMongo's message; only the error's class if that quotes the password."""
     secret = (uri.partition("://")[2] or uri).rpartition("@")[0].partition(":")[2]
-    text = str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
+    text = first_clause(error)
     return type(error).__name__ if secret and secret in text else text
+
+
+def first_clause(error: Exception) -> str:
+    """PyMongo's message without what it appends about timeouts and the server's whole answer; for a right that the user
+    lacks which one, and where it is described."""
+    if denied := _DENIED.search(str(error)):
+        database, command, collection = denied.groups()
+        what = f"{command} on {collection}" if collection else command
+        cure = "docs/operations.md has the roles for workers and readers"
+        return f"the user of MONGODB_URI may not run {what} in database {database}: {cure}"
+    return str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]

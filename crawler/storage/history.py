@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from pymongo import InsertOne, UpdateMany
 from pymongo.asynchronous.collection import AsyncCollection
 
 from crawler.storage import bulk
 from crawler.storage.documents import BOOKKEEPING, PROVENANCE
+from crawler.storage.values import UnstorableError
 
 logger = logging.getLogger(__name__)
 Collection = AsyncCollection[dict[str, Any]]
+_told: Final[set[tuple[str, ...]]] = set()  # spiders that share items, already logged
 PENDING_INDEX = "pending_changes"
 _CHUNK = 500  # documents per round
 _OF_A_CHANGE = frozenset({"version", "at", "url", "source", "old", "new"})
@@ -37,19 +40,47 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
     """Copy the pending changes of *documents*, just read from *items*, into *records*; returns how many.
 
     Records are written first, then removed from pending: after a crash in between, or with two workers at once, the
-    record's key is already taken. What a validator of *records* refuses stays pending, what is no change of ours is
-    logged and removed. Raises PyMongo's errors.
+    record's key is already taken. A key that a change of another time has is that of an item that was deleted since and
+    came back: its versions begin anew, and the time becomes part of the key. What a validator of *records* refuses
+    stays pending, what is no change of ours is logged and removed. Raises PyMongo's errors.
     """
     found = [(document["_id"], change) for document in documents for change in _changes(document)]
-    inserts = [InsertOne(_record(key, change)) for key, change in found]
-    errors = (await bulk.write(records, inserts)).errors if inserts else {}
-    refused = {i: bulk.reason(error) for i, error in errors.items() if not bulk.is_taken(error)}
+    for key, change in found:
+        _notice(key, change)
+    refused = await _insert(records, [_record(key, change) for key, change in found])
     kept = [found[position][0] for position in refused]
     for position, reason in refused.items():
         logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)
     if forgotten := _forget([document for document in documents if document["_id"] not in kept]):
         await bulk.apply(items, forgotten)
     return len(found) - len(refused)
+
+
+async def _insert(records: Collection, rows: Sequence[dict[str, Any]]) -> dict[int, UnstorableError]:
+    """Insert those that are not there; returns why others are refused, by position."""
+    if not rows:
+        return {}
+    errors = (await bulk.write(records, [InsertOne(row) for row in rows])).errors
+    taken = [position for position, error in errors.items() if bulk.is_taken(error)]
+    refused = {position: bulk.reason(error) for position, error in errors.items() if position not in taken}
+    later = await _of_another_time(records, {position: rows[position] for position in taken})
+    again = await bulk.write(records, [InsertOne(row) for row in later.values()]) if later else None
+    failed = again.errors.items() if again else ()
+    return refused | {[*later][index]: bulk.reason(error) for index, error in failed if not bulk.is_taken(error)}
+
+
+async def _of_another_time(records: Collection, rows: Mapping[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """Those of *rows* whose key is that of a record of another time, with a key that has theirs."""
+    query = {"_id": {"$in": [row["_id"] for row in rows.values()]}}
+    times = {one["_id"]: _naive(one.get("at")) async for one in records.find(query, {"at": 1})} if rows else {}
+    pairs = [(position, row, _naive(row["at"])) for position, row in rows.items()]
+    other = [(position, row, at) for position, row, at in pairs if at and times.get(row["_id"]) not in (None, "", at)]
+    return {position: {**row, "_id": f"{row['_id']}@{at}"} for position, row, at in other}
+
+
+def _naive(at: object) -> str:
+    """A time as text without its zone, which is UTC; empty for what is no time."""
+    return at.replace(tzinfo=None).isoformat() if isinstance(at, datetime) else ""
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -74,6 +105,18 @@ def _is_change(value: object) -> bool:
     if not isinstance(value, Mapping) or not value.keys() >= _OF_A_CHANGE:
         return False
     return all(isinstance(value[side], Mapping) for side in ("old", "new"))
+
+
+def _notice(key: Any, change: Mapping[str, Any]) -> None:
+    """Say it, once for each two of them, when a spider changes what another one stored."""
+    source = change["source"]
+    spiders = change.get("by"), source.get("spider") if isinstance(source, Mapping) else None
+    pair = tuple(sorted({name for name in spiders if isinstance(name, str) and name}))
+    if len(pair) == 2 and pair not in _told:
+        _told.add(pair)
+        text = "Spiders %r and %r both store %.300s: where they read it differently, each visit makes a version. %s"
+        cure = "Give their items a `key`, or a collection of their own (docs/storage.md)"
+        logger.warning(text, *pair, key, cure)
 
 
 def _record(key: Any, change: Mapping[str, Any]) -> dict[str, Any]:

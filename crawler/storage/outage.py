@@ -13,6 +13,7 @@ from pymongo.errors import ConnectionFailure, OperationFailure
 
 from crawler import stats as names
 from crawler.outage import Outage
+from crawler.storage.connection import first_clause
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -95,8 +96,8 @@ class MongoOutage(Outage):
         self.changed()
 
     def tell_gone(self, error: Exception) -> None:
-        reason = str(error).partition(" (configured timeouts:")[0]
-        logger.error("MongoDB at %s does not store: %.300s. %s.%s", self._where, reason, self._meanwhile, self.often)
+        text = "MongoDB at %s does not store: %.300s. %s.%s"
+        logger.error(text, self._where, first_clause(error), self._meanwhile, self.often)
 
     def tell_back(self, seconds: float) -> None:
         logger.warning("MongoDB at %s stores again after %.1f s", self._where, seconds)

@@ -79,7 +79,7 @@ async def items_of(database: Database, pages: Sequence[str], spider: str) -> dic
 
 async def changes(database: Database, records: str, item: str) -> AsyncIterator[dict[str, Any]]:
     """The change records of one document, oldest first."""
-    async for record in database[records].with_options(CODEC).find({"item": item}).sort("version", 1):
+    async for record in database[records].with_options(CODEC).find({"item": item}).sort([("at", 1), ("version", 1)]):
         yield record
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from bson.codec_options import CodecOptions, DatetimeConversion
 from pymongo.errors import OperationFailure, PyMongoError
 
 from crawler import stats as names
 from crawler.errors import ServiceError
-from crawler.storage import bulk, duplicates, history, indexes
+from crawler.storage import bulk, duplicates, foreign, history, indexes
 from crawler.storage.config import StorageConfig
-from crawler.storage.connection import Database
+from crawler.storage.connection import Database, first_clause
 from crawler.storage.documents import StoredDocument
 from crawler.storage.duplicates import DuplicateError
 from crawler.storage.outage import ServerError, Stats
@@ -47,6 +47,9 @@ _NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
 Result = StoreResult | UnstorableError | DuplicateError
 Results = dict[str, Result]  # by `_id`
 States = dict[str, dict[str, Any]]
+T = TypeVar("T")
+
+BATCH_BYTES: Final = 8 * 2**20  # of documents: PyMongo copies what it sends at once, 50 MB of it in 0.1 s
 
 # The fields that predict what an update will do.
 _HEAD = dict.fromkeys(("content_hash", "last_seen_at", "pending_changes", "version"), 1)
@@ -65,12 +68,15 @@ class Repository:
         self._database = database
         self._config = config
         self._stats = stats
-        self._indexed: set[str] = set()
+        self._unfit: dict[str, str] = {}  # by collection in use, why nothing is written to it; mostly ""
         self._run_items = RunItems(database, config.run_items_kept)
 
     async def prepare(self) -> None:
-        """Create indexes and finish what a killed worker left pending; raises ServiceError if that fails."""
+        """Create indexes and finish what a killed worker left pending; raises ServiceError if that fails, or where a
+        collection is of a form that loses documents."""
+        history_names = (*self._config.history, *self._config.history.values())
         try:
+            await foreign.check(self._database, foreign.NAMES.union(history_names))
             await indexes.ensure_rejected(self._database, self._config.rejected_days)
             for items, records in self._config.history.items():
                 await indexes.ensure_items(self._database[items])
@@ -78,7 +84,7 @@ class Repository:
                 count = await history.drain(self._database[items], self._database[records])
                 self._stats.inc_value(names.CHANGES, count)
         except (PyMongoError, ServerError) as error:
-            raise ServiceError(f"MongoDB cannot be prepared for storing: {error!s:.300}") from error
+            raise ServiceError(f"MongoDB cannot be prepared for storing: {first_clause(error):.600}") from error
 
     async def reject(self, entries: Sequence[Rejection]) -> list[UnstorableError | None]:
         """Keep rejections; returns the reason for each that even this collection refuses."""
@@ -87,7 +93,12 @@ class Repository:
 
     async def store(self, name: str, entries: Sequence[StoredDocument]) -> list[Result]:
         """Write observations of different items of one collection, and their changes to its history."""
-        await self._ensure_indexes(name)
+        sent = [await self._store(name, part) for part in parts(entries, lambda entry: len(entry.body.raw))]
+        return [result for results in sent for result in results]
+
+    async def _store(self, name: str, entries: Sequence[StoredDocument]) -> list[Result]:
+        if unfit := await self._ensure(name):
+            return [UnstorableError("refused_by_mongodb", unfit) for _ in entries]
         heads = await self._read(name, entries, _HEAD)
         done = await self._link(name, [entry for entry in entries if entry.distinctive and entry.id not in heads])
         done |= await self._shorten(name, [entry for entry in entries if entry.id not in done], heads)
@@ -135,9 +146,18 @@ class Repository:
             await self._record(name, pending)
         return done | {entry.id: _result(entry, stored.get(entry.id)) for entry in matched}, stored
 
+    async def _ensure(self, name: str) -> str:
+        """Look at the collection and create its indexes before its first items; returns why it must not be written
+        to."""
+        if (known := self._unfit.get(name)) is not None:
+            return known
+        unfit = await foreign.look(self._database, {name} - foreign.NAMES)
+        if not unfit:
+            await self._ensure_indexes(name)
+        self._unfit[name] = unfit.get(name, "")
+        return self._unfit[name]
+
     async def _ensure_indexes(self, name: str) -> None:
-        if name in self._indexed:
-            return
         try:
             await indexes.ensure_items(self._database[name])
             if name in self._config.link_duplicates:
@@ -149,7 +169,6 @@ class Repository:
                 "MongoDB refuses indexes of %s, which are read more slowly without: %.300s. Mend that, and start again"
             )
             logger.error(text, name, error)
-        self._indexed.add(name)
 
     async def _read(self, name: str, entries: Sequence[StoredDocument], fields: Mapping[str, int]) -> States:
         """The stored state by `_id`."""
@@ -162,6 +181,19 @@ class Repository:
     async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
         records = self._database[self._config.history[name]]
         self._stats.inc_value(names.CHANGES, await history.record(self._database[name], records, documents))
+
+
+def parts(entries: Sequence[T], size: Callable[[T], int]) -> Iterator[Sequence[T]]:
+    """*entries* in order, in parts of at most BATCH_BYTES; one that is larger is a part of its own."""
+    begin = total = 0
+    for position, entry in enumerate(entries):
+        length = size(entry)
+        if total + length > BATCH_BYTES and position > begin:
+            yield entries[begin:position]
+            begin, total = position, 0
+        total += length
+    if begin < len(entries):
+        yield entries[begin:]
 
 
 def _is_plain(entry: StoredDocument) -> bool:

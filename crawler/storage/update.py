@@ -40,6 +40,7 @@ _CHANGE: Final = {
     "at": "$$new.fetched_at",
     "url": "$$new.url",
     "source": "$$new.source",
+    "by": "$source.spider",  # who stored the old state
     "old": {"$arrayToObject": {"$setDifference": [_OLD, _NEW]}},
     "new": {"$arrayToObject": {"$setDifference": [_NEW, _OLD]}},
 }

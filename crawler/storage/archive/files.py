@@ -105,6 +105,11 @@ def left(directory: Path) -> Iterator[OpenFile]:
             yield file
 
 
+def finished(directory: Path) -> list[str]:
+    """Names of finished files on this disk, in order."""
+    return sorted(path.name for path in directory.glob(f"shoal-*{SUFFIX}") if path.is_file())
+
+
 def only_failures(name: str) -> bool:
     """Whether the file *name* was written while only failures were kept."""
     return name.startswith(FAILURES)

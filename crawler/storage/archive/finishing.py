@@ -219,6 +219,14 @@ async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> list
     return finisher.damage
 
 
+async def unlisted(config: ArchiveConfig, index: Index) -> list[str]:
+    """Names of finished files on this disk that the index does not know: those of another database, or of this one from
+    before it was lost or set back. Raises PyMongo's errors."""
+    found = await asyncio.to_thread(files.finished, config.directory)
+    known = await index.kept(found)
+    return [name for name in found if name not in known]
+
+
 class _NoStats:
     def inc_value(self, key: str, count: int = 1) -> None: ...
 

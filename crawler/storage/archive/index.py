@@ -133,6 +133,10 @@ class Index:
         found = self._files.find({"where": where}).sort("used_at", 1)
         return [(one["_id"], one["bytes"], one["used_at"]) async for one in found if _is_file(one)]
 
+    async def kept(self, names: Sequence[str]) -> set[str]:
+        """Those of the files *names* that are recorded."""
+        return {one["_id"] async for one in self._files.find({"_id": {"$in": list(names)}}, {"_id": 1})}
+
     async def forget(self, name: str) -> None:
         """Remove a deleted file and the pages whose bodies it held."""
         await self._pages.delete_many({"$or": [{"file": name}, {"original.file": name}]})

@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from bson.decimal128 import Decimal128
 
-from crawler.storage import history
+from crawler.storage import history, reader
 from crawler.storage.connection import Database
 from crawler.storage.repository import StoreResult
 from crawler.storage.writer import Writer
@@ -148,3 +149,35 @@ async def test_draining_takes_any_number(writer: Writer, database: Database) -> 
     assert sum(counts) >= total  # each may take what another one is about to forget
     assert await database.product_changes.count_documents({}) == total
     assert await database.products.count_documents({"pending_changes": {"$exists": True}}) == 0
+
+
+async def test_an_item_that_was_deleted_and_comes_back_keeps_both_histories(writer: Writer, database: Database) -> None:
+    for second, price in ((1, "1"), (2, "2")):
+        await writer.store(seen(second, price))
+    await database.products.delete_one({"_id": URL})  # by somebody, or an index of theirs that lets it expire
+    for second, price in ((3, "3"), (4, "4"), (5, "5")):
+        await writer.store(seen(second, price))
+    kept = [record async for record in reader.changes(database, "product_changes", URL)]
+    assert [(each["version"], each["at"], each["changes"]["price"]["new"]) for each in kept] == [
+        (2, at(2), Decimal(2)),
+        (2, at(4), Decimal(4)),
+        (3, at(5), Decimal(5)),
+    ]
+    left = [{"version": 2, "old": {}, "new": {}, "url": URL, "source": {}, "at": at(second)} for second in (2, 4)]
+    documents = [{"_id": URL, "version": 3, "pending_changes": left}]
+    assert await history.record(database.products, database.product_changes, documents) == 2
+    assert await database.product_changes.count_documents({}) == 3  # whoever repeats it
+
+
+async def test_two_spiders_that_change_each_others_items_are_named_once(
+    writer: Writer, database: Database, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "_told", set())
+    for second, spider in enumerate(("lamps", "lamps", "offers", "lamps", "offers")):
+        await writer.store(seen(second, str(second), source={"spider": spider}))
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert line.startswith(f"Spiders 'lamps' and 'offers' both store {URL}: ")
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    assert stored["version"] == 5
+    assert not await database.product_changes.count_documents({"by": {"$exists": True}})

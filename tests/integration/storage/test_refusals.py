@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 from scrapy import signals
@@ -12,6 +13,8 @@ from scrapy.exceptions import DropItem
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from crawler.errors import ServiceError
+from crawler.items import Item
 from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.connection import Database
@@ -24,6 +27,23 @@ from tests.integration.storage.observing import RecordedStats, a_writer, seen
 
 OURS: dict[str, Any] = {"source": {"run": "20260301-1"}}
 SHOP = "http://shop.example/"
+
+
+@dataclass(kw_only=True)
+class Offer(Item):
+    """Of a spider's own class: nobody knows of its collection before the first one."""
+
+    collection: ClassVar[str] = "offers"
+
+    price: int = 0
+
+
+LOSSY: dict[str, tuple[dict[str, Any], str]] = {
+    "capped": ({"capped": True, "size": 4096}, "deletes its oldest documents"),
+    "collation": ({"collation": {"locale": "en", "strength": 2}}, "different URLs can be equal"),
+    "timeseries": ({"timeseries": {"timeField": "fetched_at"}}, "is a timeseries"),
+    "view": ({"viewOn": "elsewhere", "pipeline": []}, "is a view"),
+}
 
 
 async def no_more(database: Database, collection: str) -> None:
@@ -89,3 +109,31 @@ async def test_a_rejected_item_that_is_not_kept_makes_its_page_a_dead_letter(
     dropped: DropItem = RejectedItem(["missing_title: title = None"])
     await pipeline.item_dropped({"a": 1}, Response(SHOP), dropped)
     assert heard == [({"a": 1}, SHOP, UnstorableError)]
+
+
+@pytest.mark.parametrize("form", sorted(LOSSY))
+async def test_a_collection_that_loses_or_merges_documents_is_named(
+    form: str, database: Database, stats: RecordedStats
+) -> None:
+    options, why = LOSSY[form]
+    await database.create_collection("offers", **options)
+    writer = a_writer(database, stats, batch_ms=5)
+    await writer.open()
+    async with asyncio.timeout(20):
+        with pytest.raises(UnstorableError, match=rf"collection offers of .+ {why}.+MONGODB_DATABASE"):
+            await writer.store(Offer(url=SHOP + "A"))
+        await writer.close()
+    await database.create_collection("pages", **options)
+    with pytest.raises(ServiceError, match=rf"cannot be prepared for storing: collection pages of .+{why}"):
+        await a_writer(database, stats).open()
+
+
+async def test_documents_that_expire_by_anothers_index_are_named(
+    database: Database, stats: RecordedStats, caplog: pytest.LogCaptureFixture
+) -> None:
+    await database.products.create_index("fetched_at", expireAfterSeconds=60)
+    for _ in range(2):  # ours of rejected_items is none to be named
+        await a_writer(database, stats).open()
+    lines = [record.getMessage() for record in caplog.records]
+    named = "MongoDB deletes documents of products 60 s after their fetched_at, by the index 'fetched_at_1'"
+    assert [line.partition(" that somebody")[0] for line in lines] == [named, named]

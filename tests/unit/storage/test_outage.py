@@ -10,6 +10,7 @@ import pytest
 from bson.errors import InvalidDocument
 from pymongo.errors import AutoReconnect, InvalidOperation, OperationFailure, ServerSelectionTimeoutError
 
+from crawler.storage.connection import first_clause
 from crawler.storage.outage import MongoOutage, ServerError
 
 
@@ -98,3 +99,17 @@ async def test_late_news_of_an_outage_that_is_over_is_only_counted(
 
     assert await outage.insist(slow_failure) == "served"
     assert stats == {"storage/errors": 2, "storage/outages": 1, "storage/away": 0}
+
+
+def test_a_right_that_is_missing_is_named_with_where_it_is_described(
+    outage: MongoOutage, caplog: pytest.LogCaptureFixture
+) -> None:
+    command = '{ update: "products", ordered: false, lsid: { id: UUID("05b88f36") }, $db: "shoal" }'
+    text = f"not authorized on shoal to execute command {command}, full error: {{'ok': 0.0}}"
+    outage.tell_gone(OperationFailure(text, 13))
+    cure = "docs/operations.md has the roles for workers and readers"
+    cause = f"the user of MONGODB_URI may not run update on products in database shoal: {cure}."
+    assert f"does not store: {cause} Items wait" in caplog.text
+    text = 'not authorized on shoal to execute command { hello: 1, $db: "shoal" }'
+    words = f"the user of MONGODB_URI may not run hello in database shoal: {cure}"
+    assert first_clause(OperationFailure(text, 13)) == words

@@ -1,0 +1,74 @@
+"""Collections that somebody else has made in a form in which documents of ours would vanish or merge unseen."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from pymongo.errors import OperationFailure
+
+from crawler.items import PageItem, ProductItem
+from crawler.storage import duplicates, recrawl, run_items, schema, validators
+from crawler.storage.connection import Database, first_clause
+from crawler.storage.documents import UNTYPED
+from crawler.storage.indexes import REJECTED
+from crawler.storage.outage import ServerError
+
+NAMES: Final = frozenset(
+    {
+        *(ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *schema.ARCHIVE),
+        *(duplicates.LINKS, run_items.COLLECTION, validators.COLLECTION, recrawl.COLLECTION),
+    }
+)  # of any project; item classes and CHANGE_HISTORY add theirs
+_EXPIRING: Final = frozenset({REJECTED, validators.COLLECTION})  # by an index of ours
+_UNAUTHORIZED: Final = 13
+_CURE: Final = "Copy it to an ordinary collection of that name, or let MONGODB_DATABASE name another database"
+
+logger = logging.getLogger(__name__)
+
+
+async def check(database: Database, names: Collection[str]) -> None:
+    """Raise ServerError where `look` finds something."""
+    if unfit := await look(database, names):
+        raise ServerError("; ".join(unfit.values()))
+
+
+async def look(database: Database, names: Collection[str]) -> dict[str, str]:
+    """By name, why those of the collections *names* must not be written to, and the cure; most have no entry.
+
+    Documents that expire by somebody's index are what that person wants: those are logged. Raises PyMongo's errors.
+    """
+    found = await database.list_collections(filter={"name": {"$in": sorted(names)}})
+    stored = {one["name"]: _fault(one) async for one in found}
+    for name in sorted(stored.keys() - _EXPIRING):
+        if not stored[name]:
+            await _log_expiry(database, name)
+    return {name: f"collection {name} of {database.name} {why}. {_CURE}" for name, why in stored.items() if why}
+
+
+def _fault(made: Mapping[str, Any]) -> str:
+    """What is wrong with a collection that listCollections shows as *made*."""
+    options = made.get("options", {})
+    if (kind := made.get("type", "collection")) != "collection":  # servers that only speak its protocol may not say
+        return f"is a {kind}"
+    if options.get("capped"):
+        return "is capped: MongoDB deletes its oldest documents to make room"
+    if collation := options.get("collation"):
+        where = f"locale {collation.get('locale')!r}, strength {collation.get('strength')}"
+        return f"has a collation ({where}), under which different URLs can be equal"
+    return ""
+
+
+async def _log_expiry(database: Database, name: str) -> None:
+    try:
+        found = [index async for index in await database[name].list_indexes()]
+    except OperationFailure as error:
+        if error.code != _UNAUTHORIZED:
+            raise
+        logger.info("Whether documents of %s expire is not known: %s", name, first_clause(error))
+        return
+    for index in found:
+        if (seconds := index.get("expireAfterSeconds")) is not None:
+            text = "MongoDB deletes documents of %s %s s after their %s, by the index %r that somebody has made"
+            logger.warning(text, name, seconds, ", ".join(index["key"]), index["name"])
