@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from math import ceil
 from time import monotonic
 from typing import Final, Self
 
@@ -15,8 +16,11 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 from crawler import config, scrapy_hooks
 from crawler.durations import in_words
 from crawler.frontier.errors import FrontierError
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import server_check
-from crawler.frontier.state.waiting import WaitingHost
+from crawler.frontier.state.held_back import held_back
+from crawler.frontier.state.inspection import SILENT_MS
+from crawler.frontier.state.waiting import WaitingHost, last_lease_ms
 from crawler.worker.access import worker_of
 from crawler.worker.maintenance import start_key
 from crawler.worker.scheduler import in_use
@@ -82,13 +86,18 @@ class IdleExtension:
         """Log which hosts the crawl waits for."""
         try:
             hosts = await worker.frontier.inspection.waiting(spider, MOST_TOLD)
+            told = [f"{one.host} ({one.pages} pages, {_when(one)}: {one.why})" for one in hosts]
+            back = await _held_back(worker, spider)
+            if not told and not back and not self._looks:  # not for what is on its way to Redis
+                told = await leased_elsewhere(worker.frontier, spider)
         except FrontierError as error:
             logger.debug("Redis did not answer what the crawl waits for: %s", error)
             return
-        told = [f"{one.host} ({one.pages} pages, {_when(one)}: {one.why})" for one in hosts]
         if told:
             logger.info("Idle, waiting for %s", "; ".join(told))
-        else:
+        if back:
+            logger.info("Idle, as requests are held back: %s", "; ".join(back))
+        if not told and not back:
             self._told_at = self._clock() - TELL_SECONDS + LOOK_SECONDS
             self._look_soon()
 
@@ -101,3 +110,23 @@ class IdleExtension:
 def _when(one: WaitingHost) -> str:
     ends = "" if one.given_up_ms is None else f", given up in {in_words(one.given_up_ms / 1000)}"
     return f"next try in {in_words(one.until_ms / 1000)}{ends}"
+
+
+async def _held_back(worker: Worker, spider: str) -> list[str]:
+    """What holds back requests of *spider* that their hosts do not."""
+    frontier, pauses = worker.frontier, worker.pauses
+    stats, workers = await frontier.inspection.stats(spider), await frontier.inspection.workers(SILENT_MS)
+    told = held_back(stats, workers, await frontier.control.said(), await frontier.budgets.closed(stats.now_ms))
+    here = [f"leasing is paused: {pauses.reason}"] if pauses.reason else []
+    return here + told[:MOST_TOLD]
+
+
+async def leased_elsewhere(frontier: Frontier, spider: str) -> list[str]:
+    """What other workers have leased, which may have been killed."""
+    stats = await frontier.inspection.stats(spider)
+    if not (pages := stats.total.leased):
+        return []
+    live = [one for one in await frontier.inspection.workers(SILENT_MS) if one.info.get("spider") == spider]
+    seconds = ceil(await last_lease_ms(frontier.shards, stats.now_ms) / 1000)
+    held = "a page that another worker has" if pages == 1 else f"{pages} pages that other workers have"
+    return [f"{held} leased ({len(live) - 1} live); what a killed one had comes back in {seconds} s at the latest"]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -31,8 +32,11 @@ from crawler.urls import DEFAULT_PORTS
 from crawler.worker.addresses import AddressBook
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.outbox import Outbox
+from crawler.worker.unsent import UnsentRequests
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 PUSH_BACK = (429, 503)
 ASK_AFTER_SECONDS = 0.1  # an older lease asks once more: its host may have pushed back, at any worker
@@ -50,10 +54,6 @@ class TooLateError(Exception):
     def __init__(self, wait_ms: int = 0) -> None:
         super().__init__()
         self.wait_ms = wait_ms
-
-
-class MissedError(Exception):
-    """The turn was over before the request was written: the connection took too long, or the worker was frozen."""
 
 
 @dataclass(slots=True)
@@ -97,6 +97,7 @@ class Pacer:
         self._clock = clock
         self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing about the host
         self.gives_up: Callable[[float], bool] = lambda _: False  # after waiting for so many seconds
+        self.unsent = UnsentRequests()
         self.addresses: AddressBook | None = None  # where hosts are, with POLITENESS_GROUP = "ip"
         self._patience = frontier.config.start_within_ms / 1000
         self._answered: set[tuple[str, str]] = set()  # hosts and origins reported to the frontier
@@ -149,8 +150,15 @@ class Pacer:
         moving = self.addresses is not None and self.addresses.is_moving(turn.host, paced_by)
         return self._clock() <= turn.start_by and not forbidden and not moving
 
+    async def connecting(self, turn: Turn, step: Coroutine[Any, Any, T]) -> T:
+        """The result of *step*, without which the request of *turn* cannot be written; raises MissedError if its worker
+        closes before. What a page asks for beside the queue is waited for: that page would be fetched again."""
+        ends = turn.held is not None or turn.lender is not None
+        return await (self.unsent.wait(step) if ends else step)
+
     def missed(self, turn: Turn) -> None:
-        """Note that *turn* was not used; raises TooLateError if the lease allows no other one."""
+        """Note that *turn* was not used; raises TooLateError if the lease allows no other one, and EndingError for a
+        request of a page that is not sent any more."""
         if turn.held is not None:
             turn.held.started_at = None
             raise TooLateError
@@ -158,6 +166,8 @@ class Pacer:
             self._outbox.give_back(turn.handle)
         else:
             turn.lender.loan.release()
+            if self.unsent.ended:
+                raise EndingError
 
     def leaving(self, turn: Turn) -> None:
         """The request of *turn* is about to be written by a handler that reports the time later. Charges the

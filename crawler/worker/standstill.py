@@ -16,6 +16,8 @@ from time import monotonic
 from types import CodeType, FrameType
 from typing import Final
 
+from scrapy import Spider
+
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.messages import Handle
@@ -185,16 +187,19 @@ class Standstill:
 
 
 def running(thread: int) -> str:
-    """The callback, errback or pipeline that *thread* is running, as `ShopSpider.parse (shop.py:12)`; empty if none."""
+    """The callback, errback, pipeline or other method of a spider that *thread* is running, as `ShopSpider.parse
+    (shop.py:12)`; empty if none."""
     frame = sys._current_frames().get(thread)  # noqa: SLF001 - documented, underscore or not
     inner: list[FrameType] = []  # of the frames below Scrapy's scraper, the outermost is last
     while frame is not None and frame.f_globals.get("__name__") not in SCRAPERS:
         inner.append(frame)
         frame = frame.f_back
-    if frame is None:
-        return ""
+    if frame is None:  # Scrapy calls errbacks of failed downloads, and start(), elsewhere
+        inner = [one for one in inner if isinstance(one.f_locals.get("self"), Spider)]
     own = [one for one in inner if not str(one.f_globals.get("__name__", "")).startswith(_AROUND)]
-    found = (own or inner or [frame])[-1]
+    if not (candidates := own or inner or ([frame] if frame is not None else [])):
+        return ""
+    found = candidates[-1]
     return f"{_name(found.f_code)} ({found.f_code.co_filename.rpartition('/')[2]}:{found.f_lineno})"
 
 

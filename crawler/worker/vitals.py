@@ -1,4 +1,4 @@
-"""A worker's vital figures, for `scrapy status`: recent rates, age, memory."""
+"""A worker's vital figures, for `scrapy status`: recent rates, age, memory, whether it stores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Vitals:
         self._seen: deque[tuple[float, int, int]] = deque([(self._began, 0, 0)])
 
     def told(self) -> dict[str, float]:
-        """pages_per_s, items_per_s, age_s, memory_mb (0 if unavailable)."""
+        """pages_per_s, items_per_s, age_s, memory_mb (0 if unavailable); store_away and spool_bytes while MongoDB is
+        away."""
         now = self._clock()
         pages, items = (int(self._stats.get_value(name, 0)) for name in (names.ACKED, "item_scraped_count"))
         while len(self._seen) > 1 and self._seen[1][0] <= now - WINDOW_SECONDS:
@@ -42,7 +43,13 @@ class Vitals:
             "items_per_s": round((items - items_then) / seconds, 2),
             "age_s": round(now - self._began),
             "memory_mb": _memory_mb(),
+            **self._storage(),
         }
+
+    def _storage(self) -> dict[str, int]:
+        if not self._stats.get_value(names.STORE_AWAY, 0):
+            return {}
+        return {"store_away": 1, "spool_bytes": int(self._stats.get_value(names.SPOOL_BYTES, 0))}
 
 
 def _memory_mb() -> int:

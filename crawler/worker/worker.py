@@ -200,9 +200,14 @@ class Worker:
         self._loop = asyncio.get_running_loop()
         self._spawn(self.standstill.run())
         self._spawn(self.outbox.run())
-        self._leasing = self._spawn(self.prefetcher.run())
+        self._leasing = self._spawn(self._lease())
         self._spawn(self.maintenance.run())
         self._spawn(self._bound_close())
+
+    async def _lease(self) -> None:
+        """Until the engine closes; then what is not on the wire goes back."""
+        await self.prefetcher.run()
+        self.pacer.unsent.end()
 
     async def close(self) -> None:
         """Give back what was not started or waits for room, send everything, sign off. Deletes nothing.

@@ -92,8 +92,8 @@ def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: Scr
         lags = ("HEALTH_MAX_LAG_SECONDS=1", "FRONTIER_HARD_CAP_SECONDS=3")
         address = start(scrapy_run, [site.url("/stick"), site.url()], *lags)
         words = r"VisitSpider\.parse \(spiders\.py:\d+\) has blocked the event loop for (\d+) s \(limit 3 s\)\n"
-        assert re.fullmatch(words, until(f"{address}/readyz", 503)), "it leases nothing"
-        reason = re.fullmatch(words, until(f"{address}/healthz", 503))
+        assert until(f"{address}/readyz", 503, words), "it leases nothing"
+        reason = re.fullmatch(words, until(f"{address}/healthz", 503, words))
         assert reason is not None
         assert int(reason[1]) >= 3, "alive until then"
         told = json.loads(until(f"{address}/readyz?verbose", 503))

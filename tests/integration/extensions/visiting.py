@@ -66,10 +66,10 @@ def get(url: str) -> tuple[int, str]:
             return error.code, error.read().decode()
 
 
-def until(url: str, status: int) -> str:
-    """The body as soon as *url* answers with *status*."""
+def until(url: str, status: int, words: str = "") -> str:
+    """The body as soon as *url* answers with *status* and a body that matches *words*, if given."""
     deadline = time.monotonic() + 60
-    while (answer := get(url))[0] != status:
+    while (answer := get(url))[0] != status or (words and not re.fullmatch(words, answer[1])):
         assert time.monotonic() < deadline, answer
         time.sleep(0.05)
     return answer[1]

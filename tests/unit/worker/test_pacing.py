@@ -17,6 +17,7 @@ from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_buffer import Buffer
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer, TooLateError
+from crawler.worker.unsent import MissedError
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, held
 
 PAGE = Request("http://a.example/page")
@@ -406,3 +407,36 @@ async def test_what_goes_beside_the_queue_waits_no_longer_than_its_worker_may(si
         await site.pacer.turn(media)
     assert asked[-1] > 2 >= asked[-2]
     assert page.evidence.unstored
+
+
+async def test_a_closing_worker_waits_for_no_connection_of_a_page_or_of_its_robots_txt(site: Site) -> None:
+    site.holds(PAGE)
+    site.frontier.takes = [GRANTED]
+    robots = await site.pacer.turn(ROBOTS)
+    asked = asyncio.ensure_future(site.pacer.connecting(robots, asyncio.Event().wait()))
+    await asyncio.wait([asked], timeout=0)
+    site.pacer.unsent.end()
+    with pytest.raises(MissedError):
+        await asked
+    with pytest.raises(EndingError):
+        site.pacer.missed(robots)
+    page = await site.pacer.turn(PAGE)
+    with pytest.raises(MissedError):
+        await site.pacer.connecting(page, asyncio.Event().wait())
+    with pytest.raises(TooLateError):
+        site.pacer.missed(page)
+    assert site.frontier.names.count("start") == 0  # uncharged
+
+
+async def test_a_closing_worker_waits_for_what_a_page_asks_for_beside_the_queue(site: Site) -> None:
+    page = Request("http://b.example/page")
+    held_page = site.holds(page)
+    media = Request("http://a.example/picture")
+    site.book.found(media, held_page)
+    held_page.started_at = 1.0
+    site.frontier.takes = [GRANTED]
+    turn = await site.pacer.turn(media)
+    site.pacer.unsent.end()
+    connected = asyncio.Event()
+    connected.set()
+    assert await site.pacer.connecting(turn, connected.wait())

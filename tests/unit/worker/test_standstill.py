@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
+from scrapy import Spider
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError
@@ -238,3 +239,14 @@ def test_the_callback_that_runs_is_named() -> None:
     assert found.startswith("test_the_callback_that_runs_is_named.ShopSpider.parse (test_standstill.py:")
     assert running(thread.ident) == ""
     assert running(threading.get_ident()) == ""
+
+
+def test_methods_of_a_spider_are_named_wherever_scrapy_calls_them() -> None:
+    class ShopSpider(Spider):
+        name = "shop"
+
+        def failed(self) -> str:
+            return running(threading.get_ident())
+
+    assert ShopSpider().failed().startswith("test_methods_of_a_spider")
+    assert "ShopSpider.failed (test_standstill.py:" in ShopSpider().failed()
