@@ -13,10 +13,12 @@ from types import TracebackType
 from scrapy.utils.conf import closest_scrapy_cfg, get_config
 
 
-def _say_interrupted(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Ctrl-C before the command runs ends the process without a traceback."""
-    if issubclass(kind, KeyboardInterrupt):
+def _say_shortly(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Ctrl-C before the command runs ends the process without a traceback, and so does `scrapy --help | head`."""
+    if issubclass(kind, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):  # in a class body
         print("interrupted", file=sys.stderr)
+    elif issubclass(kind, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what Python writes when it exits
     else:
         _shown(kind, error, trace)
 
@@ -31,5 +33,5 @@ def _check_project() -> None:
     raise SystemExit(2)
 
 
-_shown, sys.excepthook = sys.excepthook, _say_interrupted
+_shown, sys.excepthook = sys.excepthook, _say_shortly
 _check_project()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, Final
 
 from scrapy import Spider
@@ -14,8 +13,10 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy_redis.spiders import RedisMixin
 
+from crawler import kinds, tasks
 from crawler import stats as names
 from crawler.addon import completed, require_addon, require_components, uses_addon
+from crawler.commands import early
 from crawler.commands.stopping import Forced, hang_up_asks
 from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
@@ -50,6 +51,14 @@ class Command(OneLine, CrawlCommand):
             f"run N processes under one supervisor, 1 to {WORKERS_MAX}; auto: one per core that this process may use"
         )
         parser.add_argument("--workers", type=number_of_workers, metavar="N|auto", help=words)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """As Scrapy's, but an unknown spider is named before anything starts, which would be logged."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        if uses_addon(self.settings) and len(args) == 1:
+            with answering(args):
+                spider_class(early.with_addons(self.settings), args[0])
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
@@ -107,8 +116,9 @@ class Command(OneLine, CrawlCommand):
         check_name(spider)
         check_settings(settings)
         Scheduler.from_settings(settings)
-        with ThreadPoolExecutor(1) as thread:  # the process' own event loop exists already, but does not run
-            return thread.submit(asyncio.run, _check(settings, spider, opts.spargs)).result()
+        kinds.check(settings)
+        kinds.check_components(settings)
+        return tasks.run_apart(_check(settings, spider, opts.spargs))
 
     def _exit_as(self, crawl: Any) -> None:
         assert self.crawler_process is not None

@@ -86,7 +86,13 @@ class Command(FleetCommand, ScrapyCommand):
             if verb == "drop" and letters and not opts.yes and not agreed(question):
                 print("nothing is dropped")
                 return
-            done, runs = tasks.run(self._apply(verb, letters))
+            try:
+                done, runs = tasks.run(self._apply(verb, letters))
+            except KeyboardInterrupt:
+                print(
+                    f"cut short: `scrapy dead list` shows which of the {len(letters)} are left; the same call goes on"
+                )
+                raise
             self._tell(verb, letters, done, opts.limit)
             for run in runs:
                 print(f"run {run.id} of {run.spider}: {run.name}")

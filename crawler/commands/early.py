@@ -4,58 +4,118 @@ from __future__ import annotations
 
 import codecs
 import logging
+import time
+from math import isnan
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from scrapy.addons import AddonManager
 from scrapy.settings import BaseSettings
+from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
 from scrapy.utils.misc import load_object
 
-from crawler import config
+from crawler import config, kinds
+from crawler.components import path_of
 from crawler.errors import ConfigError
 
-BOOLEANS: Final = ("LOG_ENABLED", "LOG_FILE_APPEND", "LOG_SHORT_NAMES", "LOG_STDOUT", "FORCE_CRAWLER_PROCESS")
-CLASSES: Final = ("ASYNCIO_EVENT_LOOP", "LOG_FORMATTER", "SPIDER_LOADER_CLASS", "STATS_CLASS", "TWISTED_REACTOR")
+KINDS: Final = (
+    "FORCE_CRAWLER_PROCESS",
+    "LOG_ENABLED",
+    "LOG_FILE_APPEND",
+    "LOG_SHORT_NAMES",
+    "LOG_STDOUT",
+    "LOG_VERSIONS",
+    "SPIDER_LOADER_WARN_ONLY",
+    "SPIDER_MODULES",
+    "TWISTED_REACTOR_ENABLED",
+)
+CLASSES: Final = (
+    "ASYNCIO_EVENT_LOOP",
+    "DNS_RESOLVER",
+    "LOG_FORMATTER",
+    "SPIDER_LOADER_CLASS",
+    "STATS_CLASS",
+    "TWISTED_DNS_RESOLVER",
+    "TWISTED_REACTOR",
+)
 
 
 def check(settings: BaseSettings) -> None:
     """Raise ConfigError for the first one that is invalid; a log file is created."""
-    for name in BOOLEANS:
-        config.boolean(settings, name)
+    kinds.check(settings, KINDS)
     for name in CLASSES:
-        if (settings.getpriority(name) or 0) > 0:  # somebody has set it
-            _check_class(name, settings[name])
+        if settings[name] and (settings.getpriority(name) or 0) > 0:  # somebody has set it
+            _check_class(name, settings[name], settings[name])
+    _check_addons(settings)
     config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 10_000)
     _check_format(settings)
     if settings["LOG_FILE"] and settings.getbool("LOG_ENABLED"):
         _check_file(settings["LOG_FILE"])
 
 
-def _check_class(name: str, path: object) -> None:
+def with_addons(settings: BaseSettings) -> BaseSettings:
+    """A copy of *settings* as add-ons change them before there is a crawler: they may name spiders' modules."""
+    changed = settings.copy()
+    AddonManager.load_pre_crawler_settings(changed)
+    return changed
+
+
+def spiders(settings: BaseSettings) -> SpiderLoaderProtocol:
+    """The project's spiders; raises ConfigError for a module that there is not. A fault inside of one passes through:
+    its author needs the traceback."""
+    name = "SPIDER_MODULES"
+    modules = config.texts(settings, name)
+    if not all(part.isidentifier() for module in modules for part in module.split(".")):
+        raise ConfigError(name, ",".join(modules), "packages or modules such as shop.spiders")
     try:
-        if isinstance(path, str):
-            load_object(path)
-    except (ImportError, NameError, ValueError) as error:
-        raise ConfigError(name, path, f"the path of a class that can be imported ({error})") from None
+        return get_spider_loader(settings)
+    except ModuleNotFoundError as error:
+        if not any(f"{module}.".startswith(f"{error.name}.") for module in modules):
+            raise
+        expected = f"packages or modules that can be imported ({error})"
+        raise ConfigError(name, ",".join(modules), expected) from None
+
+
+def _check_class(name: str, path: Any, value: object) -> None:
+    try:
+        load_object(path)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise ConfigError(name, value, f"the path of a class that can be imported ({error})") from None
+
+
+def _check_addons(settings: BaseSettings) -> None:
+    for addon, place in config.mapping(settings, "ADDONS").items():
+        name = f"ADDONS[{path_of(addon)!r}]"
+        if place is None:
+            continue
+        if not isinstance(place, int | float) or isnan(place):
+            raise ConfigError(name, place, "a number, or None to switch it off")
+        _check_class(name, addon, place)
 
 
 def _check_format(settings: BaseSettings) -> None:
     level, encoding = settings["LOG_LEVEL"], settings["LOG_ENCODING"]
     names = logging.getLevelNamesMapping()
-    if level not in names and not isinstance(level, int):
+    if not isinstance(level, int) and (not isinstance(level, str) or level not in names):
         raise ConfigError("LOG_LEVEL", level, f"one of {', '.join(sorted(names, key=names.__getitem__))}")
     try:
         codecs.lookup("utf-8" if encoding is None else encoding)  # None: the system's
     except (LookupError, TypeError):
         raise ConfigError("LOG_ENCODING", encoding, "the name of an encoding such as utf-8") from None
     try:
-        logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
+        logging.Formatter(settings["LOG_FORMAT"])
     except (ValueError, TypeError) as error:
         words = f"a format such as '%(asctime)s [%(name)s] %(levelname)s: %(message)s' ({error})"
         raise ConfigError("LOG_FORMAT", settings["LOG_FORMAT"], words) from None
+    try:
+        time.strftime(settings["LOG_DATEFORMAT"] or "")
+    except (TypeError, ValueError) as error:
+        words = f"a format such as '%Y-%m-%d %H:%M:%S' ({error})"
+        raise ConfigError("LOG_DATEFORMAT", settings["LOG_DATEFORMAT"], words) from None
 
 
 def _check_file(path: str) -> None:
     try:
         Path(path).open("ab").close()
-    except OSError as error:
-        raise ConfigError("LOG_FILE", path, f"a file that can be written ({error.strerror})") from None
+    except (OSError, TypeError, ValueError) as error:
+        raise ConfigError("LOG_FILE", path, f"a file that can be written ({error})") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import io
 import sys
@@ -96,11 +97,15 @@ class Command(FleetCommand, ScrapyCommand):
                 writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
                 task = progress.add_task("", total=total)
                 done = 0
-                async for document in reader.documents(database, collection, query):
-                    writer.write(document)
-                    done += 1
-                    if not done % STEP:
-                        progress.update(task, completed=done)
+                try:
+                    async for document in reader.documents(database, collection, query):
+                        writer.write(document)
+                        done += 1
+                        if not done % STEP:
+                            progress.update(task, completed=done)
+                except asyncio.CancelledError:
+                    print(f"cut short after {done:,} of {total:,} documents{_kept(opts.output)}", file=sys.stderr)
+                    raise
         changed = f" changed since {since.isoformat()}" if since else ""
         print(f"{done:,} documents{changed} exported from {collection}", file=sys.stderr)
 
@@ -115,6 +120,11 @@ class UnknownCollectionError(ShoalError):
 def collections(config: StorageConfig) -> set[str]:
     """The collections that may be exported, even before anything is stored in them."""
     return {ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *config.history.values()}
+
+
+def _kept(output: str | None) -> str:
+    """What is left of a cut export."""
+    return f": {output} is left as it was" if output and (Path(output).is_file() or not Path(output).exists()) else ""
 
 
 @contextlib.contextmanager

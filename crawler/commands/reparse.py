@@ -11,6 +11,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
+from signal import SIGTERM
+from time import monotonic
 from typing import Any
 
 from rich.console import Console
@@ -28,11 +31,11 @@ from crawler.errors import ShoalError
 from crawler.replay import counts
 from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
-from crawler.storage.archive.finishing import finish_left
+from crawler.storage.archive.finishing import finish_left, unlisted
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Selection
 from crawler.storage.archive.store import STORE_ERRORS, Store
-from crawler.supervision.children import python_module, spawn, stop
+from crawler.supervision.children import STOP_SECONDS, python_module, spawn, stop
 from crawler.supervision.cores import usable_cores
 
 WORKERS_MAX = 64
@@ -84,6 +87,8 @@ class Command(FleetCommand, ScrapyCommand):
             show(console(), report, opts.dry_run)
             if report.failed or report.lost:
                 self.exitcode = 1
+            if report.cut:
+                raise KeyboardInterrupt
 
     async def _count(self, chosen: Selection) -> tuple[int, list[str]]:
         """The number of pages, after indexing what killed workers left on this disk; and the damage found in that."""
@@ -96,6 +101,10 @@ class Command(FleetCommand, ScrapyCommand):
                 damaged = await finish_left(config, index, store)
             except STORE_ERRORS as error:
                 raise ShoalError(f"the archive at {store.where} failed: {error!s:.300}") from error
+            if files := await unlisted(config, index):
+                which = f"archive files in {config.directory} ({len(files)}, such as {files[0]})"
+                cure = "end their names in .open, and the next `scrapy reparse` lists their pages"
+                print(f"The index of database {database.name} lacks {which}: {cure}", file=sys.stderr)
             return await index.count(chosen.query()), damaged
 
     def _job(self, chosen: Selection, share: int, shares: int, dry_run: bool) -> dict[str, Any]:
@@ -130,6 +139,8 @@ class ReparseReport:
     stats: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     failed: int = 0
+    left: int = 0  # pages that were not parsed, if it was cut
+    cut: bool = False  # by Ctrl-C or SIGTERM
     seconds: float = 0.0
 
     @property
@@ -150,30 +161,43 @@ class ReparseReport:
 
 
 def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> ReparseReport:
-    """Run all jobs in parallel, with a progress bar on a terminal; returns when the last has ended."""
+    """Run all jobs in parallel, with a progress bar on a terminal; returns when the last has ended. Interrupted, they
+    finish their started pages."""
     report = ReparseReport()
     began = datetime.now(UTC)
     workers: list[subprocess.Popen[bytes]] = []
     try:
         workers += (_start(job, directory) for job in jobs)
-        _listen(workers, total, report)
-        report.failed = sum(worker.wait() != 0 for worker in workers)
+        try:
+            _listen(workers, total, report)
+        except KeyboardInterrupt:
+            report.cut = True
+            for worker in workers:
+                worker.terminate()
+            _listen(workers, total, report, STOP_SECONDS)
+            report.left = max(0, total - report.stats[counts.PAGES])
+            stop(workers)
+        fine = (0, -SIGTERM) if report.cut else (0,)  # one that was still starting
+        report.failed = sum(worker.wait() not in fine for worker in workers)
     finally:
-        stop(workers)  # Ctrl-C: they finish their started pages
+        stop(workers)
     report.seconds = (datetime.now(UTC) - began).total_seconds()
     return report
 
 
-def _listen(workers: Sequence[subprocess.Popen[bytes]], total: int, report: ReparseReport) -> None:
-    """Show progress and sum up reports until the last has ended."""
+def _listen(
+    workers: Sequence[subprocess.Popen[bytes]], total: int, report: ReparseReport, seconds: float = inf
+) -> None:
+    """Show progress and sum up reports until the last has ended, but no longer than *seconds*."""
+    deadline = monotonic() + seconds
     done = [0] * len(workers)
     with _progress(total) as progress, selectors.DefaultSelector() as selector:
         task = progress.add_task("", total=total)
         for number, worker in enumerate(workers):
             assert worker.stdout is not None
             selector.register(worker.stdout, selectors.EVENT_READ, number)
-        while selector.get_map():
-            for key, _ in selector.select():
+        while selector.get_map() and (rest := deadline - monotonic()) > 0:
+            for key, _ in selector.select(None if rest == inf else rest):
                 if not (line := key.fileobj.readline()):  # type: ignore[union-attr]
                     selector.unregister(key.fileobj)
                 elif (said := _said(line)).get("report"):
@@ -201,6 +225,8 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
             console.print(f"{number:,} {words}", highlight=False)
     if dry_run:
         console.print(f"dry run: nothing is written; the changed and new items {verb} stored without --dry-run")
+    if report.cut:
+        console.print(f"cut short: {report.left:,} pages are left; the same call starts over", highlight=False)
     if report.failed:
         console.print(f"{report.failed} of the workers failed: see the lines above", style="red")
 

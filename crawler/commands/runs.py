@@ -85,7 +85,7 @@ class Command(FleetCommand, ScrapyCommand):
         if as_json:
             print(json.dumps(runs_view.plain(run, seen) | {"items": items, "stats": totals}))
             return
-        paused = f"pause {run_target(run)}" in (await frontier.control.said()).fields
+        paused = run_target(run) in (await frontier.control.said()).paused
         print("\n".join(runs_view.whole(run, seen, items or {}, totals, paused=paused)))
         if away:
             print(f"Its documents are not counted: {away}")

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.log import install_scrapy_root_handler
 from scrapy_redis.defaults import START_URLS_KEY
 from scrapy_redis.spiders import RedisMixin
 
 from crawler import tasks
+from crawler.commands import early
 from crawler.commands.stopping import hang_up_asks
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.extensions.logs import LogAddon
@@ -71,7 +71,7 @@ class Command(FleetCommand, ScrapyCommand):
     def _start_keys(self) -> dict[str, str]:
         """The Redis key of each spider's start URLs; "" for spiders without one."""
         assert self.settings is not None
-        loader = get_spider_loader(self.settings)
+        loader = early.spiders(self.settings)
         pattern = str(self.settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY)
         keys: dict[str, str] = {}
         for name in loader.list():

@@ -12,6 +12,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.eligible import eligible
+from crawler.frontier.state.held_back import held_back
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.tiers import Spent, Tiers
 from crawler.frontier.state.waiting import WaitingHost
@@ -48,6 +49,7 @@ class Snapshot:
     cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # links out of scope, by spider and rule
     closed: Sequence[Closed] = ()  # budgets and opening hours that hold requests back
     held_up: Sequence[str] = ()  # why workers lease slowly or not at all
+    held_back: Sequence[str] = ()  # what no host holds back: budgets, hours, pauses, tiers without a worker
     runs: Sequence[Run] = ()  # unfinished ones, newest first, and the last few finished ones
     oldest_ms: float = 0  # how long the oldest request that may be sent has waited for a worker
     now_ms: int = 0  # the frontier's time
@@ -76,6 +78,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
     """Collect everything the command shows."""
     stats = await frontier.inspection.stats(spider)
     workers = await frontier.inspection.workers()
+    closed = await frontier.budgets.closed(stats.now_ms)
     bytes_per_queued, bytes_per_seen = await frontier.inspection.sizes()
     return Snapshot(
         spiders=dict(stats.spiders),
@@ -95,7 +98,8 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         largest_waiting=_largest_waiting(ours),
         held_up=_held_up(ours),
         cut=_cut_of_spiders(stats.cut),
-        closed=await frontier.budgets.closed(stats.now_ms),
+        closed=closed,
+        held_back=held_back(stats, workers, await frontier.control.said(), closed),
         runs=_shown(await frontier.runs.find(spider, limit=MOST_RUNS)),
         oldest_ms=(await eligible(frontier.shards)).late_ms,
         now_ms=stats.now_ms,
@@ -110,7 +114,13 @@ def _shown(runs: Sequence[Run]) -> list[Run]:
 
 def _held_up(workers: Sequence[WorkerState]) -> list[str]:
     reasons = {(word, str(worker.info.get(key) or "")) for worker in workers for key, word in _HELD_UP.items()}
-    return [f"{word}: {reason}" for word, reason in sorted(reasons) if reason]
+    told = [f"{word}: {reason}" for word, reason in sorted(reasons) if reason]
+    if away := [worker.info for worker in workers if worker.info.get("store_away")]:
+        size = sum(int(info.get("spool_bytes") or 0) for info in away)
+        told.append(
+            f"MongoDB does not answer {len(away)} of {len(workers)} workers: {size:,} bytes of items wait on disk"
+        )
+    return told
 
 
 def _largest_waiting(workers: Sequence[WorkerState]) -> tuple[str, int] | None:

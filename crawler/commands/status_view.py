@@ -56,11 +56,11 @@ def verdict(seen: Snapshot) -> str:
     if not seen.workers:
         return f"Stopped: no worker is running; {left}."
     if (seconds := seen.seconds_to_go()) is None:
-        why = (
-            "every host waits, see below"
-            if seen.waiting and not seen.eligible_hosts
-            else "no page was done in the last minute"
-        )
+        why = "no page was done in the last minute"
+        if seen.waiting and not seen.eligible_hosts:
+            why = "every host waits, see below"
+        elif seen.held_back:
+            why = "requests are held back, see below"
         return f"Waiting: {why}; {left}."
     speed = f"{seen.rate('pages_per_s'):,.1f} pages/s, {seen.rate('items_per_s'):,.1f} items/s"
     return f"Crawling: {speed}, {_workers_of(seen)}; {left}: {in_words(seconds)}."
@@ -82,8 +82,8 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
         yield _cut(spider, rules)
     yield ""
     yield f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}."
-    for closed in seen.closed[:MOST_WAITING]:
-        yield f"Held back: {closed.told}, for {_seconds(closed.until_ms)} more."
+    for why in seen.held_back[:MOST_WAITING]:
+        yield f"Held back: {escape(why)}."
     for one in seen.waiting[:MOST_WAITING]:
         yield f"{one.host}: {one.pages:,} pages wait, next try in {_seconds(one.until_ms)}: {one.why}{_given_up(one)}."
     if (more := len(seen.waiting) - MOST_WAITING) > 0:

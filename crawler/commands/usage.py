@@ -7,13 +7,15 @@ import errno
 import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
 from shutil import get_terminal_size
-from types import SimpleNamespace
+from threading import current_thread, main_thread
+from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
 
 from rich.console import Console
@@ -21,13 +23,12 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured, UsageError
 from scrapy.settings import BaseSettings
-from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
-from crawler.commands import early
+from crawler.commands import early, misspelt
 from crawler.errors import ShoalError
 from crawler.routing.fingerprint import RequestFingerprinter
 
@@ -39,6 +40,7 @@ else:
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 MIN_WIDTH: Final = 40  # below it nothing is readable
 INTERRUPTED = 130  # as shells say for Ctrl-C
+TERMINATED: Final = 143  # and for SIGTERM
 PIPE_WIDTH = 160  # columns when writing to a file or pipe: fits whole host names
 
 _INVALID = re.compile(r"argument (?:\S+/)*(\S+): (.+ is invalid: expected .+)", re.DOTALL)  # from an option's `type`
@@ -58,8 +60,12 @@ class OneLine(_Command):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy's, but what it answers with a traceback is named in a line."""
         assert self.settings is not None
+        given = dict(one.split("=", 1) for one in opts.set if "=" in one)
         with answering([]):
-            check_dicts(self.settings, dict(one.split("=", 1) for one in opts.set if "=" in one))
+            check_dicts(self.settings, given)
+        if "WORKER_PROCESS" not in given:  # its supervisor has said so
+            for hint in misspelt.hints(self.settings, given):
+                print(hint, file=sys.stderr)
         super().process_options(args, opts)
         with answering([]):
             early.check(self.settings)
@@ -96,7 +102,7 @@ class FleetCommand(OneLine):
         super().process_options(args, opts)
         assert self.settings is not None
         with answering(args):
-            self.settings = completed(self.settings).settings
+            self.settings = completed(early.with_addons(self.settings)).settings
 
     def crawler_of(self, name: str) -> Crawler:
         """A crawler with the settings of a crawl of that spider; raises ShoalError if there is no such spider."""
@@ -140,7 +146,8 @@ def console() -> Console:
 
 @contextmanager
 def answering(args: Sequence[str]) -> Iterator[None]:
-    """Wraps a command's work: exit status 2 for what a person has to fix, 130 for Ctrl-C, 0 after `| head`.
+    """Wraps a command's work: exit status 2 for what a person has to fix, 130 for Ctrl-C, 143 for SIGTERM, which ends
+    the work in the same way, 0 after `| head`.
 
     Refuses *args* that look like options: Scrapy takes unknown options for arguments. Without a standard output (`>&-`)
     what it prints goes nowhere.
@@ -151,14 +158,16 @@ def answering(args: Sequence[str]) -> Iterator[None]:
         sys.stdout.reconfigure(errors="backslashreplace")  # a listing goes on at a title that it cannot show
     if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
         raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
+    terminations: list[int] = []
     try:
-        yield
-        sys.stdout.flush()
+        with _terminable(terminations):
+            yield
+            sys.stdout.flush()
     except BrokenPipeError:
         _print_nothing_more()
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+        print("terminated" if terminations else "interrupted", file=sys.stderr)
+        raise SystemExit(TERMINATED if terminations else INTERRUPTED) from None
     except UnicodeEncodeError as error:
         words = f"{error.object!a:.200} cannot be written in {error.encoding}: give it as valid text"
         raise UsageError(words, print_help=False) from None
@@ -169,6 +178,30 @@ def answering(args: Sequence[str]) -> Iterator[None]:
             raise
         _print_nothing_more()
         raise UsageError(f"standard output cannot be written: {error.strerror}", print_help=False) from None
+
+
+@contextmanager
+def _terminable(terminations: list[int]) -> Iterator[None]:
+    """Here SIGTERM does what Ctrl-C does, and is noted in *terminations*, unless somebody else listens to it. Only
+    the main thread may listen."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        terminations.append(number)
+        interrupt = signal.getsignal(signal.SIGINT)  # asyncio's while an event loop runs
+        if callable(interrupt):
+            interrupt(signal.SIGINT, frame)
+        else:  # Ctrl-C is ignored, as in a background job
+            raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL or current_thread() is not main_thread():
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is end:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _print_nothing_more() -> None:
@@ -188,7 +221,7 @@ def agreed(question: str) -> bool:
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
     """The spider of that name; raises ShoalError if there is none."""
-    loader = get_spider_loader(settings)
+    loader = early.spiders(settings)
     try:
         return loader.load(name)
     except KeyError:

@@ -35,6 +35,24 @@ class Process:
             return 0
         return pages * os.sysconf("SC_PAGE_SIZE")
 
+    def holds(self, path: Path) -> bool:
+        """Whether the process has the file *path* open, or is another user's, whose files cannot be seen."""
+        try:
+            wanted = path.stat()
+            descriptors = list((PROC / str(self.pid) / "fd").iterdir())
+        except PermissionError:
+            return True
+        except OSError:
+            return False
+        return any(_is(descriptor, wanted) for descriptor in descriptors)
+
+    def works_in(self, directory: Path) -> bool:
+        """Whether *directory* is the working directory of the process, as far as this user may see it."""
+        try:
+            return self.alive and _is(PROC / str(self.pid) / "cwd", directory.stat())
+        except OSError:
+            return False
+
     def send(self, number: signal.Signals) -> None:
         """Signal the process unless it has ended."""
         if self.alive:
@@ -58,6 +76,13 @@ def _open_files(pid: int) -> Iterator[str]:
             yield str(descriptor.readlink())
         except OSError:  # closed meanwhile
             continue
+
+
+def _is(link: Path, wanted: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(link.stat(), wanted)
+    except OSError:  # closed meanwhile
+        return False
 
 
 def _start_time(pid: int) -> int | None:

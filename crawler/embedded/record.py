@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from crawler.embedded.processes import Process
 
+LOCK: Final = "supervisor.lock"  # of a directory; its supervisor keeps it open
 State = Literal["starting", "ready", "failed", "stopping"]
 
 
@@ -36,7 +37,17 @@ class ServiceRecord:
 
 
 def read(directory: Path) -> ServiceRecord | None:
-    """The last record, or None if it is unreadable (another version, truncated by a full disk)."""
+    """The last record, or None if it is unreadable (another version, truncated by a full disk).
+
+    One that came here with a copy of a directory in use counts as outdated: its server must not be joined from here.
+    """
+    said = _parsed(directory)
+    if said and said.supervised and not said.supervisor.holds(directory / LOCK):
+        return replace(said, supervisor=replace(said.supervisor, started=0))
+    return said
+
+
+def _parsed(directory: Path) -> ServiceRecord | None:
     try:
         fields = json.loads((directory / "service.json").read_text())
         server = Process(**fields.pop("server")) if fields["server"] else fields.pop("server")

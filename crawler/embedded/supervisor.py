@@ -54,7 +54,7 @@ class Supervisor:
         self._failures = 0
         self._idle_since: float | None = None
         before = record.read(directory)
-        if before and before.server:
+        if before and before.server and before.server.works_in(directory / "data"):
             _bury(before.server)
         known = before.port if before and before.state == "ready" else 0  # users have outlived the previous supervisor
         self._port = _free_port((known, preferred_port))
@@ -160,7 +160,7 @@ def main() -> int:
     name, path, preferred_port = sys.argv[1:]
     directory = Path(path)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
-    lock = FileLock(directory / "supervisor.lock")
+    lock = FileLock(directory / record.LOCK)
     if not lock.try_exclusive():
         return 0
     if daemon := os.fork():  # so that the user's process has no child to wait for

@@ -53,11 +53,12 @@ class Pusher:
         self._progress = progress
         self._sender: Sender | None = None
         self._run: PushedRun | None = None
+        self._place = ""  # of the last line that was taken, while there may be more
 
     @property
     def begun(self) -> bool:
-        """Whether anything was sent."""
-        return self._sender is not None and bool(self._sender.outcomes)
+        """Whether its run is open, so that there is something to say."""
+        return self._sender is not None
 
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
         """Push every good line; raises FrontierError, and RunError if *run* is unavailable."""
@@ -76,6 +77,8 @@ class Pusher:
             if sender.stopped and chunk.lines:
                 self._stopped(chunk, sender)
                 return
+            if chunk.lines:
+                self._place = f"{chunk.source}:{chunk.numbers[-1]}"
             for batch in rows.of(chunk):
                 await sender.send(batch)
             if not chunk.lines:
@@ -83,6 +86,7 @@ class Pusher:
             if chunk.is_cut and self._run is not None:
                 self._run.incomplete = True
             self._progress.advance(len(chunk.lines), chunk.read)
+        self._place = ""
 
     async def check(self) -> str:
         """A dry run: what would be pushed, as one readable line."""
@@ -108,6 +112,8 @@ class Pusher:
             words.append(f"{dead} are dead letters (`scrapy dead retry {name}`)")
         if self._rejects.count:
             words.append(f"{self._rejects.count} refused")
+        if self._place:
+            words.append(f"what follows {self._place} is left, and maybe some lines before it")
         told = self._run.told() if self._run else ""
         return ", ".join(words) + (f" ({told})" if told else "")
 

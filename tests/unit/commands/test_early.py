@@ -10,6 +10,8 @@ from scrapy.settings import Settings
 from crawler.commands import early
 from crawler.errors import ConfigError
 
+ADDONS, MODULES = "ADDONS", "SPIDER_MODULES"
+
 
 def check(name: str, value: object) -> None:
     early.check(Settings({name: value}))
@@ -18,14 +20,19 @@ def check(name: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "words"),
     [
-        ("LOG_LEVEL", ["NOPE", "", "info", "10", None], "one of NOTSET, DEBUG, INFO, "),
+        ("LOG_LEVEL", ["NOPE", "", "info", "10", None, [], {}], "one of NOTSET, DEBUG, INFO, "),
         ("LOG_FORMAT", ["%(asctime", 5], "a format such as"),
+        ("LOG_DATEFORMAT", [5, ["x"]], "a format such as"),
         ("LOG_ENCODING", ["nope", "", 5], "the name of an encoding such as utf-8"),
-        ("LOG_FILE", ["/", "/dev/null/log"], "a file that can be written"),
+        ("LOG_FILE", ["/", "/dev/null/log", 5.5, ["x"]], "a file that can be written"),
         ("LOG_SHORT_NAMES", ["x"], "True or False"),
         ("LOG_ENABLED", ["maybe"], "True or False"),
         ("REACTOR_THREADPOOL_MAXSIZE", ["x", 0, 10_001], "an integer from 1 to 10000"),
-        ("LOG_FORMATTER", ["nope", "scrapy.nope", "nope.Nope"], "the path of a class that can be imported"),
+        ("LOG_VERSIONS", [5], "a list"),
+        ("TWISTED_REACTOR_ENABLED", ["x", []], "True or False"),
+        ("TWISTED_DNS_RESOLVER", ["nope", 5, ["x"]], "the path of a class that can be imported"),
+        ("SPIDER_MODULES", [5, {"a": 1}], "a list, or names"),
+        ("LOG_FORMATTER", ["nope", "scrapy.nope", "nope.Nope", ["x"], 5], "the path of a class that can be imported"),
     ],
 )
 def test_what_is_invalid_is_named(name: str, values: list[object], words: str) -> None:
@@ -47,3 +54,51 @@ def test_what_is_valid_goes_on(tmp_path: Path) -> None:
     }.items():
         check(name, value)
     assert (tmp_path / "log").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("addons", "words"),
+    [
+        ({"nope.Addon": 1}, r"ADDONS\['nope.Addon'\] = 1 is invalid: expected the path of a class .*'nope'"),
+        ({"crawler.addon.Nope": 1}, r"ADDONS\['crawler.addon.Nope'\] = 1 .* any object named 'Nope'"),
+        ({"crawler.addon.Shoal": "x"}, r"ADDONS\['crawler.addon.Shoal'\] = 'x' is invalid: expected a number"),
+    ],
+)
+def test_an_addon_that_there_is_not_is_named(addons: dict[str, object], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        check("ADDONS", addons)
+
+
+def test_an_addon_may_be_switched_off() -> None:
+    settings = Settings(dict.fromkeys(["ADDONS"], dict.fromkeys(["nope.Addon"])))
+    early.check(settings)
+    assert dict(early.with_addons(settings)["ADDONS"]) == {"nope.Addon": None}
+
+
+@pytest.mark.parametrize("module", ["nope", "crawler.nope", "crawler.spiders,nope.spiders", ".spiders", "a b"])
+def test_modules_of_spiders_that_there_are_not_are_named(module: str) -> None:
+    with pytest.raises(ConfigError, match=r"^SPIDER_MODULES = "):
+        early.spiders(Settings({MODULES: module}))
+
+
+def test_a_fault_inside_of_a_spiders_module_keeps_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "faulty_spiders.py").write_text("import there_is_no_such_module")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError):
+        early.spiders(Settings({MODULES: "faulty_spiders"}))
+
+
+class Naming:
+    """An add-on that names the modules of spiders."""
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: Settings) -> None:
+        settings.set(MODULES, ["crawler.spiders"], "addon")
+
+
+def test_addons_may_name_the_modules_of_spiders() -> None:
+    settings = Settings({ADDONS: {Naming: 1}})
+    assert "products" in early.spiders(early.with_addons(settings)).list()
+    assert settings.getlist(MODULES) == []

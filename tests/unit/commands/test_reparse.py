@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
+import pytest
+from rich.console import Console
+
+from crawler.commands import reparse
 from crawler.commands.reparse import sensible_workers
+from crawler.replay import counts
+
+WORKER = """
+import json, signal
+asked = []
+signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+print(json.dumps({"done": 1}), flush=True)
+while not asked: signal.pause()
+print(json.dumps({"report": {"stats": {"PAGES": 3}, "examples": {}}}))
+""".replace("PAGES", counts.PAGES)
 
 
 @pytest.mark.parametrize(
@@ -13,3 +32,21 @@ from crawler.commands.reparse import sensible_workers
 )
 def test_there_is_a_worker_for_each_core_and_enough_pages_for_each_worker(pages: int, cores: int, workers: int) -> None:
     assert sensible_workers(pages, cores) == workers
+
+
+def test_a_reparse_that_is_cut_short_says_what_was_done(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
+
+    def said(line: bytes) -> dict[str, Any]:
+        if "done" in (found := json.loads(line)):
+            raise KeyboardInterrupt
+        return dict(found)
+
+    monkeypatch.setattr(reparse, "_start", lambda *_: worker)
+    monkeypatch.setattr(reparse, "_said", said)
+    with worker:
+        report = reparse.run([{}], 10, str(tmp_path))
+    assert (report.cut, report.left, report.failed) == (True, 7, 0)
+    reparse.show(Console(file=(shown := io.StringIO())), report, dry_run=False)
+    assert "3 pages parsed again" in shown.getvalue()
+    assert "cut short: 7 pages are left" in shown.getvalue()

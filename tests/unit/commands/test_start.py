@@ -44,6 +44,11 @@ def test_a_working_directory_that_was_deleted_is_one_line(tmp_path: Path) -> Non
     assert ended.stderr == "the working directory was deleted: change to one that exists\n"
 
 
+def test_a_reader_of_scrapys_own_help_who_has_seen_enough_is_no_error() -> None:
+    ended = _python("import crawler.commands; print('unheard'); raise BrokenPipeError")
+    assert ended.stderr == ""
+
+
 @pytest.mark.parametrize("before", ["import crawler.commands", f"exec(open({str(PTH)!r}).read())"])
 def test_a_mistake_is_shown_as_ever(before: str) -> None:
     ended = _python(f"import sys; sys.argv = ['/bin/scrapy']; {before}; raise KeyError('mine')")

@@ -110,6 +110,7 @@ def test_the_first_line_says_whether_it_is_finished() -> None:
     assert "2 workers; 7,200 requests to go: 30 min." in said(busy, 2)
     assert said(busy, 0) == "Stopped: no worker is running; 7,200 requests to go."
     assert said(busy, rate=0).startswith("Waiting: no page was done in the last minute")
+    assert said(busy, rate=0, held_back=["s is paused"]).startswith("Waiting: requests are held back, see below")
     slow = [HostState("a", 1_000, 10_000, 0, 1, 0, 0, 5, None, 0, 0)]
     assert ": 2 h 47 min." in said(busy, hosts=slow), "as long as the longest queue takes at its host's delay"
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import io
 import os
+import signal
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy.cmdline import ScrapyArgumentParser
@@ -17,9 +20,10 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import get_project_settings
 
+from crawler import tasks
 from crawler.commands.crawl import Command
 from crawler.commands.export import _target
-from crawler.commands.usage import INTERRUPTED, answering, console, spider_class
+from crawler.commands.usage import INTERRUPTED, TERMINATED, answering, console, spider_class
 from crawler.errors import ShoalError
 from settings.base import PROJECT_DIR
 
@@ -46,6 +50,44 @@ def test_ctrl_c_is_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
         raise KeyboardInterrupt
     assert ended.value.code == INTERRUPTED
     assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.fixture
+def terminable() -> Iterator[None]:
+    """SIGTERM as a process begins with it."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    assert signal.signal(signal.SIGTERM, before) == signal.SIG_DFL
+
+
+@pytest.mark.usefixtures("interruptible", "terminable")
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN], ids=["heard", "ignored"])
+def test_sigterm_ends_the_work_as_ctrl_c_does(ctrl_c: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    signal.signal(signal.SIGINT, ctrl_c)
+    put_away: list[str] = []
+
+    async def work() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+            await asyncio.sleep(60)
+        finally:
+            put_away.append("files")
+
+    with pytest.raises(SystemExit) as ended, answering([]):
+        tasks.run(work())
+    assert ended.value.code == TERMINATED
+    assert capsys.readouterr().err == "terminated\n"
+    assert put_away == ["files"]
+
+
+@pytest.mark.usefixtures("terminable")
+def test_sigterm_is_left_to_whoever_listens() -> None:
+    heard: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    with answering([]):
+        signal.raise_signal(signal.SIGTERM)
+    assert heard == [signal.SIGTERM]
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def test_bytes_that_are_no_text_are_shown() -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.embedded import record
+from crawler.embedded.locks import FileLock
 from crawler.embedded.processes import Process, holding
 from crawler.embedded.record import ServiceRecord
 
@@ -17,11 +21,47 @@ OURSELVES = Process.of(os.getpid())
 READY = ServiceRecord("ready", OURSELVES, OURSELVES, 16379, 1.5)
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    READY.write(tmp_path)
-    replace(READY, server=None, error="no room").write(tmp_path)
-    assert record.read(tmp_path) == replace(READY, server=None, error="no room")
-    assert [path.name for path in tmp_path.iterdir()] == ["service.json"]
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Path]:
+    """A directory whose supervisor we are."""
+    (directory := tmp_path / "redis").mkdir()
+    lock = FileLock(directory / "supervisor.lock")
+    READY.write(directory)
+    yield directory
+    lock.close()
+
+
+def test_what_is_written_is_read(running: Path) -> None:
+    replace(READY, server=None, error="no room").write(running)
+    assert record.read(running) == replace(READY, server=None, error="no room")
+    assert sorted(path.name for path in running.iterdir()) == ["service.json", "supervisor.lock"]
+
+
+def test_a_copy_of_a_directory_in_use_has_no_supervisor(running: Path) -> None:
+    shutil.copytree(running, running.with_name("copy"))
+    copied, original = record.read(running.with_name("copy")), record.read(running)
+    assert copied is not None
+    assert not copied.supervised
+    assert original is not None
+    assert original.supervised
+    moved = running.rename(running.with_name("moved"))
+    assert record.read(moved) == READY
+
+
+def test_a_process_works_in_its_directory(tmp_path: Path) -> None:
+    assert OURSELVES.works_in(Path.cwd())
+    assert not OURSELVES.works_in(tmp_path)
+    assert not OURSELVES.works_in(tmp_path / "none")
+
+
+def test_a_supervisor_that_may_not_be_looked_at_is_believed(running: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(running, running.with_name("copy"))
+
+    def refuse(path: Path) -> Iterator[Path]:
+        raise PermissionError(errno.EACCES, "another user's", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    assert record.read(running.with_name("copy")) == READY
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"state": "ready"}', '{"server": 7}'])

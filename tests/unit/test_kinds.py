@@ -1,0 +1,78 @@
+"""Settings of Scrapy's of another kind than Scrapy reads are named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import scrapy
+from scrapy.settings import Settings, default_settings
+
+from crawler import kinds
+from crawler.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("AUTOTHROTTLE_DEBUG", ["x", [], {}, "", "yes"], "True or False"),
+        ("TELNETCONSOLE_ENABLED", ["x"], "True or False"),
+        ("CLOSESPIDER_ITEMCOUNT", ["x", "", [], {"x": "y"}, "1.5", float("inf")], "an integer"),
+        ("CLOSESPIDER_TIMEOUT", ["x", [], "nan", float("inf")], "a number"),
+        ("DNS_TIMEOUT", ["x", []], "a number"),
+        ("CONCURRENT_ITEMS", [0, -1], "an integer from 1"),
+        ("LOGSTATS_INTERVAL", [-1, "x"], "a number from 0"),
+        ("SCRAPER_SLOT_MAX_ACTIVE_SIZE", [-1], "an integer from 1"),
+        ("METAREFRESH_IGNORE_TAGS", [5, {"a": 1}], "a list"),
+        ("HTTPERROR_ALLOWED_CODES", ["x", 404, ["404", "x"]], "(a list|integers)"),
+    ],
+)
+def test_another_kind_is_named(name: str, values: list[object], words: str) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{name} = .* is invalid: expected {words}"):
+            kinds.check(Settings({name: value}))
+
+
+def build(**given: object) -> None:
+    kinds.check_components(Settings(given))
+
+
+@pytest.mark.parametrize("policy", ["x", 5, "scrapy.nope"])
+def test_a_policy_for_referrers_that_there_is_not_is_named(policy: object) -> None:
+    with pytest.raises(ConfigError, match=r"^REFERRER_POLICY = .* is invalid: expected a policy such as same-origin"):
+        build(REFERRER_POLICY=policy)
+
+
+def test_credentials_need_a_domain() -> None:
+    with pytest.raises(ConfigError, match=r"^HTTPAUTH_DOMAIN = .* expected the domain that HTTPAUTH_USER"):
+        build(HTTPAUTH_USER="anna")
+    build(HTTPAUTH_USER="anna", HTTPAUTH_DOMAIN=None)
+    build(REFERRER_POLICY="same-origin")
+
+
+def test_what_scrapy_reads_passes() -> None:
+    kinds.check(Settings())
+    given = {
+        "AUTOTHROTTLE_DEBUG": "1",
+        "CLOSESPIDER_ITEMCOUNT": "5",
+        "CLOSESPIDER_TIMEOUT": "1.5",
+        "DNS_TIMEOUT": "0.5",
+        "DOWNLOAD_DELAY": 0.25,
+        "FEED_EXPORT_INDENT": None,
+        "HTTPERROR_ALLOWED_CODES": "404,410",
+        "DEFAULT_REQUEST_HEADERS": '{"Accept": "text/html"}',
+        "EXTENSIONS": {},
+    }
+    settings = Settings(given)
+    kinds.check(settings)
+    assert (settings.getint("CLOSESPIDER_ITEMCOUNT"), settings.getfloat("DNS_TIMEOUT")) == (5, 0.5)
+    assert settings.getlist("HTTPERROR_ALLOWED_CODES") == ["404", "410"]
+
+
+def test_what_scrapy_reads_as_a_number_may_have_a_fraction() -> None:
+    """FLOATS holds the settings whose default is an integer, though Scrapy reads a float."""
+    sources = [path.read_text("utf-8") for path in sorted(Path(scrapy.__file__).parent.rglob("*.py"))]
+    read = {name for source in sources for name in re.findall(r'getfloat\(\s*"([A-Z_]+)"', source)}
+    integers = {name for name, default in vars(default_settings).items() if type(default) is int}
+    assert read & integers == set(kinds.FLOATS)
