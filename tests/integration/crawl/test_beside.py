@@ -57,7 +57,8 @@ async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, t
         assert there.received[slowed + 1].at - there.received[slowed].at >= 1, "it is the host that is slowed down"
     assert state.success is not None
     assert 0.5 < state.success < 1, "each answer is reported"
-    assert max(request.at for request in other.received) < there.received[-2].at, "the others were done long before"
+    before = [request for request in other.received if request.at < there.received[-2].at]
+    assert len(before) > len(other.pages) / 2, "they went on meanwhile; behind it there would be one or two a turn"
     assert count(log, "file_count") == 3
     assert left.states == {"done": left.counters.accepted}
     assert (left.in_flight, left.leases) == (0, 0)

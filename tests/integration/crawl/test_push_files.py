@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,3 +168,20 @@ async def test_a_killed_push_is_continued_and_adds_nothing_twice(fleet: Fleet, t
     assert done.returncode == 0
     assert await runs(fleet) == [("sealed", 8_000)]
     assert await queued(fleet) == 8_000
+
+
+async def test_sigterm_ends_a_push_with_what_was_pushed(fleet: Fleet, tmp_path: Path) -> None:
+    source = tmp_path / "urls"
+    os.mkfifo(source)
+    given = options({"FRONTIER_KEY": fleet.key, "DOWNLOAD_DELAY": 0})
+    pushing = fleet.runner.fork("push", "products", str(source), *given)
+    with await asyncio.to_thread(source.open, "wb") as lines:  # which stays open: more may come
+        lines.write(b"http://a.example/1\nnonsense\nhttp://a.example/2\n")
+        lines.flush()
+        while await queued(fleet) < 2:  # noqa: ASYNC110 - it is another process
+            await asyncio.sleep(0.05)
+        pushing.send_signal(signal.SIGTERM)
+        status = await asyncio.to_thread(pushing.wait, 60)
+    assert (status, pushing.log.splitlines()[-1]) == (143, "terminated")
+    assert pushing.output.startswith("2 pushed to products, 1 refused, what follows ")
+    assert "still open: push the same again" in pushing.output

@@ -176,6 +176,8 @@ async def test_what_a_killed_worker_left_damaged_is_named_and_the_others_are_par
         assert one is not None
         for name in ("archive", "archive_files"):
             await mongo_database[name].drop()
+        assert "0 pages match" in shop.reparse()
+        assert f"lacks archive files in {path.parent} (1, such as {path.name}): end their names in .open" in shop.said
         content = bytearray(path.read_bytes())
         content[one["offset"] + 20] ^= 1
         path.with_name(f"{path.name}.open").write_bytes(content)

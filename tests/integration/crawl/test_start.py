@@ -32,6 +32,7 @@ WRONG = "tests.integration.crawl.wrong_spiders"
         ({"REDIS_URL": "redis://127.0.0.1:PORT"}, "Redis at 127.0.0.1:PORT does not answer"),
         ({"MONGODB_URI": "mongodb://127.0.0.1:PORT", "STORAGE_CONNECT_SECONDS": 0.5}, "127.0.0.1:PORT"),
         ({"DOMAINS_FILE": "BROKEN"}, "BROKEN, line 2: "),
+        ({"AUTOTHROTTLE_DEBUG": "yes"}, "AUTOTHROTTLE_DEBUG = 'yes' is invalid: expected True or False"),
     ],
 )
 def test_a_mistake_in_the_settings_is_one_line(
@@ -55,7 +56,7 @@ def test_a_mistake_in_the_settings_is_one_line(
 def test_an_unknown_spider_is_named(fleet: Fleet) -> None:
     result = fleet.runner.run("crawl", "nope")
     assert result.returncode == 2
-    assert result.stderr.splitlines()[-1].endswith("there is no spider 'nope', `scrapy list` shows them")
+    assert result.stderr == "scrapy crawl: there is no spider 'nope', `scrapy list` shows them\n"
 
 
 def test_a_spider_with_a_wrong_name_is_one_line(fleet: Fleet) -> None:

@@ -8,8 +8,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -19,7 +17,6 @@ from crawler.frontier.messages import Message
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import Learned
 from tests.crawling import Fleet, ended, open_frontier
-from tests.zygote import PROJECT_DIR
 
 pytestmark = pytest.mark.usefixtures("letters")
 
@@ -195,12 +192,11 @@ def test_nothing_is_dropped_unless_somebody_agrees(fleet: Fleet) -> None:
 def _at_a_terminal(fleet: Fleet, arguments: list[str], answer: str) -> str:
     """A command's output at a terminal where *answer* is typed."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    with subprocess.Popen(command, cwd=PROJECT_DIR, env=fleet.runner.env, stdin=theirs, stdout=theirs) as process:
-        os.close(theirs)
-        os.write(ours, f"{answer}\n".encode())
-        process.wait(60)
-        shown = os.read(ours, 65_536).decode()
+    process = fleet.runner.fork(*arguments, terminal=theirs)
+    os.close(theirs)
+    os.write(ours, f"{answer}\n".encode())
+    process.wait(60)
+    shown = os.read(ours, 65_536).decode()
     os.close(ours)
     return shown
 

@@ -127,9 +127,7 @@ def test_the_wheel_holds_what_the_package_reads_and_nothing_else(environment: En
         assert ours <= set(names)
 
 
-@pytest.mark.parametrize("how", ["script", "module"])
 async def test_one_line_puts_a_project_on_the_fleet(
-    how: str,
     environment: Environment,
     tmp_path: Path,
     site: Site,
@@ -139,31 +137,32 @@ async def test_one_line_puts_a_project_on_the_fleet(
 ) -> None:
     settings = FLEET.format(redis_url, mongodb_uri, mongo_database.name)
     project = start_project(tmp_path, "tutorial", site, settings)
-    crawled = environment.run(how, project, "crawl", "quotes", "-O", "a.json")
+    crawled = environment.run("script", project, "crawl", "quotes", "-O", "a.json")
     assert items(crawled, project / "a.json") == ["One", "Two"]
     assert f"Requests of quotes come from the frontier '{mongo_database.name}'" in crawled.stderr
     assert await mongo_database["items"].count_documents({}) == 2
-    pushed = environment.run(how, project, "push", "quotes", site.url("/two"))
+    pushed = environment.run("module", project, "push", "quotes", site.url("/two"))
     assert "1 known already" in pushed.stdout, "the same fingerprints"
-    shown = json.loads(environment.run(how, project, "status", "--json").stdout)
+    shown = json.loads(environment.run("script", project, "status", "--json").stdout)
     assert shown["spiders"]["quotes"]["done"] == 2
     assert not (project / "settings").exists()
-    assert "<title>Two</title>" in environment.run(how, project, "fetch", "--nolog", site.url("/two")).stdout
+    fetched = environment.run("module", project, "fetch", "--nolog", site.url("/two"))
+    assert "<title>Two</title>" in fetched.stdout
 
 
-@pytest.mark.parametrize("how", ["script", "module"])
 def test_in_a_project_without_the_addon_scrapys_commands_are_scrapys(
-    how: str, environment: Environment, tmp_path: Path, site: Site
+    environment: Environment, tmp_path: Path, site: Site
 ) -> None:
     project = start_project(tmp_path, "tutorial", site, "DOWNLOAD_DELAY = 0\n")
-    crawled = environment.run(how, project, "crawl", "quotes", "-O", "a.json")
-    assert items(crawled, project / "a.json") == ["One", "Two"]
-    assert "crawler." not in crawled.stderr
-    listed = environment.run(how, project, "genspider", "--list").stdout.split()
+    for how in ("script", "module"):
+        crawled = environment.run(how, project, "crawl", "quotes", "-O", "a.json")
+        assert items(crawled, project / "a.json") == ["One", "Two"]
+        assert "crawler." not in crawled.stderr
+    listed = environment.run("script", project, "genspider", "--list").stdout.split()
     assert listed == ["Available", "templates:", "basic", "crawl", "csvfeed", "xmlfeed"]
-    assert environment.run(how, project, "genspider", "other", "shop.example").returncode == 0
-    assert environment.run(how, project, "list").stdout.split() == ["other", "quotes"]
-    status = environment.run(how, project, "status")
+    assert environment.run("module", project, "genspider", "other", "shop.example").returncode == 0
+    assert environment.run("script", project, "list").stdout.split() == ["other", "quotes"]
+    status = environment.run("module", project, "status")
     assert status.returncode == 2
     assert "ADDONS = {} is invalid: expected a dict that contains 'crawler.addon.Shoal'" in status.stderr
 
