@@ -1,7 +1,7 @@
 """Takes a request through download, callback and end in one task.
 
 Scrapy's engine and scraper start two and join them by six Deferreds and three generators: as much as what our
-downloader middlewares do with a page.
+downloader middlewares do with a page. What is fetched beside the pages (robots.txt, media) goes a way as short.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Final
 from scrapy import Request, signals
 from scrapy.core.engine import ExecutionEngine
 from scrapy.http import Response
+from scrapy.logformatter import LogFormatter
 from scrapy.utils.log import logformatter_adapter
 from twisted.python.failure import Failure
 
@@ -27,12 +28,13 @@ _ENDED: Final = (Exception, asyncio.CancelledError)
 
 
 class PageTasks:
-    """What `ExecutionEngine._start_scheduled_request` does, for one engine."""
+    """What `ExecutionEngine._start_scheduled_request` and `download_async` do, for one engine."""
 
     def __init__(self, engine: ExecutionEngine, downloader: Downloader) -> None:
         self._engine = engine
         self._downloader = downloader
         self._running: set[asyncio.Task[None]] = set()
+        self._may_skip_lines = type(engine.logformatter).crawled is LogFormatter.crawled  # another may count them
 
     def start(self) -> bool:
         """Start the scheduler's next request; False if it has none."""
@@ -49,6 +51,32 @@ class PageTasks:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return True
+
+    async def download(self, request: Request) -> Response:
+        """As `ExecutionEngine.download_async`: with the middlewares, but no callback. A task of its own, so that what
+        is noted of *request* is not taken for the caller's."""
+        if self._engine.spider is None:
+            raise RuntimeError(f"No open spider to crawl: {request}")
+        return await asyncio.create_task(self._beside(request))
+
+    async def _beside(self, request: Request) -> Response:
+        engine = self._engine
+        while True:
+            assert engine._slot is not None
+            engine._slot.add_request(request)
+            self._downloader.expect(request)
+            try:
+                with of_run(request.meta.get(RUN_ID) or "", request):
+                    result = _checked(await self._downloader.download(request))
+                if isinstance(result, Response):
+                    self._crawled(result, request)
+            finally:
+                assert engine._slot is not None
+                engine._slot.nextcall.schedule()
+                engine._slot.remove_request(request)
+            if isinstance(result, Response):
+                return result
+            request = result
 
     async def _page(self, request: Request, slot: Any) -> None:
         try:
@@ -82,9 +110,10 @@ class PageTasks:
         if response.request is None:
             response.request = request
         assert engine.spider is not None
-        text = engine.logformatter.crawled(response.request, response, engine.spider)
-        if text is not None:
-            logger.log(*logformatter_adapter(text), extra={"spider": engine.spider})
+        if not self._may_skip_lines or logger.isEnabledFor(logging.DEBUG):
+            text = engine.logformatter.crawled(response.request, response, engine.spider)
+            if text is not None:
+                logger.log(*logformatter_adapter(text), extra={"spider": engine.spider})
         engine.signals.send_catch_log(
             signal=signals.response_received, response=response, request=response.request, spider=engine.spider
         )
@@ -115,4 +144,6 @@ def install(engine: ExecutionEngine) -> None:
     """Use it for *engine*, unless a project's downloader has its own way of fetching."""
     downloader = engine.downloader
     if isinstance(downloader, Downloader) and type(downloader).fetch is Downloader.fetch:
-        engine._start_scheduled_request = PageTasks(engine, downloader).start  # type: ignore[method-assign]
+        tasks = PageTasks(engine, downloader)
+        engine._start_scheduled_request = tasks.start  # type: ignore[method-assign]
+        engine.download_async = tasks.download  # type: ignore[method-assign]

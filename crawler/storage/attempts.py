@@ -27,6 +27,7 @@ _DAY: Final = 86_400
 _EXISTS: Final = 48
 
 Attempt = dict[str, Any]
+Later = Callable[[], Attempt]
 Dimension = str
 
 
@@ -52,16 +53,16 @@ class Sample:
     def __init__(self, size: int, rng: random.Random) -> None:
         self._size = size
         self._rng = rng
-        self._kept: list[Callable[[], Attempt]] = []
+        self._kept: list[Later] = []
         self.seen = 0
 
-    def add(self, attempt: Callable[[], Attempt]) -> None:
-        """*attempt* builds the document when the interval ends."""
+    def add(self, look: Callable[[], Later]) -> None:
+        """*look* is called now if the attempt is kept, and returns what builds its document when the interval ends."""
         self.seen += 1
         if len(self._kept) < self._size:
-            self._kept.append(attempt)
+            self._kept.append(look())
         elif (place := self._rng.randrange(self.seen)) < self._size:
-            self._kept[place] = attempt
+            self._kept[place] = look()
 
     def take(self) -> list[Attempt]:
         """The documents, each with the number of attempts it represents as `weight`; empties the sample."""
@@ -88,9 +89,9 @@ class AttemptsLog:
         """Start writing."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def add(self, attempt: Callable[[], Attempt]) -> None:
-        """Note an attempt; *attempt* builds its document within about a second."""
-        self._sample.add(attempt)
+    def add(self, look: Callable[[], Later]) -> None:
+        """Note an attempt: see `Sample.add`."""
+        self._sample.add(look)
 
     async def close(self) -> None:
         """Write what is pending, once."""

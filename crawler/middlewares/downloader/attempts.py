@@ -4,6 +4,7 @@ other middlewares retry, follow, or blame on a proxy."""
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
@@ -61,6 +62,9 @@ class AttemptsMiddleware:
             self._note(request, exception, 0)
 
     def _note(self, request: Request, result: int | Exception, size: int) -> None:
+        self._log.add(partial(self._seen, request, result, size))
+
+    def _seen(self, request: Request, result: int | Exception, size: int) -> Callable[[], dict[str, Any]]:
         worker = worker_of(self._crawler)
         seen = {
             "at": datetime.now(UTC),
@@ -78,7 +82,7 @@ class AttemptsMiddleware:
             "pool": request.meta.get(POOL_NAME),
             **({"status": result} if isinstance(result, int) else {"error": type(result).__name__}),
         }
-        self._log.add(partial(_document, request, seen))
+        return partial(_document, request, seen)
 
     def _opened(self) -> None:
         self._log.open()

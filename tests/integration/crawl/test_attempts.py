@@ -67,7 +67,7 @@ async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits(
     log = AttemptsLog(client["nowhere"], AttemptsConfig(per_second=2), stats, random.Random(1))
     for _ in range(waiting + 5):
         for _ in range(3):
-            log.add(lambda: {"at": at(0)})
+            log.add(lambda: lambda: {"at": at(0)})
         await log.flush()
     assert stats.values["attempts/unsampled"] == waiting + 5
     assert stats.values["attempts/lost"] == 10

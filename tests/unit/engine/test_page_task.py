@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
+from crawler.current_request import current, note
 from crawler.engine import page_task
 from crawler.engine.downloader import Downloader
 
@@ -144,6 +145,65 @@ async def test_a_request_ends_as_with_scrapys_own(
         told.append([(record.levelname, record.getMessage().partition(" <")[0]) for record in caplog.records])
     assert seen[1] == seen[0]
     assert told[1] == told[0]
+
+
+async def fetched(answers: list[Any], *, ours: bool) -> list[Any]:
+    """What happens while a request is downloaded beside the pages."""
+    noted: list[Any] = []
+    engine = engine_of(noted, Request(URL), None)
+    engine.downloader = Following(noted, answers)
+    if ours:
+        page_task.install(engine)
+    try:
+        noted.append(await engine.download_async(Request(URL)))
+    except (ValueError, TypeError) as error:
+        noted.append(repr(error))
+    return noted
+
+
+class Following(Answering):
+    """Gives one answer after the other."""
+
+    async def download(self, request: Request) -> Any:
+        self.noted.append(request.url)
+        await asyncio.sleep(0)
+        note(request)
+        if isinstance(answer := self.answer.pop(0), BaseException):
+            raise answer
+        return answer
+
+
+@pytest.mark.parametrize("answer", [PAGE, FAILURE, None], ids=["page", "failure", "none"])
+@pytest.mark.parametrize("hops", [0, 2])
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO])
+async def test_what_is_fetched_beside_the_pages_comes_as_with_scrapys_own(
+    answer: Any, hops: int, level: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Downloader, "fetch", fetch)
+    caplog.set_level(level)
+    seen, told = [], []
+    for ours in (False, True):
+        caplog.clear()
+        redirects = [Request(f"{URL}{hop}") for hop in range(hops)]
+        seen.append(await fetched([*redirects, answer], ours=ours))
+        told.append([line for line in caplog.messages if line.startswith("Crawled")])
+        assert current() is None
+    assert seen[1] == seen[0]
+    assert told[1] == told[0]
+    assert len(told[1]) == (answer is PAGE and level == logging.DEBUG)
+
+
+async def test_what_is_fetched_beside_the_pages_ends_with_whom_it_is_for() -> None:
+    noted: list[Any] = []
+    engine = engine_of(noted, Request(URL), PAGE)
+    page_task.install(engine)
+    asking = asyncio.create_task(engine.download_async(Request(URL)))
+    for _ in range(2):  # its task begins, and then the task that it starts
+        await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert noted == ["added", "expected", "next", "removed"]
 
 
 async def test_what_its_loop_leaves_behind_ends_nothing() -> None:

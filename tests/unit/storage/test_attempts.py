@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from tests.shipped import shipped
 
 def taken(sample: Sample, number: int) -> list[dict[str, Any]]:
     for each in range(number):
-        sample.add(partial(dict, number=each))
+        sample.add(partial(partial, dict, number=each))
     return sample.take()
 
 
@@ -37,6 +38,19 @@ def test_each_attempt_is_as_likely_as_the_others() -> None:
     counts = [kept.count(number) for number in range(40)]
     assert min(counts) > 400  # 500 on average
     assert max(counts) < 600
+
+
+def test_what_is_not_kept_is_not_looked_at() -> None:
+    sample, looks = Sample(10, random.Random(1)), list[int]()
+
+    def look(number: int) -> Callable[[], dict[str, int]]:
+        looks.append(number)
+        return partial(dict, number=number)
+
+    for number in range(1_000):
+        sample.add(partial(look, number))
+    assert {one["number"] for one in sample.take()} <= set(looks)
+    assert len(looks) < 100
 
 
 @pytest.mark.parametrize(
