@@ -249,6 +249,7 @@ class Frontier:
         assert self.statement is not None
         row = self.statement.row
         while news or not (answer := await self.shards.run("rules", shard, *row)):
+            await self.budgets.state_again(shard)  # what lost our rules has lost them, too
             for exceptions in self.statement.rows():
                 await self.shards.run("rules", shard, *row, *exceptions)
             news = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -98,12 +98,18 @@ class Budgets:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
+        self._stated: Sequence[Terms] = ()
 
     async def state(self, terms: Sequence[Terms]) -> None:
         """Set budgets; they hold for five minutes unless lasting."""
-        for some in groups(terms, AT_ONCE):
-            rows = [part for one in some for part in (one.name, one.packed())]
+        self._stated = terms
+        for rows in _rows(terms):
             await self._shards.run_all("budgets", *rows)
+
+    async def state_again(self, shard: int) -> None:
+        """Set what was set last on a shard that may have lost it."""
+        for rows in _rows(self._stated):
+            await self._shards.run("budgets", shard, *rows)
 
     async def charge(self, spent: Mapping[tuple[str, str, str], tuple[float, float, float]]) -> None:
         """Add bytes, browser ms and cost by host, spider and generation."""
@@ -168,3 +174,9 @@ class Budgets:
                     if limit > 0
                 ]
         return found
+
+
+def _rows(terms: Sequence[Terms]) -> Iterator[list[str | bytes]]:
+    """*terms* as lua/budgets.lua takes them, some at a time."""
+    for some in groups(terms, AT_ONCE):
+        yield [part for one in some for part in (one.name, one.packed())]

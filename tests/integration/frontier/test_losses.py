@@ -14,6 +14,9 @@ from crawler.embedded.service import VALKEY
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import connection
+from crawler.frontier.state.budgets import Terms
+from crawler.frontier.state.statement import Statement
+from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import everywhere
 from tests.integration.frontier.making import message, timed
 from tests.servers import Server
@@ -38,6 +41,17 @@ async def test_another_birth_mark_is_told_before_its_leases_are_handed_on(redis_
     await world.frontier.push([message(1)])
     assert await world.lease()
     assert told == [True]
+
+
+async def test_budgets_are_stated_again_before_the_first_lease_of_other_data(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    world.frontier.statement = Statement("s", Pace(0, 100, 1), {})
+    budget = Terms("s:s", (0, world.now + 86_400_000), requests=3)
+    await world.frontier.budgets.state([budget])
+    await redis_client.flushall(**everywhere(redis_client))
+    await world.be_silent(5)
+    await world.frontier.push([message(number, f"{number}.example") for number in range(20)])
+    assert len(await world.lease()) <= 3
 
 
 @pytest.mark.one_server("one shard's state is set back")
