@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections import deque
 from collections.abc import Callable
@@ -75,3 +76,22 @@ class LookupThreads:
                 return self._work.popleft()
             self._threads -= 1
             return None
+
+
+def ipv4_address(host: str, seconds: float) -> str:
+    """The address of *host* for who cannot await it; raises OSError, after *seconds* at the latest."""
+    found: Future[str] = Future()
+
+    def look_up() -> None:
+        try:
+            found.set_result(socket.gethostbyname(host))
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            found.set_exception(error)
+
+    Thread(target=look_up, name="resolver", daemon=True).start()
+    try:
+        return found.result(seconds)
+    except TimeoutError:
+        raise TimeoutError(errno.ETIMEDOUT, f"no name server answers within {seconds:g} s") from None
+    except UnicodeError as error:  # a label that is empty or too long
+        raise OSError(errno.EINVAL, f"not a name ({error})") from None

@@ -53,12 +53,15 @@ class Command(OneLine, CrawlCommand):
         parser.add_argument("--workers", type=number_of_workers, metavar="N|auto", help=words)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """As Scrapy's, but an unknown spider is named before anything starts, which would be logged."""
+        """As Scrapy's, but an unknown spider and invalid settings are named before anything starts, which would be
+        logged."""
         super().process_options(args, opts)
         assert self.settings is not None
         if uses_addon(self.settings) and len(args) == 1:
             with answering(args):
-                spider_class(early.with_addons(self.settings), args[0])
+                settings = early.with_addons(self.settings)
+                spider = spider_class(settings, args[0])
+                _check_settings(completed(settings, spider).settings, spider)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
@@ -113,10 +116,6 @@ class Command(OneLine, CrawlCommand):
             return None
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
-        check_name(spider)
-        check_settings(settings)
-        Scheduler.from_settings(settings)
-        kinds.check(settings)
         kinds.check_components(settings)
         return tasks.run_apart(_check(settings, spider, opts.spargs))
 
@@ -130,6 +129,16 @@ class Command(OneLine, CrawlCommand):
                 raise error
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
+
+
+def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:
+    """Raise ShoalError for values that a worker of *spider* cannot run with; imports none of its components, which may
+    expect Scrapy's event loop."""
+    if in_use(settings):
+        check_name(spider)
+        check_settings(settings)
+        Scheduler.from_settings(settings)
+        kinds.check(settings)
 
 
 async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> Joined:

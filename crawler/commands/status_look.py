@@ -65,13 +65,17 @@ class Snapshot:
         return sum(float(info.get(what) or 0) for info in ours)
 
     def seconds_to_go(self, spider: str | None = None, pending: int | None = None) -> float | None:
-        """Seconds until *pending* requests are done at the current rate, None at a standstill. At least the time of the
-        longest queue at its host's delay."""
+        """Seconds until *pending* requests are done at the current rate, None at a standstill and while some are held
+        back. At least the time of the longest queue at its host's delay."""
         pages = self.rate("pages_per_s", spider)
-        if pages <= 0:
+        if pages <= 0 or self._holds_back(spider):
             return None
         longest = max((one.queued * one.delay_ms / 1000 / max(one.cap, 1) for one in self.hosts), default=0.0)
         return max((self.pending if pending is None else pending) / pages, longest if pending is None else 0.0)
+
+    def _holds_back(self, spider: str | None) -> bool:
+        """Whether requests, of *spider* if given, wait for what no rate tells: the next day of a budget, say."""
+        return bool(self.held_back) if spider is None else any(one.concerns((spider,)) for one in self.closed)
 
 
 async def look(frontier: Frontier, spider: str | None) -> Snapshot:

@@ -55,7 +55,7 @@ def verdict(seen: Snapshot) -> str:
     left = f"{seen.pending:,} requests to go"
     if not seen.workers:
         return f"Stopped: no worker is running; {left}."
-    if (seconds := seen.seconds_to_go()) is None:
+    if seen.rate("pages_per_s") <= 0:
         why = "no page was done in the last minute"
         if seen.waiting and not seen.eligible_hosts:
             why = "every host waits, see below"
@@ -63,7 +63,9 @@ def verdict(seen: Snapshot) -> str:
             why = "requests are held back, see below"
         return f"Waiting: {why}; {left}."
     speed = f"{seen.rate('pages_per_s'):,.1f} pages/s, {seen.rate('items_per_s'):,.1f} items/s"
-    return f"Crawling: {speed}, {_workers_of(seen)}; {left}: {in_words(seconds)}."
+    seconds = seen.seconds_to_go()
+    ends = ", some of them held back, see below" if seconds is None else f": {in_words(seconds)}"
+    return f"Crawling: {speed}, {_workers_of(seen)}; {left}{ends}."
 
 
 def _workers_of(seen: Snapshot) -> str:

@@ -14,8 +14,11 @@ from socketserver import ThreadingTCPServer
 from typing import Any, Self
 from urllib.parse import parse_qs
 
+from crawler.lookups import ipv4_address
+
 logger = logging.getLogger(__name__)
 
+LOOKUP_SECONDS = 5.0  # the start waits no longer for a name server
 CLIENT_SECONDS = 5  # a client that sends no request for this long is cut off
 TEXT = "text/plain; charset=utf-8"
 
@@ -44,8 +47,10 @@ class ProbeServer:
     def __init__(self, host: str, port: int, routes: Routes) -> None:
         """Listens at once; port 0 lets the system choose. *host* is a name, an IPv4 or an IPv6 address.
 
-        Raises OSError when the port is taken or *host* is not this machine's.
+        Raises OSError when the port is taken or *host* is not this machine's, or no name server says whose it is.
         """
+        if host and ":" not in host:
+            host = ipv4_address(host, LOOKUP_SECONDS)
         self._server = _Server((host, port), routes)
         self._thread = threading.Thread(target=self._server.serve_forever, name="endpoint", daemon=True)
         self._thread.start()

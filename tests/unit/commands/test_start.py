@@ -56,6 +56,16 @@ def test_a_mistake_is_shown_as_ever(before: str) -> None:
     assert "KeyError: 'mine'" in ended.stderr
 
 
+@pytest.mark.parametrize("wrong", ['ITEM_PIPELINES = ["x"]', 'DOWNLOAD_HANDLERS = "{x"', "EXTENSIONS = 5"])
+def test_a_dict_of_the_settings_that_is_none_is_one_line(tmp_path: Path, wrong: str) -> None:
+    (tmp_path / "mistaken.py").write_text(f"from settings.test import *\n{wrong}\n")
+    begin = f"import sys; sys.argv[0] = '/bin/scrapy'; exec(open({str(PTH)!r}).read()); "
+    ended = _python(begin + SCRAPY, "list", SCRAPY_SETTINGS_MODULE="mistaken", PYTHONPATH=str(tmp_path))
+    name = wrong.partition(" ")[0]
+    assert ended.stderr == f"{name} = '...' is invalid: expected a dict, or a JSON object\n"
+    assert ended.returncode == 2
+
+
 def test_other_programs_of_the_environment_are_interrupted_as_ever() -> None:
     assert (
         "Traceback"
@@ -81,7 +91,13 @@ def test_projects_that_there_are_and_settings_by_name_go_on(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "arguments", [["push", "products", "--priority", "high"], ["dead"], ["push", "a", "b", "--nope"]]
+    "arguments",
+    [
+        ["push", "products", "--priority", "high"],
+        ["dead"],
+        ["push", "a", "b", "--nope"],
+        ["crawl", "products", "-s", "DNS_TIMEOUT=x"],
+    ],
 )
 def test_what_is_wrong_is_one_line_without_the_usage(arguments: list[str]) -> None:
     ended = _python(SCRAPY, *arguments)

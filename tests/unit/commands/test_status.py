@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from crawler.commands.status_look import Snapshot
 from crawler.commands.status_view import render, verdict
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.run_record import Run, RunCounts
 from crawler.frontier.state.waiting import WaitingHost
 
@@ -124,3 +126,16 @@ def test_many_spiders_and_hosts_fit_a_screen() -> None:
     console.print(render(Snapshot(stats, {}, {}, 1, 2, 0, hosts, waiting[:1], workers, [], 30.0, 8.0)))
     assert isinstance(console.file, io.StringIO)
     assert len(console.file.getvalue().splitlines()) <= 24
+
+
+@pytest.mark.parametrize("spider", [None, "s"])
+def test_no_end_is_forecast_while_requests_are_held_back(spider: str | None) -> None:
+    """Ten requests a day may go out, and these went out in the last minute: 90 are not done in nine more."""
+    held = {"held_back": ["the budget of spider s is spent"], "closed": [Closed("s:s", "requests", 3_600_000)]}
+    worker = WorkerState("w", 0, {"spider": "s", "pages_per_s": 0.2})
+    stats = {"s": SpiderStats(queued=90)}
+    seen = Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, **held)  # type: ignore[arg-type]
+    assert seen.seconds_to_go(spider) is None
+    assert seen.seconds_to_go("another", 5) is None
+    assert verdict(seen).endswith("1 worker; 90 requests to go, some of them held back, see below.")
+    assert Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None).seconds_to_go(spider) == 450

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import socket
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
 import pytest
 
+from crawler.extensions import endpoint as served
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
 
 
@@ -20,9 +22,9 @@ def _broken(accept: str) -> ProbeAnswer:
 @pytest.fixture
 def endpoint() -> Iterator[ProbeServer]:
     """Two routes on a port of their own."""
-    served = ProbeServer("127.0.0.1", 0, {"/good": lambda accept: ProbeAnswer(200, b"fine"), "/broken": _broken})
-    yield served
-    served.close()
+    server = ProbeServer("127.0.0.1", 0, {"/good": lambda accept: ProbeAnswer(200, b"fine"), "/broken": _broken})
+    yield server
+    server.close()
 
 
 def test_a_route_is_served_whatever_its_query(endpoint: ProbeServer) -> None:
@@ -85,3 +87,16 @@ def test_a_silent_client_does_not_hold_up_the_others_nor_the_end(endpoint: Probe
     port = int(endpoint.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)), urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as a:
         assert a.status == 200
+
+
+def test_a_name_server_that_does_not_answer_holds_up_the_start_for_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr("socket.gethostbyname", lambda name: threading.Event().wait(5))
+    with pytest.raises(OSError, match=r"no name server answers within 0.05 s"):
+        ProbeServer("metrics.example", 0, {})
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 70, "nowhere.invalid"])
+def test_what_names_no_address_is_an_error_of_the_system(host: str) -> None:
+    with pytest.raises(OSError):
+        ProbeServer(host, 0, {})
