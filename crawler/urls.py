@@ -26,6 +26,7 @@ TRACKING = re.compile(
 )
 
 _CREDENTIALS = re.compile(r"^([\x00-\x20]*(?:[a-z][a-z0-9+.-]*:)?//)[^/?#]*@", re.IGNORECASE)
+_LOGIN = re.compile(r"\s*[a-z][a-z0-9+.-]*://[^\s/?#]*@\S*\s*", re.IGNORECASE)
 
 Grouping = Literal["hostname", "domain"]
 
@@ -59,6 +60,11 @@ def without_credentials(url: str) -> str:
     """*url*, valid or not, without `user:password@`, which belongs in HTTPAUTH_USER and HTTPAUTH_PASS: URLs are stored,
     shown and compared."""
     return _CREDENTIALS.sub(r"\1", url, count=1) if "@" in url else url
+
+
+def without_login(text: str) -> str:
+    """*text* as it is, unless all of it is a URL that names its scheme: that URL without `user:password@`."""
+    return without_credentials(text.strip()) if "@" in text and _LOGIN.fullmatch(text) else text
 
 
 def canonicalize(url: str) -> str:

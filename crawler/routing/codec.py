@@ -27,6 +27,7 @@ _COUNTED_META: Final = (
     *("redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
 )
 MAX_SHOWN: Final = 200  # characters of a value in an error
+_REFERER: Final = b"Referer"
 UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
@@ -72,7 +73,7 @@ def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
         state["t"] = name
     elif type(request) is not Request:
         raise CodecError(f"{request}: class {type(request).__name__} cannot be queued, use Request or FormRequest")
-    if headers := {k: v for k, v in dict.items(request.headers) if k not in UNSTORED_HEADERS}:
+    if headers := _stored_headers(request):
         state["h"] = headers
     if request.body:
         state["b"] = request.body
@@ -85,6 +86,13 @@ def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
             state[key] = value
     _encode_rest(state, request, spider)
     return _pack(state, request)
+
+
+def _stored_headers(request: Request) -> dict[bytes, list[bytes]]:
+    headers = {name: values for name, values in dict.items(request.headers) if name not in UNSTORED_HEADERS}
+    if _REFERER in headers:
+        headers[_REFERER] = [without_credentials(url.decode("latin-1")).encode("latin-1") for url in headers[_REFERER]]
+    return headers
 
 
 def restored(body: bytes, request: Request) -> bytes:

@@ -16,6 +16,7 @@ from pymongo import UpdateOne
 from twisted.python.reflect import safe_str
 
 from crawler.items import Item
+from crawler.masking import mask
 from crawler.storage.codec import CODEC
 from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
 from crawler.storage.origin import Origin
@@ -134,5 +135,5 @@ def _text(item: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text that UTF-8 can hold: lone surrogates become visible escapes."""
-    return text[:_TEXT_MAX].encode("utf-8", "backslashreplace").decode()
+    """Text that UTF-8 can hold and people may see: lone surrogates become visible escapes, credentials ***."""
+    return mask(text[:_TEXT_MAX])

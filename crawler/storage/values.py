@@ -19,6 +19,7 @@ from itemadapter import ItemAdapter
 from twisted.python.reflect import safe_str
 
 from crawler.storage.codec import DECIMAL128
+from crawler.urls import without_login
 
 MAX_DEPTH: Final = 100  # levels; other BSON readers fail beyond it
 LIGHT: Final = 10_000  # values that are looked at in some 10 ms; so are LIGHT times _BYTES_AT_ONCE bytes of text
@@ -63,7 +64,8 @@ class ItemRoom:
 
 
 def storable(values: Mapping[str, Any], room: ItemRoom, where: str = "", depth: int = 0) -> dict[str, Any]:
-    """*values* in their stored form; *where*, which ends in a dot, names them in messages.
+    """*values* in their stored form, URLs without user and password; *where*, which ends in a dot, names them in
+    messages.
 
     Raises UnstorableError for what MongoDB would refuse or return as something else, or has no *room*.
     """
@@ -73,7 +75,7 @@ def storable(values: Mapping[str, Any], room: ItemRoom, where: str = "", depth: 
         if not (type(name) is str and name.isidentifier()):  # makes the rest cheap
             _check_name(name, where[:-1] or "item")
         kind = type(value)
-        if kind is str and value.isascii():
+        if kind is str and value.isascii() and "@" not in value:
             size += len(value)
         elif kind not in _HARMLESS:  # few are left, and those cost a call
             found[name] = _storable(value, room, where + name, depth)
@@ -120,7 +122,7 @@ def _storable(value: Any, room: ItemRoom, where: str, depth: int) -> Any:
         if isinstance(value, (str, bytes)):
             room.take(0, len(value))
         _check(value, where)
-        return value
+        return without_login(value) if isinstance(value, str) else value
     if isinstance(value, (dict, list, tuple)):
         return _nested(value, room, where, depth)
     return _storable(_plain(value, where), room, where, depth + 1)

@@ -105,6 +105,22 @@ def test_credentials_are_cut_off_and_nothing_else(url: str, clean: str) -> None:
     assert urls.without_credentials(clean) == clean
 
 
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("https://user:secret@shop.example/a", "https://shop.example/a"),
+        (" FTP://user@shop.example\n", "FTP://shop.example"),
+        ("see https://user:secret@shop.example/a", "see https://user:secret@shop.example/a"),
+        ("https://shop.example/a by ann@b.example", "https://shop.example/a by ann@b.example"),
+        ("// written by ann@b.example", "// written by ann@b.example"),
+        ("ann@b.example", "ann@b.example"),
+        ("https://shop.example/@ann ", "https://shop.example/@ann "),
+    ],
+)
+def test_a_text_that_is_a_url_loses_its_credentials(text: str, clean: str) -> None:
+    assert urls.without_login(text) == clean
+
+
 def test_a_url_that_may_be_fetched_is_returned_without_credentials() -> None:
     assert urls.check("https://user:secret@shop.example/a") == "https://shop.example/a"
 

@@ -157,6 +157,13 @@ def test_proxy_credentials_never_reach_redis() -> None:
     assert codec.decode(body, SPIDER).meta == {"kept": 1}
 
 
+def test_credentials_of_a_referring_page_never_reach_redis() -> None:
+    request = Request("https://a.example/", headers={"Referer": "https://user:secret@b.example/\xe9"})
+    body = codec.encode(request, SPIDER)
+    assert b"secret" not in body
+    assert codec.decode(body, SPIDER).headers["Referer"] == "https://b.example/\xe9".encode()
+
+
 def test_a_proxy_with_credentials_is_refused_rather_than_lost() -> None:
     request = Request("https://a.example/", meta={"proxy": "http://user:secret@proxy.example"})
     with pytest.raises(CodecError, match=r"name a pool in meta\['proxy_pool'\]") as refused:

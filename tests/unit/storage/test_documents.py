@@ -206,6 +206,15 @@ def test_an_item_of_any_class_says_where_it_is_from(item: Any) -> None:
     assert made().content_hash == made(spider="two").content_hash
 
 
+def test_credentials_of_urls_are_stored_with_no_item() -> None:
+    login = "https://user:s3cret@shop.example/a"
+    item = {"url": login, "images": [login], "deep": {"x": (login,)}, "text": f"{login} by ann@b.example"}
+    bare = "https://shop.example/a"
+    assert stored(item)["item"] == {"url": bare, "images": [bare], "deep": {"x": [bare]}, "text": item["text"]}
+    rejected = Rejection.of(item | {"o": object()}, ["unstorable_type: o"], NOW, MAX).body
+    assert "s3cret" not in repr(rejected)
+
+
 def test_an_item_that_cannot_be_read_is_refused() -> None:
     class Lazy(dict[str, int]):
         def __iter__(self) -> Any:
