@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_URL_LENGTH = 4096  # characters; longer ones are often rejected, and likely a crawler trap
 SCHEMES = ("http", "https")
+SCHEMES_BEFORE_HOST = ("http://", "https://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # Parameters that say where the visitor came from, never which page it is.
@@ -84,9 +85,14 @@ def canonicalize(url: str) -> str:
     return urlunsplit((scheme, host, path, urlencode(sorted(pairs)), ""))
 
 
-@cached(16_384)
 def group(url: str, by: Grouping = "hostname") -> str:
     """The politeness group of *url*: its hostname, or its registrable domain (an IP address is its own)."""
+    path = url.find("/", 8) if url.startswith(SCHEMES_BEFORE_HOST) else -1
+    return _group(url[:path] if path > 0 else url, by)  # a host has many pages
+
+
+@cached(16_384)
+def _group(url: str, by: Grouping) -> str:
     host = (urlsplit(url).hostname or "").lower().removesuffix(".")
     return registrable(host) if by == "domain" else host
 

@@ -182,7 +182,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     `required` elements in the domain's rules catch those.
     """
     title = _title(body)
-    suspicious = status in STATUSES or _WORDS.any_in(title)
+    suspicious = status in STATUSES or (title != "" and _WORDS.any_in(title))
     linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)
     if not suspicious and (not body or linked or _has_content(body) or is_robots_txt(body)):
         return None

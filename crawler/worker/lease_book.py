@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from time import monotonic
@@ -87,6 +87,7 @@ class LeaseBook:
         self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
         self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
         self.hosts: Counter[str] = Counter()
+        self._at: defaultdict[str, dict[Request, Held]] = defaultdict(dict)  # `_held` by host
         self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see worker/plain_runs.py)
         self._runs: dict[str, str] = {}  # ids by generation, of runs that have their own
         self.said = Said()  # by operators, as of a second ago
@@ -108,7 +109,7 @@ class LeaseBook:
 
     def hold(self, request: Request, held: Held) -> None:
         """Note that *request* now carries the lease."""
-        self._held[request] = held
+        self._held[request] = self._at[held.lease.host][request] = held
         self.hosts[held.lease.host] += 1
 
     def of(self, request: Request | None) -> Held | None:
@@ -125,9 +126,7 @@ class LeaseBook:
 
     def unstarted(self, host: str) -> Held | None:
         """A started lease of *host* that was not sent yet."""
-        if host not in self.hosts:
-            return None
-        return next((held for held in self._held.values() if held.lease.host == host and held.started_at is None), None)
+        return next((held for held in self._at.get(host, {}).values() if held.started_at is None), None)
 
     def withdraw(self, host: str) -> list[Held]:
         """Take the leases of *host* out of the buffer: their slot is needed."""
@@ -138,8 +137,9 @@ class LeaseBook:
         held = self._held.pop(request, None)
         if held is not None:
             self.hosts[held.lease.host] -= 1
+            self._at[held.lease.host].pop(request, None)
             if not self.hosts[held.lease.host]:
-                del self.hosts[held.lease.host]
+                del self.hosts[held.lease.host], self._at[held.lease.host]
         return held
 
     def follow(self, request: Request, follow_up: Request) -> None:

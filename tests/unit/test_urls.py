@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +84,23 @@ def test_a_url_that_cannot_be_fetched_is_refused_with_its_reason(url: str, words
 def test_a_politeness_group_is_the_hostname_or_the_registrable_domain(url: str, hostname: str, domain: str) -> None:
     assert urls.group(url) == hostname
     assert urls.group(url, "domain") == domain
+
+
+def grouped(named: Callable[[], str]) -> str:
+    """The host that *named* finds, or why there is none."""
+    try:
+        return named()
+    except ValueError as error:
+        return repr(error)
+
+
+ODD = st.text(st.sampled_from(list("/?#@:.[]\\\tA%a1ü")), max_size=12)
+
+
+@given(st.sampled_from(["http://", "https://", "HTTP://", "//", "", "view-source+https://"]), ODD)
+def test_a_host_is_the_same_without_the_path(scheme: str, rest: str) -> None:
+    url = scheme + rest
+    assert grouped(lambda: urls.group(url)) == grouped(lambda: (urlsplit(url).hostname or "").lower().removesuffix("."))
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,16 @@ def test_only_what_is_not_on_the_wire_can_lend_its_turn() -> None:
     assert book.unstarted("a.example") is None
 
 
+def test_what_has_ended_lends_nothing() -> None:
+    book, request = LeaseBook(), Request(URL)
+    for number in (1, 2):
+        book.hold(request, held(number))
+        assert book.unstarted("a.example") is not None
+        book.release(request)
+        assert book.unstarted("a.example") is None
+    assert not book.hosts
+
+
 def test_a_fetch_is_slow_from_its_start_to_its_answer() -> None:
     lease = held()
     assert not lease.on_wire_since(Clock.now)
