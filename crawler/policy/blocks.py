@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from crawler.entities import unescape
 from crawler.lazy import cached_property
-from crawler.policy.page_text import bones, condensed, has_more, is_html, is_robots_txt, prose, visible_text
+from crawler.policy.page_text import bones, condensed, has_more, in_utf8, is_html, is_robots_txt, prose, visible_text
 from crawler.policy.shells import carries_data
 from crawler.policy.signs import Phrasings, Signs
 
@@ -181,6 +181,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     Known weakness: a block page in the site's own design, with its menu and without a vendor's marks, passes as a page;
     `required` elements in the domain's rules catch those.
     """
+    body = in_utf8(body)
     title = _title(body)
     suspicious = status in STATUSES or (title != "" and _WORDS.any_in(title))
     linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from typing import Final
 
 from crawler.entities import unescape
@@ -25,6 +26,11 @@ _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul"
 _HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
 _FLESH: Final = re.compile(rb"<(?:(script|style|noscript)\b|!--)", re.IGNORECASE)
+
+
+def in_utf8(body: bytes) -> bytes:
+    """*body*, in UTF-8 if its byte order mark says that it is in UTF-16: the signs looked for are ASCII."""
+    return body.decode("utf-16", "replace").encode() if body.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else body
 
 
 def visible_text(html: str) -> str:

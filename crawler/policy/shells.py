@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crawler.policy.page_text import has_more, visible_text
+from crawler.policy.page_text import has_more, in_utf8, visible_text
 
 MAX_BYTES: Final = 32_768
 MAX_TAGS: Final = 120
@@ -24,13 +24,16 @@ _PLEA = re.compile(
 )
 _CONTENT: Final = (b"itemprop=", b'property="product:', b'property="og:price')
 # A script with the page's data: JSON by its type, or state that frameworks embed.
-_SCRIPT = re.compile(rb"<script\b([^>]{0,500})>([^<]*)", re.IGNORECASE)
-_JSON_TYPE = re.compile(rb"""type\s*=\s*["']?application/(?:ld\+)?json""", re.IGNORECASE)
+_SCRIPT = re.compile(rb"<script\b([^>]{0,500})>\s*(?:<!--)?([^<]*(?:<(?!/script)[^<]*){0,4})", re.IGNORECASE)
+_JSON_TYPE = re.compile(rb"""type\s*=\s*["']?(?:application|text)/(?:[\w.-]{1,40}\+)?json""", re.IGNORECASE)
 _STATE = re.compile(
-    rb"__[A-Z][A-Z_]{3,40}__\s*=|__remixContext\s*=|__staticRouterHydrationData\s*=|__next_f\.push|"
+    rb"""__[A-Z][A-Z_]{3,40}__(?:["']\])?\s*=|__remixContext\s*=|__staticRouterHydrationData\s*=|__next_f\.push|"""
     rb"""\b(?:window|self|globalThis)\.[A-Za-z_]{0,40}(?:state|data|store)[A-Za-z_]{0,40}\s*=\s*(?:JSON\.parse\(\s*["']|[{\[])""",
     re.IGNORECASE,
 )
+# Any variable whose value says a price.
+_ASSIGNED = re.compile(rb"""[\w$\]]\s*=\s*(?:JSON\.parse\(\s*["'`]|[{\[])""")
+_PRICE = re.compile(rb"""\bprice\\?["']?\s*:""", re.IGNORECASE)
 _EMPTY = re.compile(rb'"pageProps"\s*:\s*(?:\{\s*\}|null)')
 
 
@@ -40,6 +43,7 @@ def is_shell(body: bytes, *, rendered: bool = False) -> bool:
     *rendered*: its scripts have run. Known weakness: a shell with menu and footer has text and passes as a page;
     `required` elements in the domain's rules catch it.
     """
+    body = in_utf8(body)
     if len(body) > MAX_BYTES or has_more(body, b"<", MAX_TAGS) or b"<script" not in body.lower():
         return False
     if any(content in body for content in _CONTENT) or carries_data(body):
@@ -54,6 +58,7 @@ def carries_data(body: bytes) -> bool:
     """Whether a script contains what the page will show. Known weakness: mere app settings look the same."""
     for attributes, content in _SCRIPT.findall(body):
         is_data = _JSON_TYPE.search(attributes) or _STATE.search(content)
+        is_data = is_data or (_PRICE.search(content) and _ASSIGNED.search(content))
         if is_data and len(content.strip()) >= LEAST_DATA and not _EMPTY.search(content):
             return True
     return False

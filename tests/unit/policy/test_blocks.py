@@ -13,6 +13,7 @@ from scrapy.http import Headers
 from benchmarks import blocks as benchmark
 from crawler.policy.blocks import KINDS, VENDORS, Block, detect
 from crawler.policy.page_text import has_more, is_robots_txt, visible_text
+from crawler.policy.shells import is_shell
 from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
 
 SAVED = Path(os.environ.get("BLOCKS") or "no-saved-pages")
@@ -40,6 +41,15 @@ def test_a_page_is_none(answer: Answer) -> None:
 def test_a_page_with_content_of_its_own_is_none_whatever_it_embeds(answer: Answer) -> None:
     body = answer.body.replace("</body>", PROSE + "</body>")
     assert body == answer.body or judged(Answer("", "", body)) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_block_page_is_known_in_another_encoding(encoding: str) -> None:
+    text = page("Just a moment...", "<p>Checking your browser</p>", NOINDEX)
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    assert detect(403, {}, (mark + text).encode(encoding), "") == detect(403, {}, text.encode(), "") is not None
+    shell = page("Shop", '<div id="root"></div><script src="/app.js"></script>')
+    assert is_shell((mark + shell).encode(encoding))
 
 
 def test_headers_may_be_a_plain_map() -> None:

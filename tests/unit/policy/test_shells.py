@@ -25,6 +25,8 @@ BUNDLE = '<script type="module" src="/assets/index-1a2b.js"></script>'
         page("Shop", '<div id="root"></div><script>window.dataLayer = window.dataLayer || [];</script>' + BUNDLE),
         page("Shop", '<div id="root"></div><script type="application/ld+json"> </script>' + BUNDLE),
         page("Shop", '<div id="root"></div><SCRIPT src="/app.js"></SCRIPT>'),
+        page("Shop", '<div id="root"></div><script>var shop = {"api":"/api/v1","priceFormat":"%d"};</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script type="application/json"><!-- --></script>' + BUNDLE),
     ],
 )
 def test_shells(html: str) -> None:
@@ -47,6 +49,12 @@ def test_shells(html: str) -> None:
         page("Shop", '<div id="root"></div><script>window.__INITIAL_STATE__ = {"sku":"K1"};</script>' + BUNDLE),
         page("Shop", '<div id="root"></div><script>self.__next_f.push([1,"5:[null,1]"])</script>' + BUNDLE),
         page("Shop", '<div id="app"></div><script>window.appState = JSON.parse("{\\"sku\\": 1}")</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script>window["__APOLLO_STATE__"] = {"sku":"K1"};</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script>const item = {"name":"Lamp","price":12};</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script>shop.item={name:"Lamp",price:12}</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script type="application/vnd.shop+json">{"sku":"K1234"}</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script type="application/json"><!--{"sku":"K1234"}--></script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script type="application/json">["<p>","A lamp"]</script>' + BUNDLE),
         page("Thanks", "<p>Thank you.</p>" + BUNDLE),
         page("Gallery", '<div id="app">' + "<img>" * 200 + "</div>" + BUNDLE),
         page("Big", '<div id="root"></div>' + BUNDLE + " " * 40_000),
