@@ -6,7 +6,8 @@ over one connection each. Every host has its own certificate below an intermedia
 stock Scrapy does not. The front pages are queued, the others found by links. CPU time of the worker counts from when it
 takes its first start URL until its last page is stored; rounds alternate, ratios are of medians. Variants: pages
 without further links, pages with 20 links each (to pages of their host, and to front pages of other, known hosts), and
-Shoal without robots.txt, for the cost of a robots.txt.
+what a robots.txt costs: one more worker visits hosts in short blocks, half of which are exempt from it, and each block
+is compared with its neighbour.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import pymongo
 import redis
 from rich.console import Console
 
-from benchmarks import bed, document
+from benchmarks import bed, document, wide_robots
 from benchmarks.crawl import DIRECTORIES, PROJECT, SHOAL, STOCK
+from benchmarks.wide_robots import Cost
 from benchmarks.wide_site import ADDRESS, PAGES, name
 from benchmarks.worker import Sample, Worker
 from crawler import embedded
@@ -39,10 +42,11 @@ from demo.state import any_port
 
 HOME: Final = PROJECT / ".demo" / "wide"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-wide.md"
-UNASKED, LOOP = "Shoal, robots.txt not asked for", "aiohttp loop"
+LOOP: Final = "aiohttp loop"
 LINKS: Final = (0, 20)
 MOST: Final = 3.5  # times the loop; the aim is 3
 MOST_ROBOTS_MS: Final = 0.8  # for one robots.txt
+PAIRS: Final = 16  # of blocks, for that
 LIMIT_SECONDS: Final = 300.0
 POLL_SECONDS: Final = 0.05
 START_URLS: Final = "products:start_urls"
@@ -54,7 +58,6 @@ SETTINGS: Final = {
 }
 OWN: Final[Mapping[str, Mapping[str, object]]] = {
     SHOAL: {"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8", "METRICS_PORT": -1},
-    UNASKED: {"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8", "METRICS_PORT": -1, "ROBOTSTXT_OBEY": False},
     STOCK: {"ROBOTSTXT_OBEY": False, "ITEM_PIPELINES": '{"stock.pipelines.CountPipeline": 1}'},
 }
 
@@ -97,25 +100,57 @@ class Bench:
         return found["cpu_ms"], found["pages_per_second"], found["memory_mb"]
 
     def _worker(self, who: str) -> tuple[float, float, float]:
-        side = STOCK if who == STOCK else SHOAL
+        with self._started(who, range(self.hosts)) as (worker, client, stored):
+            first, last = self.watch(worker, lambda: int(client.llen(START_URLS)), stored)
+            memory = worker.peak_mb()
+        return (last.cpu - first.cpu) / last.stored * 1000, last.stored / (last.at - first.at), memory
+
+    @contextmanager
+    def _started(
+        self, who: str, hosts: range, more: Mapping[str, object] = MappingProxyType({})
+    ) -> Iterator[tuple[Worker, redis.Redis, Callable[[], int]]]:
+        """A worker with the front pages of *hosts* before it, Redis, and what counts the pages stored."""
         client = redis.Redis.from_url(self.servers.redis_url)
         client.flushall()
-        client.lpush(START_URLS, *(f"https://{name(number)}:{self.port}/" for number in range(self.hosts)))
         mongodb: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(self.servers.mongodb_uri)
         mongodb.drop_database("wide")
+        self._queue(client, hosts)
         stored: Callable[[], int] = (
             (lambda: int(client.get("stock:items") or 0))
             if who == STOCK
             else mongodb["wide"]["products"].estimated_document_count
         )
-        worker = Worker(self._command(who), DIRECTORIES[side], HOME / "worker.log")
+        worker = Worker(self._command(who, more), DIRECTORIES[who], HOME / "worker.log")
         try:
-            first, last = self.watch(worker, lambda: int(client.llen(START_URLS)), stored)
-            memory = worker.peak_mb()
+            yield worker, client, stored
         finally:
             worker.kill()
             mongodb.close()
-        return (last.cpu - first.cpu) / last.stored * 1000, last.stored / (last.at - first.at), memory
+
+    def _queue(self, client: redis.Redis, hosts: range) -> None:
+        client.lpush(START_URLS, *(f"https://{name(number)}:{self.port}/" for number in hosts))
+
+    def robots(self, pairs: int) -> Cost:
+        """What a robots.txt costs; raises TimeoutError, ChildProcessError."""
+        size, costs = wide_robots.HOSTS, list[float]()
+        with self._started(SHOAL, range(size), wide_robots.settings(size)) as (worker, client, stored):
+            for block in range(2 * pairs + 2):
+                began = worker.cpu_seconds()
+                if block:
+                    self._queue(client, range(block * size, (block + 1) * size))
+                self._wait(worker, stored, (block + 1) * size * PAGES)
+                time.sleep(wide_robots.SETTLE_SECONDS)
+                costs.append((worker.cpu_seconds() - began) / size * 1000)
+        return Cost.of(costs)
+
+    @staticmethod
+    def _wait(worker: Worker, stored: Callable[[], int], pages: int) -> None:
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while worker.sample(0).at < deadline:
+            if stored() >= pages:
+                return
+            time.sleep(POLL_SECONDS)
+        raise TimeoutError(f"{stored()} of {pages} pages after {LIMIT_SECONDS:.0f} s, see {worker.log}")
 
     def watch(self, worker: Worker, queued: Callable[[], int], stored: Callable[[], int]) -> tuple[Sample, Sample]:
         """The last sample before it took a start URL, and one when all pages are stored; raises TimeoutError."""
@@ -130,9 +165,9 @@ class Bench:
             time.sleep(POLL_SECONDS)
         raise TimeoutError(f"{stored()} of {self.hosts * PAGES} pages after {LIMIT_SECONDS:.0f} s, see {worker.log}")
 
-    def _command(self, who: str) -> list[str]:
+    def _command(self, who: str, more: Mapping[str, object]) -> list[str]:
         servers = {"REDIS_URL": self.servers.redis_url, "MONGODB_URI": self.servers.mongodb_uri}
-        settings = {**SETTINGS, **OWN[who], **servers, "MONGODB_DATABASE": "wide"}
+        settings = {**SETTINGS, **OWN[who], **servers, "MONGODB_DATABASE": "wide", **more}
         options = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
         file = str(PROJECT / "benchmarks" / "wide_names.py")
         return ["env", f"SSL_CERT_FILE={HOME / 'root.pem'}", sys.executable, file, "crawl", "products", *options]
@@ -153,16 +188,20 @@ def counts(port: int) -> Mapping[str, int]:
 Rounds = dict[str, list[Figures]]
 
 
-def measure(hosts: int, links: int, rounds: int, sides: Sequence[str], console: Console) -> Rounds:
-    """*rounds* rounds of each side, in turns."""
-    found: Rounds = {who: [] for who in sides}
+def measure(hosts: int, links: int, rounds: int, pairs: int, console: Console) -> tuple[Rounds, Cost | None]:
+    """*rounds* rounds of each side, in turns, and what a robots.txt costs: where there are no links to other hosts, and
+    more than one of *pairs*."""
+    found: Rounds = {who: [] for who in (LOOP, SHOAL, STOCK)}
     with made(hosts, links) as bench:
+        cost = bench.robots(pairs) if pairs > 1 and not links else None
         for number in range(rounds):
             for who, figures in found.items():
                 figures.append(one := bench.round(who))
                 text = f"{one.cpu_ms:.2f} CPU-ms per page, {one.pages_per_second:.0f} pages/s"
                 console.print(f"{links} links, round {number + 1}, {who}: {text}", highlight=False)
-    return found
+    if cost is not None:
+        console.print(str(cost), highlight=False)
+    return found, cost
 
 
 def median(figures: Sequence[Figures]) -> Figures:
@@ -191,36 +230,25 @@ def table(found: Rounds) -> list[list[str]]:
     ]
 
 
-def robots_ms(found: Rounds) -> float:
-    """What a robots.txt costs its host's first visitor, in CPU-ms: medians over pairs that ran one after the other."""
-    pairs = zip(found[SHOAL], found[UNASKED], strict=True)
-    return statistics.median(PAGES * (asked.cpu_ms - unasked.cpu_ms) for asked, unasked in pairs)
-
-
-def missed(found: Rounds, links: int) -> list[str]:
+def missed(found: Rounds, links: int, cost: Cost | None) -> list[str]:
     """The bars that were missed."""
     ratio = median(found[SHOAL]).cpu_ms / median(found[LOOP]).cpu_ms
     lines = [f"{links} links: {ratio:.2f} times the loop, at most {MOST} is wanted"] if ratio > MOST else []
-    if UNASKED in found and (cost := robots_ms(found)) > MOST_ROBOTS_MS:
-        lines.append(f"{links} links: a robots.txt costs {cost:.2f} CPU-ms, at most {MOST_ROBOTS_MS} is wanted")
+    if cost is not None and cost.median > MOST_ROBOTS_MS:
+        lines.append(f"{links} links: a robots.txt costs {cost.median:.2f} CPU-ms, at most {MOST_ROBOTS_MS} is wanted")
     return lines
 
 
-def publish(found: Rounds, hosts: int, links: int) -> None:
+def publish(found: Rounds, hosts: int, links: int, cost: Cost | None) -> None:
     """Write the section of the document."""
     title = f"{links} links a page" if links else "No further links"
-    cost = f" A robots.txt costs {robots_ms(found):.2f} CPU-ms (median of pairs)." if UNASKED in found else ""
+    robots = f" {cost}" if cost is not None else ""
     rounds, where = len(found[SHOAL]), document.machine("scrapy", "scrapy-redis", "aiohttp")
     text = (
         f"## {title}\n\n{document.rows(HEAD, table(found))}\n\n"
-        f"{hosts} hosts with {PAGES} pages each, medians of {rounds} rounds.{cost} {where}.\n"
+        f"{hosts} hosts with {PAGES} pages each, medians of {rounds} rounds.{robots} {where}.\n"
     )
     document.write(f"links-{links}", text, DOCUMENT)
-
-
-def sides(links: int) -> list[str]:
-    """Who takes part."""
-    return [LOOP, SHOAL, STOCK] if links else [LOOP, SHOAL, UNASKED, STOCK]
 
 
 @contextmanager
@@ -242,6 +270,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.wide", description="Many hosts, few pages of each, over TLS")
     parser.add_argument("--hosts", type=whole(10, 90_000), default=2_000)
     parser.add_argument("--rounds", type=whole(1), default=3)
+    parser.add_argument("--pairs", type=whole(0, 250), default=PAIRS, help="of blocks, for what a robots.txt costs")
     parser.add_argument("--links", type=whole(0, 200), action="append", help=f"per page (default: {LINKS})")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks-wide.md alone")
     given = parser.parse_args()
@@ -251,10 +280,10 @@ def main() -> int:
         document.write("about", f"## Many hosts: `make bench-wide`\n\n{about}\n", DOCUMENT)
     try:
         for links in given.links or LINKS:
-            found = measure(given.hosts, links, given.rounds, sides(links), Console())
-            lines += missed(found, links)
+            found, cost = measure(given.hosts, links, given.rounds, given.pairs, Console())
+            lines += missed(found, links, cost)
             if given.write:
-                publish(found, given.hosts, links)
+                publish(found, given.hosts, links, cost)
     except (TimeoutError, ChildProcessError, subprocess.TimeoutExpired) as error:
         sys.stderr.write(f"bench-wide: {error}\n")
         return 1

@@ -56,6 +56,11 @@ def name(number: int) -> str:
     return f"shop{number:05}.test"
 
 
+def number(host: str) -> int:
+    """Which `name` this is."""
+    return int(host[4:9])
+
+
 class Authority:
     """A root, an intermediate, and leaves that it signs when they are asked for, all of one key each."""
 
