@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 MAX_URL_LENGTH = 4096  # characters; longer ones are often rejected, and likely a crawler trap
+MAX_HOST_LENGTH, MAX_LABEL_LENGTH = 254, 63  # with the dot of the root
 SCHEMES = ("http", "https")
 SCHEMES_BEFORE_HOST = ("http://", "https://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -51,10 +52,18 @@ def check(url: str) -> str:
         raise MessageError(f"unknown scheme {parts.scheme!r}: expected http or https: {_shown(url)!r}")
     if not host:
         raise MessageError(f"URL without a host: {_shown(url)!r}")
+    if not _is_name(host):
+        raise MessageError(f"no name of a host: {_shown(host[:80])!r}")
     if not url.isprintable() or " " in url:  # nor are surrogates, which represent bytes that are not UTF-8
         text = f"URL with white space, control characters or bytes that are not UTF-8: {_shown(url)!r}"
         raise MessageError(text)
     return url
+
+
+def _is_name(host: str) -> bool:
+    """Whether *host* may be a name or an address, by its lengths in bytes (RFC 1035)."""
+    labels = host.removesuffix(".").split(".")
+    return len(host) <= MAX_HOST_LENGTH and all(0 < len(label) <= MAX_LABEL_LENGTH for label in labels)
 
 
 def without_credentials(url: str) -> str:

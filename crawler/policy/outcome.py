@@ -96,11 +96,16 @@ def _of_answer(seen: Evidence) -> Conclusion:
         return Conclusion(Verdict.BURY, "malformed", seen.malformed)
     if not seen.download_error and not seen.malformed and seen.failure not in {None, FailureClass.PERMANENT}:
         return Conclusion(Verdict.BURY, f"http_{seen.status}")
-    if seen.parsed and seen.failure is FailureClass.PERMANENT and not (seen.handed or seen.download_error):
+    if seen.parsed and _is_refused(seen) and not (seen.handed or seen.download_error):
         return Conclusion(Verdict.GONE, f"http_{seen.status}")
     if seen.parsed:
         return Conclusion(Verdict.ACK, "permanent" if seen.failure is FailureClass.PERMANENT else "done")
     return Conclusion(Verdict.NACK, "unknown_end")
+
+
+def _is_refused(seen: Evidence) -> bool:
+    """Whether the answer is none and will stay so: refused for good, or a 300 or 305, say, that leads nowhere."""
+    return seen.failure is FailureClass.PERMANENT or (seen.failure is None and 300 <= (seen.status or 0) < 400)
 
 
 def excerpt(body: bytes) -> str:

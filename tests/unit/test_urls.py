@@ -65,6 +65,10 @@ def test_the_order_of_parameters_does_not_matter(query: list[str]) -> None:
         ("http://shop.example/\x00", "control characters"),
         ("http://shop.example/\udcff", "not UTF-8"),
         ("http://shop.example/" + "a" * 5000, "more than the 4096"),
+        (f"http://{'a' * 64}.example/", "no name of a host"),
+        (f"http://{'a.' * 130}example/", "no name of a host"),
+        ("http://shop..example/", "no name of a host"),
+        ("http://..../", "no name of a host"),
     ],
 )
 def test_a_url_that_cannot_be_fetched_is_refused_with_its_reason(url: str, words: str) -> None:

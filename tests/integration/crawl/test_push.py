@@ -151,7 +151,7 @@ BAD_LINES: Sequence[tuple[str, str]] = [
     ("http://a.example/" + "x" * 4096, "URL has 4113 characters, more than the 4096 allowed"),
     ("http://a.example/a b", "URL with white space"),
     ("http://[::1/", "not a URL"),
-    ("http://" + "ü" * 70 + ".example/", "not a URL"),
+    ("http://" + "ü" * 70 + ".example/", "no name of a host"),
     ("{broken", "not JSON"),
     ("[1]", "unknown scheme ''"),
     ('{"priority": 1}', "no 'url'"),

@@ -23,6 +23,8 @@ PERMANENT, RATE_LIMITED, HOST_FAULT = FailureClass.PERMANENT, FailureClass.RATE_
         (Evidence(status=404, failure=PERMANENT, parsed=True), Verdict.GONE, "http_404"),
         (Evidence(status=404, failure=PERMANENT, parsed=True, handed=True), Verdict.ACK, "permanent"),
         (Evidence(status=404, failure=PERMANENT), Verdict.NACK, "unknown_end"),
+        (Evidence(status=300, parsed=True), Verdict.GONE, "http_300"),
+        (Evidence(status=300, parsed=True, handed=True), Verdict.ACK, "done"),
         (Evidence(status=503, failure=RATE_LIMITED, parsed=True), Verdict.BURY, "http_503"),
         (Evidence(status=200, failure=FailureClass.BLOCKED, parsed=True), Verdict.BURY, "blocked"),
         (Evidence(ignored="Forbidden by robots.txt"), Verdict.ACK, "ignored"),
