@@ -10,8 +10,9 @@ FROM ${PYTHON} AS dependencies
 COPY requirements.production.lock /tmp/
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r /tmp/requirements.production.lock
-# One line instead of a traceback when a command is interrupted while Scrapy loads.
-COPY crawler/commands/interrupted.pth /opt/venv/lib/python3.11/site-packages/
+# One line instead of a traceback when a command fails or is interrupted while Scrapy loads.
+COPY crawler/commands/shoal_uncaught.pth /opt/venv/lib/python3.11/site-packages/
+COPY crawler/commands/uncaught.py /opt/venv/lib/python3.11/site-packages/shoal_uncaught.py
 
 # hadolint ignore=DL3006
 FROM ${PYTHON} AS program

@@ -11,7 +11,15 @@ import pytest
 
 from settings.base import PROJECT_DIR
 
-PTH = PROJECT_DIR / "crawler/commands/interrupted.pth"
+COMMANDS = PROJECT_DIR / "crawler/commands"
+# What `make setup` and the Dockerfile install, without a copy of it.
+UNCAUGHT = f"""
+import importlib.util as load
+found = load.spec_from_file_location("shoal_uncaught", {str(COMMANDS / "uncaught.py")!r})
+sys.modules["shoal_uncaught"] = load.module_from_spec(found)
+found.loader.exec_module(sys.modules["shoal_uncaught"])
+exec(open({str(COMMANDS / "shoal_uncaught.pth")!r}).read())
+"""
 
 
 def _python(script: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -27,9 +35,9 @@ def _python(script: str, *args: str, **env: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize("before", ["import crawler.commands", f"exec(open({str(PTH)!r}).read())"])
+@pytest.mark.parametrize("before", ["import crawler.commands", UNCAUGHT])
 def test_ctrl_c_while_everything_loads_is_one_word(before: str) -> None:
-    ended = _python(f"import sys; sys.argv = ['/bin/scrapy']; {before}; raise KeyboardInterrupt")
+    ended = _python(f"import sys; sys.argv = ['/bin/scrapy']\n{before}\nraise KeyboardInterrupt")
     assert ended.returncode != 0
     assert ended.stderr == "interrupted\n"
 
@@ -38,8 +46,7 @@ def test_a_working_directory_that_was_deleted_is_one_line(tmp_path: Path) -> Non
     gone = (
         f"import os; os.mkdir({str(tmp_path / 'gone')!r}); os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd())"
     )
-    hook = f"import sys; sys.argv = ['/bin/scrapy']; exec(open({str(PTH)!r}).read())"
-    ended = _python(f"{hook}; {gone}; os.getcwd()")
+    ended = _python(f"import sys; sys.argv = ['/bin/scrapy']\n{UNCAUGHT}\n{gone}; os.getcwd()")
     assert ended.returncode != 0
     assert ended.stderr == "the working directory was deleted: change to one that exists\n"
 
@@ -49,9 +56,9 @@ def test_a_reader_of_scrapys_own_help_who_has_seen_enough_is_no_error() -> None:
     assert ended.stderr == ""
 
 
-@pytest.mark.parametrize("before", ["import crawler.commands", f"exec(open({str(PTH)!r}).read())"])
+@pytest.mark.parametrize("before", ["import crawler.commands", UNCAUGHT])
 def test_a_mistake_is_shown_as_ever(before: str) -> None:
-    ended = _python(f"import sys; sys.argv = ['/bin/scrapy']; {before}; raise KeyError('mine')")
+    ended = _python(f"import sys; sys.argv = ['/bin/scrapy']\n{before}\nraise KeyError('mine')")
     assert "Traceback" in ended.stderr
     assert "KeyError: 'mine'" in ended.stderr
 
@@ -59,7 +66,7 @@ def test_a_mistake_is_shown_as_ever(before: str) -> None:
 @pytest.mark.parametrize("wrong", ['ITEM_PIPELINES = ["x"]', 'DOWNLOAD_HANDLERS = "{x"', "EXTENSIONS = 5"])
 def test_a_dict_of_the_settings_that_is_none_is_one_line(tmp_path: Path, wrong: str) -> None:
     (tmp_path / "mistaken.py").write_text(f"from settings.test import *\n{wrong}\n")
-    begin = f"import sys; sys.argv[0] = '/bin/scrapy'; exec(open({str(PTH)!r}).read()); "
+    begin = f"import sys; sys.argv[0] = '/bin/scrapy'\n{UNCAUGHT}\n"
     ended = _python(begin + SCRAPY, "list", SCRAPY_SETTINGS_MODULE="mistaken", PYTHONPATH=str(tmp_path))
     name = wrong.partition(" ")[0]
     assert ended.stderr == f"{name} = '...' is invalid: expected a dict, or a JSON object\n"
@@ -67,12 +74,7 @@ def test_a_dict_of_the_settings_that_is_none_is_one_line(tmp_path: Path, wrong: 
 
 
 def test_other_programs_of_the_environment_are_interrupted_as_ever() -> None:
-    assert (
-        "Traceback"
-        in _python(
-            f"import sys; sys.argv = ['/bin/pytest']; exec(open({str(PTH)!r}).read()); raise KeyboardInterrupt"
-        ).stderr
-    )
+    assert "Traceback" in _python(f"import sys; sys.argv = ['/bin/pytest']\n{UNCAUGHT}\nraise KeyboardInterrupt").stderr
 
 
 SCRAPY = "from scrapy.cmdline import execute; execute()"
