@@ -244,4 +244,6 @@ def _seconds(milliseconds: float) -> str:
         return "-"
     if milliseconds < 100:
         return f"{milliseconds:.0f} ms"
-    return f"{milliseconds / 1000:.1f} s" if milliseconds < 600_000 else f"{milliseconds / 60_000:.0f} min"
+    if milliseconds < 600_000:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{milliseconds / 60_000:.0f} min" if milliseconds < 7_200_000 else in_words(milliseconds / 1000)

@@ -78,7 +78,7 @@ class Downloader(ScrapyDownloader):
             with CANCELLABLE:
                 result = await self._chain.download(self._send, request)
         except TooLateError as error:
-            tracker.postponed(request, error.wait_ms)
+            tracker.postponed(request, error.wait_ms, error.why)
             return request  # back to the scheduler, which knows the lease
         except Exception as error:
             tracker.failed(request, error)

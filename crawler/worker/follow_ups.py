@@ -102,7 +102,7 @@ class FollowUps:
         self._book.release(source)
         match decision.course:
             case Course.POSTPONE:
-                self._requeue.again(request, held, "postponed", held.postponed_ms)
+                self._requeue.again(request, held, held.postponed_for, held.postponed_ms)
             case Course.GIVE_BACK:
                 self._outbox.give_back(held.handle)
             case Course.MOVE if decision.tier is not None:

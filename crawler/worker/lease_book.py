@@ -45,6 +45,7 @@ class Held:
     loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses its slot now
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # in progress: more than one if a callback downloads its own request again
+    postponed_for: str = "postponed"  # the reason for which it is put back
     postponed_ms: int = 0  # the wait that its host asked for, if that is too long to wait for here
     status: int = 0  # of the last response
     answered: bool = False  # whether there was a response

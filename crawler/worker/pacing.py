@@ -51,9 +51,10 @@ class TooLateError(Exception):
     """The lease is no longer ours, its time to start has passed (a frozen worker), or its host asked for a wait that is
     too long to sit out here: the lease goes back, uncharged."""
 
-    def __init__(self, wait_ms: int = 0) -> None:
+    def __init__(self, wait_ms: int = 0, why: str = "postponed") -> None:
         super().__init__()
         self.wait_ms = wait_ms
+        self.why = why
 
 
 @dataclass(slots=True)

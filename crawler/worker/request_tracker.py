@@ -70,10 +70,10 @@ class RequestTracker:
         if (held := self._book.of(request)) is not None:
             held.downloads += 1
 
-    def postponed(self, request: Request, wait_ms: int) -> None:
+    def postponed(self, request: Request, wait_ms: int, why: str) -> None:
         """*request* was not sent: it returns to the scheduler as its own follow-up."""
         if (held := self._book.of(request)) is not None:
-            held.postponed_ms = wait_ms
+            held.postponed_ms, held.postponed_for = wait_ms, why
             self._book.follow(request, request)
 
     def downloaded(self, request: Request, result: Response | Request) -> None:

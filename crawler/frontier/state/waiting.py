@@ -116,4 +116,6 @@ async def _why(shards: Shards, one: _Delayed, now_ms: int) -> tuple[str, int | N
         why = f"{origin}/robots.txt has been unreachable for {in_words((now_ms - float(since)) / 1000)}"
         return why, _end_of_term(shards, since, now_ms)
     reason = await shards.client.hget(shards.key(one.shard, "why"), str(one.id))
+    if reason == b"no_proxy":
+        return "every proxy of its pool is in quarantine", None
     return f"delayed ({reason.decode(errors='replace')})" if reason else "delayed", None

@@ -163,7 +163,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         """Give *request* back to the frontier for about that long."""
         self._crawler.stats.inc_value(names.PROXY_POSTPONED.format(pool.name))
         _forget_tries(request)
-        raise TooLateError(round(wait_ms * self._rng.uniform(1, 1.1)))
+        raise TooLateError(round(wait_ms * self._rng.uniform(1, 1.1)), "no_proxy")
 
     def _ended(self, request: Request) -> Attempt | None:
         """The attempt that *request* made; its credentials are taken off."""

@@ -16,7 +16,7 @@ import redis.exceptions
 from pymongo.asynchronous.database import AsyncDatabase
 
 from demo.state import any_port
-from tests.crawling import Fleet, count, ended, said
+from tests.crawling import Fleet, count, ended, open_frontier, said
 from tests.integration.handlers.test_http import certified
 from tests.proxies import BadProxy, proxy_py, tinyproxy
 from tests.sent import gaps, noting
@@ -182,10 +182,13 @@ async def test_while_no_proxy_works_requests_wait_and_then_go_on(
         worker = fleet.start(**QUICK, PROXY_POOLS=pools(f"http://127.0.0.1:{port}"))
         await fleet.until(lambda now: now.counters.delayed >= 2)
         assert site.requested == []
+        async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+            [waiting] = await frontier.inspection.waiting("walk")
         with tinyproxy(tmp_path, port=port):
             status, log = await ended(worker)
         left = await fleet.left()
     assert status == 0
+    assert waiting.why == "every proxy of its pool is in quarantine"
     assert left.states == {"done": 12}
     assert await mongo_database["pages"].count_documents({}) == 12
     assert count(log, "proxy/postponed/homes") >= 2

@@ -103,7 +103,8 @@ def test_columns_that_say_nothing_are_left_out() -> None:
 def test_the_first_line_says_whether_it_is_finished() -> None:
     def said(stats: SpiderStats, workers: int = 1, rate: float = 2.0, **more: Any) -> str:
         ours = [WorkerState("w", 0, {"spider": "s", "pages_per_s": rate, "items_per_s": rate})] * workers
-        return verdict(Snapshot({"s": stats}, {}, {}, 0, 0, 0, more.pop("hosts", []), [], ours, [], None, None, **more))
+        hosts, waits = more.pop("hosts", []), more.pop("waits", [])
+        return verdict(Snapshot({"s": stats}, {}, {}, 0, 0, 0, hosts, waits, ours, [], None, None, **more))
 
     assert said(SpiderStats(done=5)) == "Finished: nothing is queued, leased or delayed."
     assert "not sealed" in said(SpiderStats(done=5), runs=[Run("1", "", "s", "1", "open", 0)])
@@ -115,6 +116,7 @@ def test_the_first_line_says_whether_it_is_finished() -> None:
     assert said(busy, rate=0, held_back=["s is paused"]).startswith("Waiting: requests are held back, see below")
     slow = [HostState("a", 1_000, 10_000, 0, 1, 0, 0, 5, None, 0, 0)]
     assert ": 2 h 47 min." in said(busy, hosts=slow), "as long as the longest queue takes at its host's delay"
+    assert ": 1 d 2 h." in said(busy, waits=[WaitingHost("b", 1, "delayed", 93_600_000)]), "and no host waits longer"
 
 
 def test_many_spiders_and_hosts_fit_a_screen() -> None:
@@ -139,3 +141,10 @@ def test_no_end_is_forecast_while_requests_are_held_back(spider: str | None) -> 
     assert seen.seconds_to_go("another", 5) is None
     assert verdict(seen).endswith("1 worker; 90 requests to go, some of them held back, see below.")
     assert Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None).seconds_to_go(spider) == 450
+
+
+def test_a_wait_of_a_day_is_told_in_hours() -> None:
+    waiting = [WaitingHost("a.example", 1, "delayed (retry)", 86_388_000)]
+    console = Console(width=80, file=io.StringIO(), record=True)
+    console.print(render(Snapshot({"s": SpiderStats(delayed=1)}, {}, {}, 0, 1, 0, [], waiting, [], [], None, None)))
+    assert "next try in 24 h: delayed" in console.export_text()
