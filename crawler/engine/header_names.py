@@ -1,4 +1,5 @@
-"""Remembers how Scrapy writes the names of headers: the same twenty are looked up thirty times per page."""
+"""Remembers how Scrapy writes the names of headers: the same twenty are looked up thirty times per page. And a
+response's headers are copied as they are."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from crawler.caches import Memo
 ENTRIES: Final = 1_000
 LONGEST: Final = 64  # bytes
 
-_normkey, _get = Headers.normkey, Headers.get
+_normkey, _get, _update = Headers.normkey, Headers.get, Headers.update
 
 
 def remembered(self: Headers, key: str | bytes) -> bytes:
@@ -29,8 +30,17 @@ def get(self: Headers, key: str | bytes, def_val: Any = None) -> bytes | None:
     return values[-1] if values else None
 
 
+def update(self: Headers, seq: Any) -> None:
+    """As `Headers.update`, which brings each name and value of other headers into their form again."""
+    if type(seq) is Headers and seq.encoding == self.encoding:
+        dict.update(self, {name: [*values] for name, values in dict.items(seq)})
+    else:
+        _update(self, seq)
+
+
 def install() -> None:
     """Use them for all headers of this process."""
+    Headers.update = update  # type: ignore[method-assign]
     Headers.normkey = remembered  # type: ignore[method-assign]
     Headers.get = get  # type: ignore[method-assign]
 

@@ -9,8 +9,10 @@ from scrapy.http import request
 from w3lib.url import safe_url_string
 
 from crawler.caches import LONGEST, Memo
+from crawler.urls import is_plain
 
 ENTRIES: Final = 16_384
+_ASCII: Final = frozenset({"utf8", "utf-8"})  # encodings, the usual ones, that write plain characters as they are
 
 
 def remembered(url: str, encoding: str = "utf8") -> str:
@@ -24,6 +26,8 @@ def install() -> None:
 
 
 def _escaped(key: tuple[str, str]) -> str:
+    if key[1] in _ASCII and is_plain(key[0]):
+        return key[0]
     escaped = safe_url_string(*key)
     return key[0] if escaped == key[0] else escaped  # one text to keep instead of two
 

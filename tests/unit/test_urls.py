@@ -36,6 +36,49 @@ def test_one_page_has_one_canonical_url(url: str, canonical: str) -> None:
     assert urls.canonicalize(url) == canonical
 
 
+PIECES = (
+    "http:// https:// HTTP:// http://a.example https://b-1.example A.example 127.0.0.1 ü . .. / // /p/1 -_~ "
+    ":80 :443 :8080 :080 :59999 :65536 ?q=1 ?b=2&a ? & % %41 _"
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_plain"),
+    [
+        ("http://127.0.0.2:44869/p/some-thing-1.html", True),
+        ("https://shop.example/a?page=2&size=xl", True),
+        ("https://shop.example", True),
+        ("https://shop.example./", False),
+        ("https://shop.example?page=2", False),
+        ("https://shop.example:65536/", False),
+        ("https://user@shop.example/", False),
+        ("https://shop.example/a#b", False),
+        ("https://shop.example/%41", False),
+        ("https://shop.example/a\n", False),
+        ("https://" + "a" * 64 + ".example/", False),
+        ("/a", False),
+    ],
+)
+def test_most_links_are_plain(url: str, is_plain: bool) -> None:
+    assert urls.is_plain(url) is is_plain
+
+
+def answer(call: Callable[[str], str], url: str) -> str | None:
+    try:
+        return call(url)
+    except (MessageError, ValueError):
+        return None
+
+
+@given(st.lists(st.sampled_from(PIECES.split()), max_size=7).map("".join))
+def test_plain_urls_are_read_as_all_others_are(url: str) -> None:
+    marked = f"{url}#x"  # no fragment is plain
+    assert answer(urls.canonicalize, url) == answer(urls.canonicalize, marked)
+    assert answer(urls.group, url) == answer(urls.group, marked)
+    checked = answer(urls.check, url)
+    assert answer(urls.check, marked) == (checked and f"{checked}#x")
+
+
 @given(
     path=st.text(alphabet="abcXYZ019-._~/%äß", max_size=30),
     query=st.lists(st.tuples(st.text("abc", min_size=1, max_size=3), st.text("xyzä &=", max_size=4)), max_size=4),

@@ -19,6 +19,7 @@ ENCODINGS = ["utf-8", "latin-1", "utf-16"]
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Headers, "normkey", header_names._normkey)
     monkeypatch.setattr(Headers, "get", header_names._get)
+    monkeypatch.setattr(Headers, "update", header_names._update)
     header_names.install()
 
 
@@ -41,6 +42,21 @@ def test_headers_are_written_and_found_as_with_scrapys_own(encoding: str) -> Non
                 assert ours == told(lambda: header_names._get(headers, asked, default))  # noqa: B023
     number: Any = {5: "value"}
     assert told(lambda: Headers(number, encoding=encoding)) is AttributeError
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_copied_headers_are_as_with_scrapys_own_and_apart(encoding: str) -> None:
+    first = Headers([("Set-Cookie", "a"), ("set-cookie", b"b"), ("Empty", []), ("X-É", "é")])
+    ours, theirs = Headers({"Empty": "e", "Other": "o"}, encoding=encoding), Headers(encoding=encoding)
+    theirs.setlist("Empty", ["e"])
+    theirs.setlist("Other", ["o"])
+    ours.update(first)
+    header_names._update(theirs, first)
+    assert list(dict.items(ours)) == list(dict.items(theirs))
+    assert (ours.encoding, first.getlist("Set-Cookie")) == (encoding, [b"a", b"b"])
+    ours.appendlist("Set-Cookie", [b"c"])
+    assert first.getlist("Set-Cookie") == [b"a", b"b"]
 
 
 @pytest.mark.usefixtures("installed")

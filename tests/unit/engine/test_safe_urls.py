@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.http import request
@@ -11,7 +11,10 @@ from w3lib.url import safe_url_string
 
 from crawler.engine import safe_urls
 
-WORDS = "http:// https:// a.example ü.example user:p@ / ? # % %41 %zz é ツ [::1] :80 |"
+WORDS = (
+    "http:// https:// a.example ü.example user:p@ / ? # % %41 %zz é ツ [::1] :80 | "
+    "http://b-1.example :080 :59999 :65536 /a-b_c~/1. ?x=y&z=.."
+)
 PARTS = st.sampled_from([*WORDS.split(), " ", "\t", ""])
 URLS = st.lists(PARTS, max_size=8).map("".join)
 
@@ -22,7 +25,9 @@ class Smart(str):
     __slots__ = ("page",)
 
 
-@given(URLS, st.sampled_from(["utf8", "utf-8", "latin-1", "cp1251"]))
+@example("http://a.example?x=y", "utf-8")
+@example("http://a.example:59999/x?y=z", "utf-16")
+@given(URLS, st.sampled_from(["utf8", "utf-8", "latin-1", "cp1251", "utf-16"]))
 def test_urls_are_escaped_as_by_w3lib(url: str, encoding: str) -> None:
     def of(escape: object) -> object:
         try:
