@@ -8,17 +8,28 @@ some links.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Final
 
 from crawler.entities import unescape
 from crawler.lazy import cached_property
-from crawler.policy.page_text import bones, condensed, has_more, in_utf8, is_html, is_robots_txt, prose, visible_text
+from crawler.policy.block_vendors import HINTS, KINDS, MARKS, TOLD_ROBOTS, TRACES, VENDORS, WORDS, Vendor
+from crawler.policy.page_text import (
+    bones,
+    condensed,
+    has_more,
+    in_utf8,
+    is_html,
+    is_robots_txt,
+    prose,
+    unframed,
+    unquoted,
+    visible_text,
+    width,
+    without_listings,
+)
 from crawler.policy.shells import carries_data
-from crawler.policy.signs import Phrasings, Signs
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
@@ -26,23 +37,38 @@ MAX_CLOSED: Final = 100  # most elements of a block page above SCRIPT_BYTES
 SCRIPT_BYTES: Final = 65_536
 MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700
+BRIEF_TEXT: Final = 400
 NO_TEXT: Final = 40
 NO_PAGE_BYTES: Final = 3_000
+FRAMED_BYTES: Final = 65_536  # of a page in its site's design that may be a refusal inside
+MAX_SHOWN: Final = 2  # pictures beside a refusal
+MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
 STUB_BYTES: Final = 65_536
 LONG_SCRIPT: Final = 4_096
 STUB_TEXT: Final = 200  # a note for visitors without scripts
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
-KINDS: Final = ("challenge", "captcha", "denial")
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 428, 429, 430, 456, 498, 503, 999})
 OWN: Final = frozenset({428, 430, 456, 498, 999})  # statuses that say little but this
 
 _OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
+_FIELD: Final = re.compile(rb"""<input\b[^>]*\btype\s*=\s*["']?text|<label\b""", re.IGNORECASE)
 _UNINDEXED: Final = (b"oindex", b"NOINDEX")
 _SELLS: Final = re.compile(
     r"(?:[€$£¥₹₽]|\b(?:eur|usd|gbp|chf))\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)"
 )  # in the text
+_PARTS: Final = (b"<p>", b"<p ", b"<img")
+_ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '"reason"', '"code"', '"status"')
+_REFUSES: Final = re.compile(
+    r"\b40[36]\b|forbidden|denied|blocked|rejected|not acceptable|refus|verweigert|blockiert|gesperrt|"
+    r"denegad|negad|bloque|bloccat|geweigerd|odepřen|odmow|odmów|запрещ|отказано|заблок|engellen|拒|禁止|拦截|차단|거부|ditolak"
+)
+_INCIDENT: Final = re.compile(
+    r"\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|\b\d{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{14,}|\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+|"
+    r"\b(?:reference|incident|support|request|event|ray|case|trace)[ -]?(?:id|number|code|no\b|#)"
+    r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-"
+)
 # How titles begin of pages that tell about such pages.
 _TELLS: Final = (
     "what ", "how ", "why ", "when ", "was ist ", "wie ", "warum ", "qué ", "que es ", "cómo ", "qu'est", "comment ",
@@ -63,22 +89,8 @@ class Block:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Vendor:
-    """The signs of one vendor, from blocks.toml."""
-
-    name: str
-    marks: Mapping[str, Signs]  # by kind; these and traces are looked for in the source
-    stub: tuple[tuple[bytes, ...], ...]
-    trace: Signs
-    told: tuple[bytes, ...]
-    words: Phrasings
-    hints: Phrasings
-    decisive: Mapping[str, tuple[str, ...]]
-
-    def kind(self, source: bytes) -> str:
-        """The kind of page that a mark of this vendor makes *source*, or ""."""
-        return next((kind for kind, marks in self.marks.items() if marks.any_in(source)), "")
+ACCEPTED: Final = 202
+_EMPTY_BLOCK: Final = Block("amazon", KINDS[0])  # no page is empty and yet to come
 
 
 class _Page:
@@ -86,21 +98,22 @@ class _Page:
 
     def __init__(self, status: int, headers: Mapping[Any, Any], body: bytes, title: str, *, linked: bool) -> None:
         self.headers = headers
-        self.title = title
+        self.title = unquoted(title)
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
-        self.source = body[:LINKED_BYTES] if linked else condensed(body)
+        self.source = body[:LINKED_BYTES] if linked else without_listings(condensed(body))
 
     @cached_property
     def marked(self) -> tuple[Vendor, str] | None:
         """The first vendor whose mark the page bears, and the kind of page that it indicates."""
-        if not _MARKS.any_in(self.source):
+        if not MARKS.any_in(self.source):
             return None
-        return next((vendor, kind) for vendor in VENDORS if (kind := vendor.kind(self.source)))
+        source = unquoted(self.source.decode("utf-8", "replace"), is_source=True).encode()
+        return next(((vendor, kind) for vendor in VENDORS if (kind := vendor.kind(source))), None)
 
     @cached_property
     def traced(self) -> Vendor | None:
-        if not _TRACES.any_in(self.source):
+        if not TRACES.any_in(self.source):
             return None
         return next(vendor for vendor in VENDORS if vendor.trace.any_in(self.source))
 
@@ -114,8 +127,13 @@ class _Page:
         return visible_text(self.source.decode("utf-8", "replace"))
 
     @cached_property
+    def spoken(self) -> str:
+        """Its text in its own words."""
+        return self.text if self.text.startswith(("{", "[")) else unquoted(self.text)
+
+    @cached_property
     def is_bare(self) -> bool:
-        return not self._linked and (len(self.text) <= MAX_TEXT or prose(self.text) <= MAX_TEXT)
+        return not self._linked and (width(self.text) <= MAX_TEXT or prose(self.text) <= MAX_TEXT)
 
     @cached_property
     def is_empty(self) -> bool:
@@ -124,17 +142,25 @@ class _Page:
     @cached_property
     def is_short(self) -> bool:
         """Whether the page says little more than one thing."""
-        return len(self.text) <= SHORT_TEXT
+        return width(self.text) <= SHORT_TEXT
+
+    @cached_property
+    def is_refusal(self) -> bool:
+        """Whether its title refuses, and its text is little but the number of an incident: servers of their own accord
+        give none."""
+        refuses = _REFUSES.search(self.title) is not None
+        return refuses and width(self.text) <= BRIEF_TEXT and _INCIDENT.search(self.text) is not None
 
     @cached_property
     def serves(self) -> int:
-        """Points for serving visitors: 3 for a login, sign-up or contact form, or a title that promises to tell;
-        2 for data; 2 for prices; 1 for machine-readable statements."""
-        is_data = self.text.startswith(("{", "["))
+        """Points for serving visitors: 4 for prices; 3 for a login, sign-up or contact form, or a title that promises
+        to tell; 2 for data; 1 for machine-readable statements."""
+        is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
+        is_data = self.text.startswith(("{", "[")) and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None
         tells = self.title.startswith(_TELLS)
-        promised = 2 * (is_data + sells) + 3 * tells
-        return 3 * bool(_OWN_FORM.search(self.source)) + promised + _any(_OWN_DATA, self.source)
+        asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
+        return 4 * sells + 3 * (asks + tells) + 2 * is_data + _any(_OWN_DATA, self.source)
 
     @property
     def is_linked(self) -> bool:
@@ -161,35 +187,55 @@ class _Page:
         """Points for its wording: 2 for words to a robot in title or text; 1 for words in both, or a hint on a short
         page; 1 more if all its text hints at it."""
         words = [bool(said) for said in self.told_robots]
-        hints = [self.is_short and _HINTS.any_in(where) for where in (self.title, self.text)]
+        hints = [self.is_short and HINTS.any_in(where) for where in (self.title, self.spoken)]
         all_hint = any(hints) and (hints[0] or not self.title) and (hints[1] or not self.text)
-        return 2 * any(words) + (any(hints) or all(words)) + all_hint
+        return 2 * (any(words) or self.is_refusal) + (any(hints) or all(words)) + all_hint
 
     @cached_property
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:
         """The vendors of the words to a robot in title and text."""
-        return _saying(self.title), _saying(self.text)
+        return _saying(self.title), _saying(self.spoken)
 
     def hinting(self) -> Vendor | None:
-        said = f"{self.title} {self.text}"
-        return next(vendor for vendor in VENDORS if vendor.hints.any_in(said)) if _HINTS.any_in(said) else None
+        said = f"{self.title} {self.spoken}"
+        return next(vendor for vendor in VENDORS if vendor.hints.any_in(said)) if HINTS.any_in(said) else None
 
 
 def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Block | None:  # noqa: ARG001
     """The block that this response is, or None for a page. *headers* are Scrapy's or a map; *body* is decompressed.
 
-    Known weakness: a block page in the site's own design, with its menu and without a vendor's marks, passes as a page;
-    `required` elements in the domain's rules catch those.
+    Known weakness: a refusal in the site's own design passes as a page if its words are of no known kind, or it has
+    many paragraphs or pictures; `required` elements in the domain's rules catch those.
     """
+    if not body:
+        return _decided(_Page(status, headers, body, "", linked=False)) or (
+            _EMPTY_BLOCK if status == ACCEPTED else None
+        )
     body = in_utf8(body)
     title = _title(body)
-    suspicious = status in STATUSES or (title != "" and _WORDS.any_in(title))
+    suspicious = status in STATUSES or (title != "" and WORDS.any_in(title))
     linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)
-    if not suspicious and (not body or linked or _has_content(body) or is_robots_txt(body)):
+    framed = linked and _may_refuse(body)
+    if not suspicious and not framed and (linked or _has_content(body) or is_robots_txt(body)):
         return None
     page = _Page(status, headers, body, title, linked=linked)
     if suspicious and (decisive := _decided(page)) is not None:
         return decisive
+    if (block := _weighed(page)) is not None or not framed:
+        return block
+    return _in_frame(_Page(status, headers, unframed(body), title, linked=False))
+
+
+def _may_refuse(body: bytes) -> bool:
+    """Whether a page with many links may say nothing but a refusal, by a check that costs next to nothing."""
+    return len(body) <= FRAMED_BYTES and not any(has_more(body, part, MAX_PARTS) for part in _PARTS)
+
+
+def _in_frame(page: _Page) -> Block | None:
+    """As _weighed, for a site's frame: only words count, and most of its text has to be the refusal."""
+    in_text = page.is_short and (page.told_robots[1] is not None or HINTS.any_in(page.spoken))
+    if not in_text or page.says < ENOUGH - 1 or page.source.count(b"<img") > MAX_SHOWN:
+        return None
     return _weighed(page)
 
 
@@ -268,7 +314,7 @@ def _title(body: bytes) -> str:
 
 
 def _saying(where: str) -> Vendor | None:
-    if not where or not _TOLD_ROBOTS.any_in(where):
+    if not where or not TOLD_ROBOTS.any_in(where):
         return None
     return next(vendor for vendor in VENDORS if vendor.words.any_in(where))
 
@@ -282,29 +328,3 @@ def _any(signs: Iterable[Any], where: Any) -> bool:
 
 def _all(signs: Iterable[bytes], where: bytes) -> bool:
     return all(sign in where for sign in signs)
-
-
-def _load() -> tuple[Vendor, ...]:
-    tables = tomllib.loads((files("crawler.policy") / "blocks.toml").read_text("utf-8"))
-    return tuple(
-        Vendor(
-            name,
-            {kind: Signs(table[kind]) for kind in KINDS if kind in table},
-            stub=tuple(tuple(map(str.encode, signs)) for signs in table.get("stub", ())),
-            trace=Signs(table.get("trace", ())),
-            told=tuple(told.encode() for told in table.get("told", ())),
-            words=Phrasings(table.get("words", ())),
-            hints=Phrasings(table.get("hints", ())),
-            decisive={header: tuple(values) for header, values in table.get("decisive", {}).items()},
-        )
-        for name, table in tables.items()
-    )
-
-
-VENDORS: Final = _load()  # the generic one last
-# Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
-_MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
-_TRACES: Final = Signs(trace for vendor in VENDORS for trace in vendor.trace)
-_TOLD_ROBOTS: Final = Phrasings(words for vendor in VENDORS for words in vendor.words)
-_WORDS: Final = Phrasings(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
-_HINTS: Final = Phrasings(hint for vendor in VENDORS for hint in vendor.hints)

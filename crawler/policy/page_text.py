@@ -25,6 +25,11 @@ _UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title", "text
 _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul", "label", "table"))
 _HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
+_FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|a)\b[^>]*>", re.IGNORECASE)
+_CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre)\b", re.IGNORECASE)
+_QUOTED: Final = re.compile("“[^“”]{1,200}”|„[^„“”]{1,200}[“”]|«[^«»]{1,200}»|「[^「」]{1,200}」|『[^『』]{1,200}』")
+_STRAIGHT: Final = re.compile(r"(?<![^\s(])\"(?!http)[^\"]{1,100}\"(?![^\s.,;:!?)])")
+_WIDE: Final = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]")
 _FLESH: Final = re.compile(rb"<(?:(script|style|noscript)\b|!--)", re.IGNORECASE)
 
 
@@ -120,6 +125,44 @@ def bones(body: bytes) -> bytes:
         if at < 0:
             return b"".join(kept)
     return b"".join([*kept, body[at:]])
+
+
+def unframed(body: bytes) -> bytes:
+    """*body* without its header, footer, menus, lists and links: what a page says inside its site's design."""
+    kept, at, depth = list[bytes](), 0, 0
+    for tag in _FRAME.finditer(body):
+        if not depth:
+            kept.append(body[at : tag.start()])
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        at = tag.end()
+    return b"".join([*kept, b"" if depth else body[at:]])
+
+
+def unquoted(text: str, *, is_source: bool = False) -> str:
+    """*text* without what it quotes, other than addresses: who quotes a refusal tells about it. In a source, straight
+    quotation marks hold attributes."""
+    text = text if text.isascii() else _QUOTED.sub(" ", text)
+    return text if is_source else _STRAIGHT.sub(" ", text)
+
+
+def without_listings(body: bytes) -> bytes:
+    """*body* without the code that it shows to its reader."""
+    at, kept = 0, list[bytes]()
+    while (shown := _CODE_SHOWN.search(body, at)) is not None:
+        end = body.find(b"</" + shown[1], shown.end())
+        end = len(body) if end < 0 else end
+        kept.append(body[at : shown.end()])
+        if shown[1].lower() == b"pre" and not any(
+            sign in body[shown.end() : end] for sign in (b"&lt;", b"<code", b"{")
+        ):
+            kept.append(body[shown.end() : end])  # firewalls show their reasons so
+        at = end
+    return b"".join([*kept, body[at:]])
+
+
+def width(text: str) -> int:
+    """The length of *text*, in which a Chinese, Japanese or Korean character counts as two letters."""
+    return len(text) if text.isascii() else len(text) + len(_WIDE.findall(text))
 
 
 def _closed(html: str, name: str, at: int) -> int:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 import re2
 
 PARTED_BYTES: Final = 8_192
+SENTENCE_BYTES: Final = 1_024  # of a menu without full stops
+SPREAD: Final = 3
+MOST_SENTENCES: Final = 200
+_END: Final = re.compile("[!?]|。|！|？|[.](?= )".encode())
 _NOTHING: Final = r"[^\x00-\x{10FFFF}]"  # a pattern that matches nowhere
 _REST: Final = r"(?:[^.!?。！？]|[.][^ ])*"  # of a sentence; `1.2.3.4` does not end one
 _ROOMY: Final = re2.Options()
@@ -32,32 +36,58 @@ class Signs(tuple[str, ...]):  # noqa: SLOT001 - a tuple can have no slot for th
 
 
 class Phrasings:
-    """Signs in which `[a|b]` stands for either text, and `*` for anything within a sentence.
+    """Signs in which `[a|b]` stands for either text, `*` for anything within a sentence, and ` & ` between parts says
+    that one sentence has them all, in any order; three parts or more may be spread over two sentences.
 
-    Those with `*` are tried one by one, and only if what ends one of them is there: in one pattern, RE2 would have to
+    Those with `*` or `&` are tried one by one, and only if a part of them is there: in one pattern, RE2 would have to
     keep a state for each combination of beginnings that it has seen.
     """
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self._phrases = tuple(phrases)
-        self._parted = [phrase.replace("* ", "*") for phrase in self._phrases if "*" in phrase]
-        self._whole = Signs(one for phrase in self._phrases if "*" not in phrase for one in _each(phrase))
-        ends = (one for phrase in self._parted for one in _each(phrase.rpartition("*")[2]))
-        self._near = Signs((*self._whole, *ends))  # nearly every text has none of them
+        plain = [phrase for phrase in self._phrases if " & " not in phrase]
+        self._joint = [tuple(map(_part, phrase.split(" & "))) for phrase in self._phrases if " & " in phrase]
+        self._parted = [phrase.replace("* ", "*") for phrase in plain if "*" in phrase]
+        self._whole = Signs(one for phrase in plain if "*" not in phrase for one in _each(phrase))
+        self._ends = Signs(one for phrase in self._parted for one in _each(phrase.rpartition("*")[2]))
+        self._firsts = Signs(dict.fromkeys(one for parts in self._joint for one in parts[0]))
+        self._near = Signs((*self._whole, *self._ends, *self._firsts))  # nearly every text has none of them
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._phrases)
 
     def any_in(self, where: str) -> bool:
-        """Whether one of them is in *where*; those with `*`, in its first PARTED_BYTES."""
-        source = where.encode("utf-8", "replace")
+        """Whether one of them is in *where*; those with `*` or `&`, in its first PARTED_BYTES."""
+        source = b" " + where.encode("utf-8", "replace") + b" "
         return self._near.any_in(source) and (
-            self._whole.any_in(source) or any(search(source[:PARTED_BYTES]) is not None for search in self._searches)
+            self._whole.any_in(source) or self._any_parted(source) or self._any_joint(source[:PARTED_BYTES])
         )
+
+    def _any_parted(self, source: bytes) -> bool:
+        return self._ends.any_in(source) and any(search(source[:PARTED_BYTES]) is not None for search in self._searches)
+
+    def _any_joint(self, source: bytes) -> bool:
+        if not self._firsts.any_in(source):
+            return False
+        there = cache(lambda part: part.any_in(source))
+        return any(all(map(there, parts)) and _agree(parts, source) for parts in self._joint)
 
     @cached_property
     def _searches(self) -> list[Callable[[bytes], object]]:
         return [re2.compile(_REST.join(map(_either, phrase.split("*")))).search for phrase in self._parted]
+
+
+def _agree(parts: tuple[Signs, ...], text: bytes) -> bool:
+    """Whether a sentence has all *parts*."""
+    sentences = [b" " + sentence + b" " for sentence in _END.split(text, MOST_SENTENCES)[:MOST_SENTENCES]]
+    pairs = zip(sentences, [*sentences[1:], b""], strict=True)
+    spans = sentences if len(parts) < SPREAD else [one + two for one, two in pairs]
+    return any(all(part.any_in(span[:SENTENCE_BYTES]) for part in parts) for span in spans)
+
+
+@cache
+def _part(phrase: str) -> Signs:
+    return Signs(_each(phrase))
 
 
 def _each(phrase: str) -> Iterator[str]:

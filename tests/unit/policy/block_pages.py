@@ -456,3 +456,76 @@ PAGES += (
     ),
     Answer("maintenance", "", page("Maintenance", "<h1>We will be back soon</h1><p>Please try again later.</p>")),
 )
+
+
+def framed(title: str, body: str) -> str:
+    """A shop's design with *body* inside."""
+    links = "".join(f"<li><a href=/{n}>Lamps {n}</a></li>" for n in range(9))
+    return page(
+        title,
+        f"<header><a href=/>Lamps</a></header><nav><ul>{links}</ul></nav><main>{body}</main>"
+        f"<footer><ul>{links}</ul></footer>",
+    )
+
+
+TOO_MANY = "<h1>Sorry</h1><p>Too many requests came from your network. Please try again in an hour.</p>"
+BLOCKS += (
+    Answer("a refusal in a shop's design", "captcha", framed("Lamps", TOO_MANY)),
+    Answer("the same, as an error", "captcha", framed("Lamps", TOO_MANY), 403),
+    Answer(
+        "a country in a shop's design", "captcha", framed("Blocked", "<h1>We blocked access from your country.</h1>")
+    ),
+    Answer("a limit, for an app", "captcha", '{"code": 1, "message": "Rate limit exceeded, retry in a minute"}', 429),
+    Answer("an incident", "captcha", page("403 Forbidden", "<p>Forbidden</p><p>0123456789abcdef0123</p>"), 403),
+    Answer("an incident, as a page", "captcha", page("Denied", "<p>Denied</p><p>Incident ID: 1234-5678-9</p>")),
+    Answer("nothing yet", "amazon", "", 202),
+    Answer("a queue", "queue-it", page("Queue", "<p>You are now in line. Users ahead of you: 7.</p>")),
+    Answer("a gateway", "azure", page("403 Forbidden", "403 Forbidden<hr>Microsoft-Azure-Application-Gateway/v2"), 403),
+    Answer("a number", "cloudflare", "error code: 1010", 403),
+    Answer("a rule", "haproxy", "<html><body>Request forbidden by administrative rules.</body></html>", 403),
+    Answer("a cache", "fastly", page("Error", "<h1>Error 403 No</h1><p>Varnish cache server</p>"), 403),
+)
+
+# Parts of a refusal put together as no vendor is known to.
+NEW_WORDS = """
+Hm|Automatische Zugriffe erkannt. Bitte später noch einmal.
+Lamps|Troppe richieste dal tuo indirizzo.
+Lamps|We could not make sure that a human visitor sent this.
+Lamps|Vaše adresa? Z vaší sítě přichází neobvyklý provoz.
+Lampes|Votre visite ressemble à celle d'un programme : elle semble automatisée.
+Lamper|Vi har oppdaget uvanlig trafikk.
+Lampen|Uw verzoek? Om veiligheidsredenen is de toegang geweigerd.
+Lampy|Z twojej sieci dostaliśmy zbyt wiele zapytań.
+Лампы|Из соображений безопасности доступ запрещён.
+Lambalar|Ağınızdan çok fazla istek geldi.
+ランプ|短時間に多数のアクセスがあったため、表示を制限しています。
+램프|비정상적인 접근이 감지되었습니다.
+Lampu|Kami mendeteksi aktivitas tidak wajar dari jaringan Anda.
+灯|您的网络请求过于频繁，请稍后再试。
+"""
+BLOCKS += tuple(
+    Answer(f"new words: {text}", "captcha", page(title, f"<p>{text}</p>"))
+    for title, _, text in (line.partition("|") for line in NEW_WORDS.strip().splitlines())
+)
+PAGES += (
+    Answer("an empty list in a shop's design", "", framed("Lamps", "<h1>No lamps found</h1><p>Try other words.</p>")),
+    Answer("members only in a design", "", framed("Members", "<p>This page is for members. Log in.</p>"), 403),
+    Answer(
+        "a lamp in a shop's design", "", framed("Lamp", f"<p>Blocked by your network? Call us.</p>{'<img src=a>' * 3}")
+    ),
+    Answer("a quoted title", "", page('curl gets "Just a moment..."', "<p>My browser gets the page. Why?</p>")),
+    Answer("a quoted refusal", "", page("Signs", "<p>“Your IP address has been blocked” is no help to anybody.</p>")),
+    Answer("a listing", "", page("Docs", "<h1>Reference</h1><pre>&lt;script&gt;window.gokuProps = {}</pre>")),
+    Answer(
+        "a form that asks who sends it",
+        "",
+        page("Cita", "<form><label>Nombre</label><label>Día</label></form><p>Confirma que no eres un robot.</p>"),
+    ),
+    Answer(
+        "an article in Chinese",
+        "",
+        page("验证码", "<p>验证码：网站如何区分真人和爬虫。</p>" + "<p>灯很好看。</p>" * 80),
+    ),
+    Answer("a dead gateway", "", page("502 Bad Gateway", "502<hr>Microsoft-Azure-Application-Gateway/v2"), 502),
+    Answer("accepted", "", '{"job": 7}', 202),
+)

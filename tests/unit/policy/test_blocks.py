@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scrapy.http import Headers
 
 from benchmarks import blocks as benchmark
-from crawler.policy.blocks import KINDS, VENDORS, Block, detect
+from crawler.policy.block_vendors import KINDS, VENDORS
+from crawler.policy.blocks import Block, detect
 from crawler.policy.page_text import has_more, is_robots_txt, visible_text
 from crawler.policy.shells import is_shell
 from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page

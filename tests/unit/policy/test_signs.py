@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.policy.signs import PARTED_BYTES, Phrasings, Signs
+from crawler.policy.signs import MOST_SENTENCES, PARTED_BYTES, Phrasings, Signs
 
 TEXTS = st.text(alphabet="ab.$|é", max_size=6)
 
@@ -39,3 +39,17 @@ def test_a_long_text_costs_no_more_than_its_start() -> None:
     phrases = Phrasings(["ip * blocked"])
     assert phrases.any_in("ip blocked" + " x" * PARTED_BYTES)
     assert not phrases.any_in("x " * PARTED_BYTES + "ip blocked")
+
+
+def test_parts_of_a_phrase_may_come_in_any_order_within_a_sentence() -> None:
+    phrases = Phrasings(["[your net|your ip] & [blocked|banned]", "robot & sure & not"])
+    assert phrases.any_in("blocked: your ip")
+    assert phrases.any_in("your net 1.2.3.4 was banned")
+    assert not phrases.any_in("this is your ip. drains get blocked")
+    assert phrases.any_in("are you a robot? we are not yet sure")  # three parts: two sentences
+    assert not phrases.any_in("a robot. a lamp. we are not sure")
+    assert not phrases.any_in("x " * PARTED_BYTES + "your ip is blocked")
+
+
+def test_a_phrase_is_sought_in_a_bounded_number_of_sentences() -> None:
+    assert not Phrasings(["ip & blocked"]).any_in("ip. " * MOST_SENTENCES + "blocked. ip blocked")

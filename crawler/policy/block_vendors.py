@@ -1,0 +1,64 @@
+"""The vendors of block pages and their signs, from blocks.toml. Pure."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+from crawler.policy.signs import Phrasings, Signs
+
+KINDS: Final = ("challenge", "captcha", "denial")
+_CLASS: Final = re.compile(r"\{\w+\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """The signs of one vendor, from blocks.toml."""
+
+    name: str
+    marks: Mapping[str, Signs]  # by kind; these and traces are looked for in the source
+    stub: tuple[tuple[bytes, ...], ...]
+    trace: Signs
+    told: tuple[bytes, ...]
+    words: Phrasings
+    hints: Phrasings
+    decisive: Mapping[str, tuple[str, ...]]
+
+    def kind(self, source: bytes) -> str:
+        """The kind of page that a mark of this vendor makes *source*, or ""."""
+        return next((kind for kind, marks in self.marks.items() if marks.any_in(source)), "")
+
+
+def _load() -> tuple[Vendor, ...]:
+    tables = tomllib.loads((files("crawler.policy") / "blocks.toml").read_text("utf-8"))
+    classes = {f"{{{name}}}": f"[{'|'.join(parts)}]" for name, parts in tables.pop("classes").items()}
+
+    def phrasings(phrases: Iterable[str]) -> Phrasings:
+        return Phrasings(_CLASS.sub(lambda found: classes[found[0]], phrase) for phrase in phrases)
+
+    return tuple(
+        Vendor(
+            name,
+            {kind: Signs(table[kind]) for kind in KINDS if kind in table},
+            stub=tuple(tuple(map(str.encode, signs)) for signs in table.get("stub", ())),
+            trace=Signs(table.get("trace", ())),
+            told=tuple(told.encode() for told in table.get("told", ())),
+            words=phrasings(table.get("words", ())),
+            hints=phrasings(table.get("hints", ())),
+            decisive={header: tuple(values) for header, values in table.get("decisive", {}).items()},
+        )
+        for name, table in tables.items()
+    )
+
+
+VENDORS: Final = _load()  # the generic one last
+# Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
+MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
+TRACES: Final = Signs(trace for vendor in VENDORS for trace in vendor.trace)
+TOLD_ROBOTS: Final = Phrasings(words for vendor in VENDORS for words in vendor.words)
+WORDS: Final = Phrasings(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
+HINTS: Final = Phrasings(hint for vendor in VENDORS for hint in vendor.hints)
