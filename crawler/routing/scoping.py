@@ -33,11 +33,16 @@ class Scopes:
         self._domains = domains
         self.usual = ScopeRules(self._common, domains)
         self._runs: dict[str, ScopeRules] = {}  # by generation
+        self._unsure: set[str] = set()  # of these: to be asked for again
         self.budgeted = False  # whether a run has its own budget
 
     def knows(self, generation: str) -> bool:
-        """Whether `learn` has seen that run."""
-        return generation in self._runs
+        """Whether `learn` has seen that run, since the last `forget`."""
+        return generation in self._runs and generation not in self._unsure
+
+    def forget(self) -> None:
+        """Redis may have lost its runs, and given their numbers to others. Pages in work keep the scopes they had."""
+        self._unsure = set(self._runs)
 
     def of(self, generation: str) -> ScopeRules:
         """The scope of that run."""
@@ -45,8 +50,9 @@ class Scopes:
 
     def learn(self, generation: str, given: str) -> None:
         """Note the scope that a run was *given*, "" for none; an invalid one is ignored, which is logged."""
-        if len(self._runs) >= MOST_RUNS:
-            self._runs.clear()
+        self._unsure.discard(generation)
+        if generation not in self._runs and len(self._runs) >= MOST_RUNS:
+            del self._runs[next(iter(self._runs))]
         try:
             self._runs[generation] = self.given(given) if given else self.usual
             self.budgeted = self.budgeted or self.budget_of(given) is not None

@@ -39,6 +39,10 @@ class PlainRunIds:
         self._clock = clock
         self._asked: dict[str, float] = {}  # when, by generation
 
+    def forget(self) -> None:
+        """Redis may have lost its runs: ask with the next lease."""
+        self._asked.clear()
+
     async def learn(self, leases: Iterable[Lease]) -> None:
         """Know the run of *leases*, which this worker holds now besides those of the book and the buffer."""
         plain = {lease.generation for lease in leases if not is_run_generation(lease.generation)}

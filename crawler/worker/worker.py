@@ -191,7 +191,12 @@ class Worker:
             logger.info("Crawl %s of %s %s, run %s", joined.generation, spider.name, words, run.id)
 
     def _listen(self) -> None:
-        for forget in (self.dupefilter.clear, self.tiers.forget, self.maintenance.forget, self.frontier.state_anew):
+        runs = self.prefetcher.runs
+        assert runs is not None
+        for forget in (
+            *(self.dupefilter.clear, self.tiers.forget, self.maintenance.forget, self.frontier.state_anew),
+            *(self.queue.encoder.scopes.forget, runs.forget),
+        ):
             self.losses.listen(forget)
         self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.forget
         connection.on_drop(self.frontier.client, self.losses.forget)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import redis.asyncio
@@ -36,6 +37,23 @@ async def test_what_is_pushed_again_after_a_loss_is_crawled_again(fleet: Fleet) 
         worker.kill()
     assert sorted(site.requested) == sorted(["/", *LINKS] * 3 + ["/robots.txt"] * 2)
     assert worker.log.count("Redis has lost its data") == 1
+
+
+async def test_a_run_that_is_given_a_lost_ones_number_has_a_scope_of_its_own(fleet: Fleet) -> None:
+    with Site(pages()) as site:
+        worker = fleet.start(**PATIENT)
+        await fleet.workers(1)
+        for scope, found in (('{"pages": 1}', 1), ("{}", 11)):
+            before = len(site.requested)
+            pushed = await asyncio.to_thread(
+                fleet.runner.run, "push", "walk", site.url("/"), "--scope", scope, *fleet.options()
+            )
+            assert pushed.returncode == 0, pushed.stderr
+            await site.asked(before + found)
+            await fleet.until(lambda now: now.counters.done == len(site.requested) - before)  # noqa: B023
+            await lose(fleet, "*", drop=False)
+        worker.kill()
+    assert sorted(site.requested) == sorted(["/", "/", *LINKS])
 
 
 async def lose(fleet: Fleet, lost: str, *, drop: bool) -> None:

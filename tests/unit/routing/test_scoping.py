@@ -85,4 +85,17 @@ def test_only_so_many_runs_are_remembered() -> None:
     for number in range(250):
         made.learn(str(20261122000001 + number), '{"depth": 1}')
     assert made.knows("20261122000250")
+    assert made.knows("20261122000240"), "the oldest ones are forgotten"
     assert not made.knows(RUN)
+
+
+def test_a_run_whose_number_may_be_anothers_is_asked_for_again_and_scoped_until_then() -> None:
+    made = scopes()
+    made.learn(RUN, '{"depth": 1}')
+    before = made.of(RUN)
+    made.forget()
+    assert not made.knows(RUN)
+    assert made.of(RUN) is before
+    made.learn(RUN, "")
+    assert made.knows(RUN)
+    assert made.of(RUN) is made.usual

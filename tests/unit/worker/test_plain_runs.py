@@ -60,3 +60,11 @@ async def test_a_run_with_a_generation_of_its_own_is_known_by_that() -> None:
     await bench.lease("old")
     assert (bench.asked, bench.book.run_of("20261122000007")) == (["old"], "20261122-7")
     assert bench.book.run_of("old") is None
+
+
+async def test_asked_again_when_redis_may_have_lost_its_runs() -> None:
+    bench = Bench()
+    bench.buffer.append(await bench.lease())
+    bench.ids.forget()
+    await bench.lease()
+    assert (bench.asked, bench.book.run_of("0")) == (["0", "0"], "20261122-2")
