@@ -365,7 +365,8 @@ class Model:
         else:
             host.bad += 1
         is_fault = report.fault or (report.status >= 500 and not (report.status == 503 and report.retry_after_ms))
-        return self._judge(host, min(wire, granted), report.status, is_fault=is_fault, complains=complains)
+        wire, asked = min(wire, granted), report.retry_after_ms
+        return self._judge(host, wire, report.status, is_fault=is_fault, complains=complains, retry_after=asked)
 
     def back_off(self, name: str, elapsed: int, status: int, *, again: bool) -> int:
         """A block page under a status that was reported."""
@@ -378,10 +379,12 @@ class Model:
         opened = self._judge(host, wire, 0, is_fault=False, complains=True)
         return -opened if opened > 1 else int(max(0, host.blocked - self.now))
 
-    def _judge(self, host: Host, wire: float, status: int, *, is_fault: bool, complains: bool) -> int:
+    def _judge(
+        self, host: Host, wire: float, status: int, *, is_fault: bool, complains: bool, retry_after: float = 0
+    ) -> int:
         """What the answer means to the host's breaker."""
         faults = self.config.breaker_faults
-        refuses = self._rule.refuses(host)
+        refuses = self._rule.refuses(host, retry_after)
         if wire < host.tripped or not (is_fault or status or (complains and refuses)):
             return 1
         if not is_fault and not (complains and refuses):

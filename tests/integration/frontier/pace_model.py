@@ -10,7 +10,8 @@ from crawler.frontier.config import FrontierConfig
 DAY_MS = 86_400_000
 LESS, PACED, SHARED = 0.85, -1, -2
 FEW_MS, FEWEST_MS = 400, 2_000
-TURN_MS, TURNS_MS, TRY_MS = 550, 5_000, 110
+TURN_MS, ONE_TURN_MS, TURNS_MS = 550, 950, 5_000
+LONG_MS, PAIR = 200, 1.88
 FAR, HELD, SETTLED = -0.26, 0.5, 0.6
 
 
@@ -55,19 +56,20 @@ class Rule:
 
     def complain(self, h: Pace, wire: float, retry_after: float, *, again: bool, denied: bool = False) -> None:
         if wire >= h.hurt:
-            served = h.row == 0
+            served, held = h.row == 0, h.grown >= HELD and not h.trying
+            soon = h.row <= 0 and held and h.answers <= 2
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
-            if not again:
-                self._blame(h, asked=retry_after > 0, denied=denied)
+            long = self._least_rest(h, retry_after) > LONG_MS
+            if not again or (long and h.grown < HELD and not denied and self._takes_turns(h)):
+                self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
-                h.events, h.answers = int(served), 0
-        rest = self._rest_of(h, self.jitter)
-        h.blocked = max(h.blocked, wire + rest)
-        if h.noise <= 0:
-            h.debt = min(h.debt + max(rest, h.floor), DAY_MS)
+                h.events, h.answers = served + 2 * soon, 0
+        h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
+        if h.noise <= 0:
+            h.debt = min(h.debt + max(h.blocked - wire, h.floor), DAY_MS)
         h.blocked = floor(h.blocked)
 
     def praise(self, h: Pace, wire: float, *, again: bool = False) -> None:
@@ -85,7 +87,7 @@ class Rule:
             self._grow(h)
         if h.peak > 0:
             self._settle(h)
-        if not again:
+        if not again or self._takes_turns(h):
             self._weigh(h, 0)
         self._forget(h)
 
@@ -98,15 +100,16 @@ class Rule:
 
     def _grow(self, h: Pace) -> None:
         if self._is_paced(h) and h.delay > self.least(h):
-            h.grown += min(h.delay / 35_000, 1 / 60) * self._speed(h)
+            h.grown += self._growth(h)
         if h.grown >= 2 and h.noise == SHARED:
             h.noise = 0
         if h.grown >= 1 and h.noise <= 0:
             h.ref = 0
 
-    def refuses(self, h: Pace) -> bool:
+    def refuses(self, h: Pace, retry_after: float = 0) -> bool:
         """Whether the host is left to its breaker, because it only complains."""
-        return abs(h.row) >= self.config.breaker_faults and self._rest_of(h, 0.5) >= self.config.breaker_ms
+        rest = self._rest_of(h, self._least_rest(h, retry_after), 0.5)
+        return abs(h.row) >= self.config.breaker_faults and rest >= self.config.breaker_ms
 
     def hasten(self, h: Pace, wire: float) -> None:
         """After a refused request: its host's next one need not wait for the delay while a turn is looked for."""
@@ -114,44 +117,80 @@ class Rule:
         if looks and h.next <= wire + h.delay + 1:
             h.next = min(h.next, max(wire + max(h.floor, h.crawl), h.blocked))
 
-    def _rest_of(self, h: Pace, jitter: float) -> float:
-        before = abs(h.row) - 1
-        if self._only_refused(h):
-            rest = 90 * 1.07 ** min(before, 10) * 3.0 ** min(max(before - 10, 0), 30) * (1 + jitter / 20)
-        elif self._takes_turns(h):
-            rest = 0.05 * h.delay * 1.04**before * 2.0 ** min(max(before - 13, 0), 30) * (1 + jitter / 30)
+    def _least_rest(self, h: Pace, retry_after: float) -> float:
+        return max(h.floor, h.crawl, retry_after)
+
+    def _rest_of(self, h: Pace, step: float, jitter: float) -> float:
+        before, new, turns = abs(h.row) - 1, self._only_refused(h), self._takes_turns(h)
+        if (new or turns) and step > LONG_MS:
+            rest = self._long_rest(h, step, jitter)
+        elif new:
+            rest = 90 * 1.07 ** min(before, 10) * 3.0 ** min(max(before - 10, 0), 30)
+            rest = max(rest, step) * (1 + jitter / 20)
+        elif turns:
+            rest = max(0.05 * h.delay * 1.04**before, step)
+            rest *= 2.0 ** min(max(before - 13, 0), 30) * (1 + jitter / 30)
         else:
             rest = h.delay * 2.0 ** min(before, 30)
         return float(min(rest, max(self.config.breaker_max_ms, h.delay)))
 
-    def _takes_turns(self, h: Pace) -> bool:
-        return h.ok > 0 and TURN_MS <= h.peak < TURNS_MS and h.noise in {0, SHARED} and self._has_room(h)
+    def _long_rest(self, h: Pace, step: float, jitter: float) -> float:
+        if h.row == 1 and h.noise == SHARED:
+            return h.delay * 1.045
+        return float(step * 1.25 ** min(max(abs(h.row) - 30, 0), 50) * (1 + jitter * (1 / 30 if h.row == 1 else 0.25)))
 
-    def _has_room(self, h: Pace) -> bool:
-        return max(h.floor, h.crawl) <= TRY_MS
+    def _takes_turns(self, h: Pace) -> bool:
+        delay = self._remembered(h)
+        few = delay >= ONE_TURN_MS or (h.peak >= TURN_MS and h.noise != PACED)
+        return h.ok > 0 and few and delay < TURNS_MS and h.noise <= 0
 
     def _only_refused(self, h: Pace) -> bool:
-        return not h.ok and not h.peak and not h.noise and self._has_room(h)
+        return not h.ok and not h.peak and h.noise <= 0
 
     def _aim(self, h: Pace, delay: float, grown: float) -> None:
         h.grown, h.peak = grown, delay * (1 - (1 - LESS) * (1 - grown) ** 3)
         self._settle(h)
 
-    def _give_way(self, h: Pace) -> None:
-        if h.noise == SHARED or SETTLED <= h.grown < 1:
-            self._aim(h, self._remembered(h) * 1.01, HELD if h.noise == SHARED else h.grown)
+    def _growth(self, h: Pace) -> float:
+        return min(h.delay / 35_000, 1 / 60) * self._speed(h)
+
+    def _between(self, h: Pace) -> float:
+        served = h.peak / (1 - (1 - LESS) * (1 - h.grown + self._growth(h)) ** 3)
+        return float((self._gap(h) + max(h.delay, served)) / 2)
+
+    def _give_way(self, h: Pace, *, long: bool) -> None:
+        if h.noise == SHARED:
+            self._aim(h, max(self._remembered(h), h.peak) * 1.012 if long else self._remembered(h) * 1.01, HELD)
+        elif (HELD if long else SETTLED) <= h.grown < 1:
+            self._aim(h, self._remembered(h) * (1.05 if long else 1.01), h.grown)
         else:
-            self._aim(h, self._gap(h) / 0.87, HELD)
+            self._aim(h, (self._between(h) if long else self._gap(h)) / 0.87, HELD)
         h.trying = h.ref = 0
+
+    def _take_long_turn(self, h: Pace) -> None:
+        again = h.events >= 2 or (h.events == 1 and h.row > 1)
+        if h.noise == SHARED and h.row > 1:
+            h.noise = 0
+            self._aim(h, self._remembered(h) / PAIR, HELD)
+        elif h.noise != SHARED and again and h.grown >= HELD and h.debt > 0.6 * h.delay:
+            h.noise = SHARED
+            self._aim(h, min(h.delay + h.debt, PAIR * h.delay), 0.4)
 
     def _take_turn(self, h: Pace) -> None:
         new, shared = self._only_refused(h), h.noise == SHARED
-        if h.row < (2 if shared else 3) or not (new or self._takes_turns(h)):
+        if h.row <= 0 or not (new or self._takes_turns(h)):
             return
+        long = h.debt > LONG_MS * h.row
+        if long and not new:
+            self._take_long_turn(h)
+        elif h.row >= (2 if shared else 3):
+            self._aim(h, 1_200, HELD) if long else self._take_short_turn(h, new=new, shared=shared)
+
+    def _take_short_turn(self, h: Pace, *, new: bool, shared: bool) -> None:
         apart = min(h.delay + h.debt, (1.5 if shared else 2.15) * h.delay)
         if new:
             apart = min(max(h.debt, 1_500), 2_200)
-        if new or (h.events > 0 and apart > 1.6 * h.delay):
+        if new or (h.events % 2 == 1 and apart > 1.6 * h.delay):
             h.noise = SHARED
         self._aim(h, apart, HELD if h.row < 3 else FAR)
 
@@ -262,18 +301,18 @@ class Rule:
         if often:
             h.events = h.answers = 0
 
-    def _blame(self, h: Pace, *, asked: bool, denied: bool) -> None:
-        if not asked and not denied and self._takes_turns(h):
+    def _blame(self, h: Pace, *, asked: float, denied: bool) -> None:
+        if not denied and self._takes_turns(h):
             if h.row == 1:
-                self._give_way(h)
+                self._give_way(h, long=self._least_rest(h, asked) > LONG_MS)
             return
         if h.row > 1 and not self._is_paced(h):
             return
-        if asked:
+        if asked and h.ok:
             self._end_trial(h, PACED)
         if denied and h.noise == 0:
             h.noise = 0.05
         if h.trying or h.noise > 0:
             self._weigh(h, 1)
         else:
-            self._decrease(h, asked=asked)
+            self._decrease(h, asked=asked > 0)

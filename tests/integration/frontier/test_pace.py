@@ -420,7 +420,9 @@ async def test_a_damaged_memory_of_a_pace_is_set_aside(redis_client: Any, value:
     assert await redis_client.hgetall(key(0, "damaged")) == {f"{key(0, 'pace')} a.example".encode(): value}
 
 
-@pytest.mark.parametrize(("floor", "retry_after_ms", "least"), [(10, 0, 10), (100, 0, 100), (10, 5_000, 5_000)])
+@pytest.mark.parametrize(
+    ("floor", "retry_after_ms", "least"), [(10, 0, 10), (100, 0, 100), (500, 0, 500), (10, 5_000, 5_000)]
+)
 async def test_where_turns_are_taken_a_refused_request_is_tried_again_soon(
     redis_client: Any, floor: int, retry_after_ms: int, least: int
 ) -> None:
@@ -436,13 +438,35 @@ async def test_where_turns_are_taken_a_refused_request_is_tried_again_soon(
     assert served.waits_ms > 0.8 * served.delay_ms, "once it is served the delay counts again"
 
 
-async def test_where_few_tries_fit_into_a_delay_each_refusal_doubles_the_rest(redis_client: Any) -> None:
-    world = await timed(redis_client, throttle=True, throttle_start_ms=2_000)
-    await fill(world, delay_ms=300)
+async def test_where_the_rests_are_long_two_refusals_soon_after_each_other_tell_of_another_fleet(
+    redis_client: Any,
+) -> None:
+    world = await timed(redis_client, throttle=True, throttle_start_ms=1_000)
+    await fill(world, delay_ms=500)
     await exchange(world, 200)
-    learned = await exchange(world, 429)
-    again = await exchange(world, 429)
-    assert again.waits_ms > 1.5 * learned.delay_ms
+    await exchange(world, 429, retry_after_ms=1_000)
+    alone = await exchange(world, 200)
+    while alone.delay_ms > 1_600:
+        alone = await exchange(world, 200)
+    for _ in range(2):
+        learned = await exchange(world, 429, retry_after_ms=1_000)
+        assert learned.waits_ms >= 1_000
+        await exchange(world, 200)
+    shared = await state_of(world)
+    assert shared.delay_ms > 1.6 * alone.delay_ms
+    for _ in range(2):
+        await exchange(world, 429, retry_after_ms=1_000)
+    assert (await exchange(world, 200)).delay_ms < 0.7 * shared.delay_ms, "its turn is lost: it looks for another"
+
+
+async def test_while_a_turn_is_looked_for_in_long_rests_they_grow_in_the_end(redis_client: Any) -> None:
+    world = await timed(redis_client, throttle=True, throttle_start_ms=2_000)
+    await fill(world, delay_ms=500)
+    await exchange(world, 200)
+    rests = [(await exchange(world, 429, retry_after_ms=1_000)).waits_ms for _ in range(55)]
+    assert rests[2] < 1_500
+    assert rests[1:] == sorted(rests[1:])
+    assert rests[-1] > 60_000
 
 
 async def test_what_an_older_release_stored_of_a_host_is_read(redis_client: Any) -> None:

@@ -81,6 +81,16 @@ def test_a_late_fleet_is_not_pushed_out_where_few_requests_are_allowed(
     assert min(map(sum, pairs)) >= 0.85 * rate
 
 
+@pytest.mark.parametrize(("floor", "retry_after_ms"), [(500, 0), (500, 1_000), (100, 1_000)])
+def test_two_fleets_take_turns_where_the_rests_are_long(client: Any, floor: float, retry_after_ms: int) -> None:
+    """Not all pairs find them; before, nearly none did, and the later fleet got nothing."""
+    site = Site(1, retry_after_ms, floor=floor, cap=8, fleets=2, apart_ms=120_000, run_ms=5 * MINUTE_MS)
+    pairs = [[simulate(client, site, seed).after(180, fleet)[0] for fleet in (1, 2)] for seed in range(1, 7)]
+    assert sum(min(pair) >= 0.3 * sum(pair) for pair in pairs) >= 4
+    assert min(map(sum, pairs)) >= 0.5
+    assert sum(map(sum, pairs)) / len(pairs) >= 0.8
+
+
 @pytest.mark.parametrize(("status", "least"), [(403, 0.8), (429, 0.6)])
 def test_refusals_that_are_not_about_the_pace_cost_little_of_it(client: Any, status: int, least: float) -> None:
     """From the second minute on, and over the hour."""

@@ -10,8 +10,9 @@
 -- Where few requests a second are allowed, another fleet has more to do with a refusal than the pace: between two
 -- requests there is room for one of the other's, or none. There a refused request is tried again soon, until it is
 -- served: that moment is this fleet's turn from then on, and the time since the one before it is the new delay. Two
--- fleets come to rest at twice the delay of one, half a delay apart. A site that sends Retry-After leaves no room for
--- this.
+-- fleets come to rest at twice the delay of one, half a delay apart. Where the rules or Retry-After ask for long rests
+-- a turn is found only roughly. There a fleet that is refused again right after it was served, though its delay had
+-- been served before, is not alone: it doubles its delay. When it loses its turn it halves it, and looks for another.
 --
 -- State of a host that complained: T:pace HASH host -> these numbers (d), while HURT is not 0.
 --   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
@@ -23,7 +24,8 @@
 --   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
 --                                                               half by itself, which is as good
 --   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
---            taken EVENTS is 1 if the present ROW began at a delay that had been served
+--            taken EVENTS is 1 if the present ROW began at a delay that had been served, and 2 more if it
+--            began soon after the one before, and ANSWERS counts from its beginning
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
@@ -31,8 +33,8 @@ local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after 
 -- Where the delay remembered is this long, a request is refused because it came right behind another fleet's, more than
 -- because of the pace. Longer ones are no common limits.
 local FEW_MS, FEWEST_MS = 400, 2000
-local TURN_MS, TURNS_MS = 550, 5000 -- delays at which turns are taken
-local TRY_MS = 110 -- where the rules ask for more between two requests, too few tries fit into a delay
+-- Delays at which turns are taken: the one remembered is at least so long, or the present one, and below the last.
+local TURN_MS, ONE_TURN_MS, TURNS_MS = 550, 950, 5000
 local KEPT, CREEP = 0.87, 1.01 -- factor of the rate after a complaint that ends a probe; of the delay after another one
 -- GROWN after a wide gap was found, when the delay is held, and when it has been held long enough to believe in it.
 local FAR, HELD, SETTLED = -0.26, 0.5, 0.6
@@ -41,6 +43,12 @@ local FASTER, ALONE, PROBING = 6, 0.5, 10 -- growth before the delay is held, wh
 -- late each time.
 local SOON, SOON_GROWTH, SWEEP = 0.05, 1.04, 14
 local ROOM, WIDE, WIDEST, WIDER = 3, 1.6, 2.15, 1.5 -- refusals, and factors of the delay, that tell of another fleet
+-- Least rests over so many ms are long. After the first of them the next turn comes a little later; then each rest is up
+-- to so much longer, at random, so that they meet the other fleet's gaps, so often before they grow by a factor.
+local LONG_MS, LATER, SPREAD, LONG_SWEEP, LONG_GROWTH = 200, 1.045, 0.25, 30, 1.25
+-- There: factor of the delay for two fleets, GROWN then, answers until a refusal is a new one, factors of the delay
+-- after a refusal of two fleets and of one, and the delay to begin with at a host that refused at first, ms.
+local PAIR, PAIRED, AGAIN, LONG_CREEP, YIELD, LONG_FIRST_MS = 1.88, 0.4, 2, 1.012, 1.05, 1200
 -- A host that has refused everything so far: ms to the second try, growth of the first few, and of the others.
 local FIRST_MS, FIRST, FIRST_GROWTH, GROWTH = 90, 10, 1.07, 3
 local LEAST_TURN_MS, MOST_TURN_MS = 1500, 2200 -- delay to begin with at a host that gave its first turn late
@@ -124,18 +132,20 @@ local function settle_delay(h, p)
   h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
 end
 
-local function has_room(h)
-  return math.max(h[FLOOR], h[CRAWL]) <= TRY_MS
-end
-
 -- Whether turns are taken there.
 local function takes_turns(h, p)
-  local few = p[PEAK] >= TURN_MS and p[PEAK] < TURNS_MS
-  return h[OK] > 0 and few and (p[NOISE] == 0 or p[NOISE] == SHARED) and has_room(h)
+  local delay = remembered(p)
+  local few = delay >= ONE_TURN_MS or (p[PEAK] >= TURN_MS and p[NOISE] ~= PACED)
+  return h[OK] > 0 and few and delay < TURNS_MS and p[NOISE] <= 0
 end
 
 local function only_refused(h, p)
-  return h[OK] == 0 and p[PEAK] == 0 and p[NOISE] == 0 and has_room(h)
+  return h[OK] == 0 and p[PEAK] == 0 and p[NOISE] <= 0
+end
+
+-- The rules and the site ask for a rest of this many ms.
+local function least_rest(h, retry_after)
+  return math.max(h[FLOOR], h[CRAWL], retry_after)
 end
 
 local function aim(h, p, delay, grown)
@@ -143,25 +153,61 @@ local function aim(h, p, delay, grown)
   settle_delay(h, p)
 end
 
+-- How many times as fast as CUBIC the pace grows.
+local function speed(h, p)
+  if not takes_turns(h, p) then return p[GROWN] < 1 and 1 or BEYOND end
+  if p[GROWN] < HELD then return FASTER end
+  return p[GROWN] >= 1 and PROBING or p[NOISE] == SHARED and 1 or ALONE
+end
+
+local function growth(h, p)
+  return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * speed(h, p)
+end
+
+-- Halfway between the delay that was refused and the one served before it.
+local function between(h, p)
+  local served = p[PEAK] / (1 - (1 - LESS) * (1 - p[GROWN] + growth(h, p)) ^ 3)
+  return (gap(h) + math.max(h[DELAY], served)) / 2
+end
+
 -- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little,
 -- and the next try, a little later, is in time.
-local function give_way(h, p)
+local function give_way(h, p, long)
   local shared = p[NOISE] == SHARED
-  if shared or (p[GROWN] >= SETTLED and p[GROWN] < 1) then
-    aim(h, p, remembered(p) * CREEP, shared and HELD or p[GROWN])
+  local held = p[GROWN] >= (long and HELD or SETTLED) and p[GROWN] < 1
+  if shared then
+    aim(h, p, long and math.max(remembered(p), p[PEAK]) * LONG_CREEP or remembered(p) * CREEP, HELD)
+  elseif held then
+    aim(h, p, remembered(p) * (long and YIELD or CREEP), p[GROWN])
   else
-    aim(h, p, gap(h) / KEPT, HELD)
+    aim(h, p, (long and between(h, p) or gap(h)) / KEPT, HELD)
   end
   p[TRYING], p[REF] = 0, 0
+end
+
+-- After long rests a good response tells only that there is another fleet, or that this one's turn is lost.
+local function take_long_turn(h, p)
+  local again = p[EVENTS] >= 2 or (p[EVENTS] == 1 and p[ROW] > 1)
+  if p[NOISE] == SHARED and p[ROW] > 1 then
+    p[NOISE] = 0
+    aim(h, p, remembered(p) / PAIR, HELD)
+  elseif p[NOISE] ~= SHARED and again and p[GROWN] >= HELD and p[DEBT] > (WIDE - 1) * h[DELAY] then
+    p[NOISE] = SHARED
+    aim(h, p, math.min(h[DELAY] + p[DEBT], PAIR * h[DELAY]), PAIRED)
+  end
 end
 
 -- The first good response after several refusals tells how far apart requests may be.
 local function take_turn(h, p)
   local new, shared = only_refused(h, p), p[NOISE] == SHARED
-  if p[ROW] < (shared and ROOM - 1 or ROOM) or not (new or takes_turns(h, p)) then return end
+  if p[ROW] <= 0 or not (new or takes_turns(h, p)) then return end
+  local long = p[DEBT] > LONG_MS * p[ROW]
+  if long and not new then return take_long_turn(h, p) end
+  if p[ROW] < (shared and ROOM - 1 or ROOM) then return end
+  if long then return aim(h, p, LONG_FIRST_MS, HELD) end
   local apart = math.min(h[DELAY] + p[DEBT], (shared and WIDER or WIDEST) * h[DELAY])
   if new then apart = math.min(math.max(p[DEBT], LEAST_TURN_MS), MOST_TURN_MS) end
-  if new or (p[EVENTS] > 0 and apart > WIDE * h[DELAY]) then p[NOISE] = SHARED end
+  if new or (p[EVENTS] % 2 == 1 and apart > WIDE * h[DELAY]) then p[NOISE] = SHARED end
   aim(h, p, apart, p[ROW] < ROOM and HELD or FAR)
 end
 
@@ -254,23 +300,34 @@ end
 
 -- The first complaint of a request; consecutive ones do not count against the pace after a pause longer than its delay.
 local function blame(h, p, asked, denied)
-  if not asked and not denied and takes_turns(h, p) then return p[ROW] == 1 and give_way(h, p) end
+  if not denied and takes_turns(h, p) then
+    return p[ROW] == 1 and give_way(h, p, least_rest(h, asked) > LONG_MS)
+  end
   if p[ROW] > 1 and not is_paced(h) then return end
-  if asked then end_trial(p, PACED) end -- Retry-After says that the pace is to blame
+  if asked > 0 and h[OK] > 0 then end_trial(p, PACED) end -- Retry-After says that the pace is to blame
   if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- some pages are denied at any pace
-  if p[TRYING] > 0 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked) end
+  if p[TRYING] > 0 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked > 0) end
+end
+
+-- A rest while a turn is looked for, where the rules or the site ask for long ones.
+local function long_rest(h, p, step, jitter)
+  if p[ROW] == 1 and p[NOISE] == SHARED then return h[DELAY] * LATER end
+  local more = math.min(math.max(math.abs(p[ROW]) - LONG_SWEEP, 0), 50)
+  return step * LONG_GROWTH ^ more * (1 + jitter * (p[ROW] == 1 and 1 / 30 or SPREAD))
 end
 
 -- How long the host is paused: its delay, doubled with each consecutive complaint. While a turn is looked for it is
--- short at first, and grows slowly.
-local function rest_of(h, p, jitter)
-  local before, rest = math.abs(p[ROW]) - 1
-  if only_refused(h, p) then
+-- short at first, and grows slowly; at least `step`.
+local function rest_of(h, p, step, jitter)
+  local before, new, turns, rest = math.abs(p[ROW]) - 1, only_refused(h, p), takes_turns(h, p)
+  if (new or turns) and step > LONG_MS then
+    rest = long_rest(h, p, step, jitter)
+  elseif new then
     rest = FIRST_MS * FIRST_GROWTH ^ math.min(before, FIRST) * GROWTH ^ math.min(math.max(before - FIRST, 0), 30)
-    rest = rest * (1 + jitter / 20)
-  elseif takes_turns(h, p) then
-    rest = SOON * h[DELAY] * SOON_GROWTH ^ before * 2 ^ math.min(math.max(before - SWEEP + 1, 0), 30)
-    rest = rest * (1 + jitter / 30)
+    rest = math.max(rest, step) * (1 + jitter / 20)
+  elseif turns then
+    rest = math.max(SOON * h[DELAY] * SOON_GROWTH ^ before, step)
+    rest = rest * 2 ^ math.min(math.max(before - SWEEP + 1, 0), 30) * (1 + jitter / 30)
   else
     rest = h[DELAY] * 2 ^ math.min(before, 30)
   end
@@ -278,24 +335,27 @@ local function rest_of(h, p, jitter)
 end
 
 local function rest(h, p, wire, retry_after, jitter)
-  local pause = rest_of(h, p, jitter)
-  h[BLOCKED] = math.max(h[BLOCKED], wire + pause)
-  if p[NOISE] <= 0 then p[DEBT] = math.min(p[DEBT] + math.max(pause, h[FLOOR]), DAY_MS) end
+  h[BLOCKED] = math.max(h[BLOCKED], wire + rest_of(h, p, least_rest(h, retry_after), jitter))
   if retry_after > 0 then
     h[BLOCKED] = math.max(h[BLOCKED], now + math.min(retry_after, DAY_MS) * (1 + jitter / 10))
   end
+  if p[NOISE] <= 0 then p[DEBT] = math.min(p[DEBT] + math.max(h[BLOCKED] - wire, h[FLOOR]), DAY_MS) end
   h[BLOCKED] = math.floor(h[BLOCKED])
 end
 
 -- again: this request met a complaint before, so this one says nothing new about the pace. denied: by a block page,
--- whose report may have looked like a good response.
+-- whose report may have looked like a good response. Where turns are taken it is the moment that was refused, more than
+-- the request: after long rests a repeated one counts too, until a delay is held.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
   if wire >= h[HURT] then -- requests in flight at the last complaint say nothing new
-    local served = p[ROW] == 0
+    local served, held = p[ROW] == 0, p[GROWN] >= HELD and p[TRYING] == 0
+    local soon = p[ROW] <= 0 and held and p[ANSWERS] <= AGAIN
     p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
-    if again ~= 1 then blame(h, p, retry_after > 0, denied) end
+    local long = least_rest(h, retry_after) > LONG_MS
+    local moment = long and p[GROWN] < HELD and not denied and takes_turns(h, p)
+    if again ~= 1 or moment then blame(h, p, retry_after, denied) end
     h[HURT] = now
-    if p[ROW] == 1 and takes_turns(h, p) then p[EVENTS], p[ANSWERS] = served and 1 or 0, 0 end
+    if p[ROW] == 1 and takes_turns(h, p) then p[EVENTS], p[ANSWERS] = (served and 1 or 0) + (soon and 2 or 0), 0 end
   end
   rest(h, p, wire, retry_after, jitter)
 end
@@ -305,17 +365,9 @@ local function forget(h, p)
   for field = PEAK, ANSWERS do p[field] = 0 end
 end
 
--- How many times as fast as CUBIC the pace grows.
-local function speed(h, p)
-  if not takes_turns(h, p) then return p[GROWN] < 1 and 1 or BEYOND end
-  if p[GROWN] < HELD then return FASTER end
-  return p[GROWN] >= 1 and PROBING or p[NOISE] == SHARED and 1 or ALONE
-end
-
 -- A good response recovers the pace by a step, if the pace was what delayed its request.
 local function grow(h, p)
-  local step = math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * speed(h, p)
-  if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step end
+  if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + growth(h, p) end
   if p[GROWN] >= 2 and p[NOISE] == SHARED then p[NOISE] = 0 end -- the other fleet has gone
   if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble has passed
 end
@@ -335,7 +387,7 @@ local function praise(h, p, wire, again)
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
   if p[TRYING] ~= HALVED then grow(h, p) end
   if p[PEAK] > 0 then settle_delay(h, p) end
-  if again ~= 1 then weigh(h, p, 0) end
+  if again ~= 1 or takes_turns(h, p) then weigh(h, p, 0) end
   local is_free = remembered(p) - math.max(h[FLOOR], h[CRAWL]) < 0.5
   local is_over = h[DELAY] <= least(h) and p[NOISE] <= 0 and p[ROW] == 0
   if is_over and now - h[HURT] >= (is_free and QUICKLY_MS or SLOWLY_MS) then forget(h, p) end
@@ -344,9 +396,9 @@ end
 -- A host that answers only with faults or complaints is paused, twice as long each time; then one request probes it,
 -- and any other response closes the breaker. Requests sent before the last opening say nothing new. Returns for how
 -- many ms the breaker opened, CLOSED if it closed, else NOTED.
-local function judge(h, p, wire, status, fault, complaint, jitter)
+local function judge(h, p, wire, status, fault, complaint, jitter, retry_after)
   if wire < h[TRIPPED] then return NOTED end
-  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS and rest_of(h, p, 0.5) >= BREAKER_MS
+  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS and rest_of(h, p, least_rest(h, retry_after or 0), 0.5) >= BREAKER_MS
   if fault or (complaint and refuses) then
     if fault then h[STREAK] = math.max(math.min(h[STREAK], 0) - 1, -BREAKER_FAULTS) end
     local opens = h[TRIPS] > 0 or h[STREAK] <= -BREAKER_FAULTS or (complaint and refuses)
@@ -388,5 +440,5 @@ local function adapt(h, p, wire, granted, latency, status, retry_after, fault, a
   end
   count(h, status > 0 and status ~= 429 and status < 500)
   if fault == nil then return NOTED end
-  return judge(h, p, math.min(wire, granted), status, fault, complaint, jitter)
+  return judge(h, p, math.min(wire, granted), status, fault, complaint, jitter, retry_after)
 end
