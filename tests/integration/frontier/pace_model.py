@@ -183,7 +183,7 @@ class Rule:
         long = h.debt > LONG_MS * h.row
         if long and not new:
             self._take_long_turn(h)
-        elif h.row >= (2 if shared else 3):
+        elif h.row >= (2 if shared or h.events >= 2 else 3):
             self._aim(h, 1_200, HELD) if long else self._take_short_turn(h, new=new, shared=shared)
 
     def _take_short_turn(self, h: Pace, *, new: bool, shared: bool) -> None:

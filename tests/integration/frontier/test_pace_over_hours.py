@@ -47,6 +47,12 @@ def test_a_flight_of_refusals_is_no_host_that_only_refuses(client: Any) -> None:
     assert min(run.after(0, until=20)[0] for run in runs) >= 0.4
 
 
+def test_a_delay_that_is_refused_each_time_is_not_kept(client: Any) -> None:
+    """One that is too short by two tries, learned from far too fast: 42 and 45 % were refused for minutes."""
+    site = Site(1, floor=100, cap=8, start_ms=0, run_ms=5 * MINUTE_MS)
+    assert worst([simulate(client, site, seed) for seed in (6, 48)])[1] <= 0.03
+
+
 @pytest.mark.parametrize("rate", [5, 20])
 @pytest.mark.parametrize("retry_after_ms", [0, 1_000])
 def test_two_fleets_share_a_site(client: Any, rate: int, retry_after_ms: int) -> None:

@@ -203,7 +203,7 @@ local function take_turn(h, p)
   if p[ROW] <= 0 or not (new or takes_turns(h, p)) then return end
   local long = p[DEBT] > LONG_MS * p[ROW]
   if long and not new then return take_long_turn(h, p) end
-  if p[ROW] < (shared and ROOM - 1 or ROOM) then return end
+  if p[ROW] < ((shared or p[EVENTS] >= 2) and ROOM - 1 or ROOM) then return end
   if long then return aim(h, p, LONG_FIRST_MS, HELD) end
   local apart = math.min(h[DELAY] + p[DEBT], (shared and WIDER or WIDEST) * h[DELAY])
   if new then apart = math.min(math.max(p[DEBT], LEAST_TURN_MS), MOST_TURN_MS) end
