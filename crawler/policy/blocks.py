@@ -30,6 +30,7 @@ from crawler.policy.page_text import (
     without_listings,
 )
 from crawler.policy.shells import carries_data
+from crawler.policy.signs import Signs
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
@@ -41,6 +42,7 @@ BRIEF_TEXT: Final = 400
 NO_TEXT: Final = 40
 NO_PAGE_BYTES: Final = 3_000
 FRAMED_BYTES: Final = 65_536  # of a page in its site's design that may be a refusal inside
+FRAMED_TEXT: Final = 500
 MAX_SHOWN: Final = 2  # pictures beside a refusal
 MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
@@ -60,9 +62,38 @@ _SELLS: Final = re.compile(
 )  # in the text
 _PARTS: Final = (b"<p>", b"<p ", b"<img")
 _ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '"reason"', '"code"', '"status"')
-_REFUSES: Final = re.compile(
-    r"\b40[36]\b|forbidden|denied|blocked|rejected|not acceptable|refus|verweigert|blockiert|gesperrt|"
-    r"denegad|negad|bloque|bloccat|geweigerd|odepřen|odmow|odmów|запрещ|отказано|заблок|engellen|拒|禁止|拦截|차단|거부|ditolak"
+_REFUSES: Final = Signs(
+    [
+        "403",
+        "406",
+        "forbidden",
+        "denied",
+        "blocked",
+        "rejected",
+        "acceptable",
+        "refus",
+        "verweigert",
+        "blockiert",
+        "gesperrt",
+        "denegad",
+        "negad",
+        "bloque",
+        "bloccat",
+        "geweigerd",
+        "odepřen",
+        "odmow",
+        "odmów",
+        "запрещ",
+        "отказано",
+        "заблок",
+        "engellen",
+        "拒",
+        "禁止",
+        "拦截",
+        "차단",
+        "거부",
+        "ditolak",
+    ]
 )
 _INCIDENT: Final = re.compile(
     r"\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|\b\d{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{14,}|\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+|"
@@ -148,7 +179,7 @@ class _Page:
     def is_refusal(self) -> bool:
         """Whether its title refuses, and its text is little but the number of an incident: servers of their own accord
         give none."""
-        refuses = _REFUSES.search(self.title) is not None
+        refuses = _REFUSES.any_in(self.title)
         return refuses and width(self.text) <= BRIEF_TEXT and _INCIDENT.search(self.text) is not None
 
     @cached_property
@@ -233,7 +264,7 @@ def _may_refuse(body: bytes) -> bool:
 
 def _in_frame(page: _Page) -> Block | None:
     """As _weighed, for a site's frame: only words count, and most of its text has to be the refusal."""
-    in_text = page.is_short and (page.told_robots[1] is not None or HINTS.any_in(page.spoken))
+    in_text = width(page.text) <= FRAMED_TEXT and (page.told_robots[1] is not None or HINTS.any_in(page.spoken))
     if not in_text or page.says < ENOUGH - 1 or page.source.count(b"<img") > MAX_SHOWN:
         return None
     return _weighed(page)

@@ -26,7 +26,7 @@ _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul"
 _HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
 _FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|a)\b[^>]*>", re.IGNORECASE)
-_CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre)\b", re.IGNORECASE)
+_CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre)\b")
 _QUOTED: Final = re.compile("“[^“”]{1,200}”|„[^„“”]{1,200}[“”]|«[^«»]{1,200}»|「[^「」]{1,200}」|『[^『』]{1,200}』")
 _STRAIGHT: Final = re.compile(r"(?<![^\s(])\"(?!http)[^\"]{1,100}\"(?![^\s.,;:!?)])")
 _WIDE: Final = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]")
@@ -142,11 +142,13 @@ def unquoted(text: str, *, is_source: bool = False) -> str:
     """*text* without what it quotes, other than addresses: who quotes a refusal tells about it. In a source, straight
     quotation marks hold attributes."""
     text = text if text.isascii() else _QUOTED.sub(" ", text)
-    return text if is_source else _STRAIGHT.sub(" ", text)
+    return text if is_source or '"' not in text else _STRAIGHT.sub(" ", text)
 
 
 def without_listings(body: bytes) -> bytes:
     """*body* without the code that it shows to its reader."""
+    if not any(sign in body for sign in (b"<code", b"<samp", b"<pre")):
+        return body
     at, kept = 0, list[bytes]()
     while (shown := _CODE_SHOWN.search(body, at)) is not None:
         end = body.find(b"</" + shown[1], shown.end())

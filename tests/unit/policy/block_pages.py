@@ -502,6 +502,10 @@ Lambalar|Ağınızdan çok fazla istek geldi.
 램프|비정상적인 접근이 감지되었습니다.
 Lampu|Kami mendeteksi aktivitas tidak wajar dari jaringan Anda.
 灯|您的网络请求过于频繁，请稍后再试。
+VPN|You are using a VPN. Please switch it off to go on.
+Hm|This website cannot be accessed from your country: it is not available there.
+Bots|Scrapers and bots are not welcome at this shop.
+Kaart|Te veel? U heeft te veel verzoeken gedaan. Probeer het later.
 """
 BLOCKS += tuple(
     Answer(f"new words: {text}", "captcha", page(title, f"<p>{text}</p>"))
@@ -526,6 +530,8 @@ PAGES += (
         "",
         page("验证码", "<p>验证码：网站如何区分真人和爬虫。</p>" + "<p>灯很好看。</p>" * 80),
     ),
+    Answer("a bank's advice", "", framed("Security", "<p>We keep your account safe. Access by phone is limited.</p>")),
+    Answer("a plumber", "", framed("Blocked drains", "<p>Blocked drains cleared by a real person. Call us.</p>")),
     Answer("a dead gateway", "", page("502 Bad Gateway", "502<hr>Microsoft-Azure-Application-Gateway/v2"), 502),
     Answer("accepted", "", '{"job": 7}', 202),
 )
