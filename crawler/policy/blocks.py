@@ -47,6 +47,7 @@ MAX_SHOWN: Final = 2  # pictures beside a refusal
 MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
 STUB_BYTES: Final = 65_536
+MANY_HIDDEN: Final = 50  # names as obfuscators make them
 LONG_SCRIPT: Final = 4_096
 STUB_TEXT: Final = 200  # a note for visitors without scripts
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
@@ -106,6 +107,8 @@ _TELLS: Final = (
     "pourquoi ", "che cos", "come ", "o que ", "como ", "wat is ", "hoe ", "co to ", "jak ", "co je ",
     "что такое ", "как ",
 )  # fmt: skip
+_SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas")
+_AGAIN: Final = (b"document.cookie", b"location.reload")
 _OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br)\b)[a-z]", re.IGNORECASE
@@ -205,13 +208,22 @@ class _Page:
             return None
         frame = bones(self.source)
         if _MORE_THAN_SCRIPT.search(frame):
-            return None
+            if not self._tests_visitors(frame):
+                return None
+            return next((one for one in self.told_robots if one is not None), VENDORS[-1])
         known = next((one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub)), None)
         if known is not None or _any(_OWN_DATA, self.source) or carries_data(self.source):
             return known
-        is_long = len(self.source) - len(frame) >= LONG_SCRIPT
+        is_long = len(self.source) - len(frame) >= LONG_SCRIPT or self.source.count(b"_0x") > MANY_HIDDEN
         is_nameless = not self.title and b" src=" in frame
         return VENDORS[-1] if self.refused or is_long or is_nameless or _any(_UNINDEXED, self.source) else None
+
+    def _tests_visitors(self, frame: bytes) -> bool:
+        """Whether scripts in the page itself, with no app to mount, set a cookie and load it again, or hide what they
+        do."""
+        if self.is_linked or b" src=" in frame or _any(_SERVED, frame) or carries_data(self.source):
+            return False
+        return _all(_AGAIN, self.source) or self.source.count(b"_0x") > MANY_HIDDEN
 
     @cached_property
     def says(self) -> int:

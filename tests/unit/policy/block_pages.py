@@ -478,6 +478,12 @@ BLOCKS += (
     Answer("a limit, for an app", "captcha", '{"code": 1, "message": "Rate limit exceeded, retry in a minute"}', 429),
     Answer("an incident", "captcha", page("403 Forbidden", "<p>Forbidden</p><p>0123456789abcdef0123</p>"), 403),
     Answer("an incident, as a page", "captcha", page("Denied", "<p>Denied</p><p>Incident ID: 1234-5678-9</p>")),
+    Answer(
+        "a cookie, and again",
+        "captcha",
+        page("Shop", "<div>Loading</div><script>document.cookie='a=1';location.reload()</script>"),
+    ),
+    Answer("hidden code beside a spinner", "captcha", page("Shop", f"<div>Wait</div><script>{CODE}</script>")),
     Answer("nothing yet", "amazon", "", 202),
     Answer("a queue", "queue-it", page("Queue", "<p>You are now in line. Users ahead of you: 7.</p>")),
     Answer("a gateway", "azure", page("403 Forbidden", "403 Forbidden<hr>Microsoft-Azure-Application-Gateway/v2"), 403),
@@ -532,6 +538,8 @@ PAGES += (
     ),
     Answer("a bank's advice", "", framed("Security", "<p>We keep your account safe. Access by phone is limited.</p>")),
     Answer("a plumber", "", framed("Blocked drains", "<p>Blocked drains cleared by a real person. Call us.</p>")),
+    Answer("a game", "", page("Game", f"<canvas></canvas><script>{CODE}</script>")),
+    Answer("an app that hides its code", "", page("App", "<div>Loading</div><script src=/app.js></script>")),
     Answer("a dead gateway", "", page("502 Bad Gateway", "502<hr>Microsoft-Azure-Application-Gateway/v2"), 502),
     Answer("accepted", "", '{"job": 7}', 202),
 )
