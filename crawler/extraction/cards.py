@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
@@ -22,6 +22,7 @@ BEFORE: Final = 3  # texts before a price with the link to its product
 MAX_NAME: Final = 200  # characters
 
 _A: Final = tag_ids("a")
+_IMG: Final = tag_ids("img")
 _NAMED = re.compile(r"name|title|heading|caption|titel|nombre|nazwa", re.IGNORECASE)
 _HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -63,7 +64,8 @@ def _others_in(page: View, card: LexborNode) -> dict[int, bool] | None:
     links = [each for each in inside if each.tag_id in _A]
     if len(inside) > MAX_NODES or len(links) > MAX_LINKS:
         return None
-    return {link.mem_id: titled for link in links if (titled := _names_another(page, link)) is not None}
+    others = {link.mem_id: titled for link in links if (titled := _names_another(page, link)) is not None}
+    return others or {link.mem_id: True for link in links if _shows_another(page, link, inside)}
 
 
 def _link(node: LexborNode) -> LexborNode | None:
@@ -97,6 +99,17 @@ def _names_another(page: View, link: LexborNode) -> bool | None:
         return None
     titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
     return titled if titled or identifiers.names_product(path.split("/")[:-1]) else None
+
+
+def _shows_another(page: View, link: LexborNode, inside: Sequence[LexborNode]) -> bool:
+    """Whether *link* is only the image of another page's product, which the card names in a title beside it."""
+    image = next((each for each in islice(link.traverse(), 10) if each.tag_id in _IMG), None)
+    name = (image.attributes.get("alt") or "").strip() if image is not None else ""
+    target = page.document.absolute(link.attributes.get("href")) if _LETTERS.search(name) else None
+    if target is None or name in page.title or not same_site(target, page.document.url):
+        return False
+    is_away = _path(target) != _path(page.document.url)
+    return is_away and any(_is_title(each) and text_of(each, MAX_NAME) == name for each in inside)
 
 
 def _is_title(node: LexborNode) -> bool:

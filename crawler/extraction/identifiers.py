@@ -15,18 +15,25 @@ from crawler.extraction.view import View
 
 ASIDE: Final = 2.5  # of one in a part of the page that may be about other products
 MAX_ASIDE: Final = 10  # labels in such parts that are looked at
+MODEL: Final = 1.4  # of a maker's model: less than the shop's number in a URL
+NAMED: Final = 3.0  # of one in an element named for it, or in brackets by the heading
+BY_HEADING: Final = 3  # texts from the heading on
 SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal numbers of forms, attributes and the URL
 ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a greater lead they decide nothing
 MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
 MIN_GTIN_TEXT, MAX_GTIN_TEXT = 8, 80  # characters
 MAX_INPUTS: Final = 400  # examined per page
+MAX_ID: Final = 60  # characters of an identifier with its label
 MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
 MAX_STEPS: Final = 256  # parents climbed to find a form
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 _VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
+_LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+")  # an identifier without a digit
+_BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
+_SKU = re.compile(r"(?:^|[\W_])sku(?:$|[\W_])|[a-z]Sku|SKU")  # in the name of an element
 _ATTRIBUTES: Final = (
     "data-sku", "data-product-sku", "data-product-id", "data-productid", "data-product-code", "data-item-id",
     "data-itemid", "data-pid", "data-article-id", "data-asin",
@@ -56,6 +63,8 @@ _NOT_AN_ID = re.compile(
 _PUNCTUATION = re.compile(r"[\W_]")
 # Parts of a path: one after a marker, its suffix, numbers apart from letters, long ones anywhere.
 _NUMBERED = re.compile(r"[A-Z0-9-]{4,20}|\d{3,}")
+_BEHIND: Final = frozenset(("p", "dp", "pd", "prd"))  # markers that may follow: /AB123456/p
+_MARKED = re.compile(r"(?=\w*\d\w*\d\w*\d)[A-Z0-9]{6,20}")
 _SUFFIX = re.compile(r"\.\w{2,5}$")
 _NUMBER = re.compile(r"(?<![a-z\d])[a-z]?(\d{4,})(?![a-z\d])", re.IGNORECASE)
 _LONG = re.compile(r"\d{5,}")
@@ -75,7 +84,7 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
     for evidence in (_stated(page, others), _attributes(page)):
         for weight, value, source in evidence:
             key = value.strip("-./")
-            if _NOT_AN_ID.fullmatch(key) or not any(map(str.isdigit, key)):
+            if _NOT_AN_ID.fullmatch(key) or not (any(map(str.isdigit, key)) or _LETTERED.fullmatch(key)):
                 continue
             weights[key] = weights.get(key, 0.0) + weight
             if source == "html" or key not in sources:
@@ -125,6 +134,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     """Values after a label, in the same text or the next; the first ones count most."""
     found: list[tuple[float, str]] = []
     doubtful: list[tuple[float, str]] = []
+    models: list[tuple[float, str]] = []
     aside: list[tuple[float, str]] = []  # in what opens beside the page: details, but also other products
     texts, asked = page.texts, 0
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
@@ -133,7 +143,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
         if labelled[:1] not in labels.SKU_FIRST:
             continue
         match = labels.SKU_LABEL.match(labelled)
-        label = match or labels.DOUBTFUL_LABEL.match(labelled)
+        label = match or labels.DOUBTFUL_LABEL.match(labelled) or labels.MODEL_LABEL.match(labelled)
         flags = page.flags(node) if label is not None else 0
         if label is None or flags & view.LINK:
             continue
@@ -143,11 +153,54 @@ def _labelled(page: View) -> list[tuple[float, str]]:
                 continue
         value = _VALUE.match(labelled[label.end() :].lstrip(_OPENING) or _next(page, index).lstrip(_OPENING))
         if value and any(map(str.isdigit, value[1])):
-            of = aside if flags & view.OTHER else found if match else doubtful
+            of = (
+                aside
+                if flags & view.OTHER
+                else found
+                if match
+                else models
+                if label.re is labels.MODEL_LABEL
+                else doubtful
+            )
             of.append((max(1.0, 3.0 - 0.7 * len(of)) if of else SHOWN, value[1]))
     if found or doubtful:
         return found or doubtful[:1]
+    if named := _named(page) or _lettered(page):
+        return [(NAMED, named)]
+    if models:
+        return [(MODEL, models[0][1])]
     return [(ASIDE, aside[0][1])] if len({value for _, value in aside}) == 1 else []
+
+
+def _named(page: View) -> str | None:
+    """The identifier in an element named for it after the heading, or in brackets right by it."""
+    start = page.heading_index
+    for index in page.numbers if start >= 0 else ():
+        text, node = page.texts[index]
+        if not start <= index < start + view.BEFORE or len(text) > MAX_ID:
+            continue
+        bracketed = _BRACKETED.fullmatch(text) if index <= start + BY_HEADING else None
+        value = bracketed[1] if bracketed else text
+        is_named = bracketed or _SKU.search(page.look(node))
+        if (
+            is_named
+            and _VALUE.fullmatch(value)
+            and not _NOT_AN_ID.fullmatch(value)
+            and not page.flags(node) & view.OTHER
+        ):
+            return value
+    return None
+
+
+def _lettered(page: View) -> str | None:
+    """A labelled identifier without a digit: `SKU: LWC-CRW`."""
+    for index, (text, node) in enumerate(page.texts):
+        if "-" not in text or len(text) > MAX_ID or not _LETTERED.fullmatch(value := text.rpartition(" ")[2]):
+            continue
+        before = text.removesuffix(value) or (page.texts[index - 1][0] if index else "")
+        if labels.SKU_LABEL.fullmatch(before) and not page.flags(node) & (view.OTHER | view.LINK):
+            return value
+    return None
 
 
 def _next(page: View, index: int) -> str:
@@ -214,6 +267,8 @@ def url_identifiers(url: str) -> Iterator[str]:
     for before, segment in pairwise(segments):
         if _MARKER.fullmatch(before) and _NUMBERED.fullmatch(segment):
             yield segment
+        elif segment in _BEHIND and _MARKED.fullmatch(before):
+            yield before
     for segment in reversed(segments[-2:]):
         stem = _SUFFIX.sub("", segment)
         yield from _NUMBER.findall(stem)[::-1]
@@ -252,6 +307,8 @@ def shown_gtin(page: View) -> str | None:
         if not MIN_GTIN_TEXT <= len(text) <= MAX_GTIN_TEXT or not (number := _LONG_NUMBER.search(text)):
             continue
         before = page.texts[index - 1][0][:MAX_GTIN_TEXT] if index else ""
+        if index > 1 and not before.strip(" :："):
+            before = page.texts[index - 2][0][:MAX_GTIN_TEXT]
         labelled = labels.GTIN_LABEL.search(text, 0, number.start()) or labels.GTIN_LABEL.search(before)
         if labelled and (gtin := values.gtin(number[0])) and not page.flags(node) & view.OTHER:
             return gtin

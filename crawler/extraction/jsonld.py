@@ -17,13 +17,16 @@ MAX_BLOCK = 2_000_000  # characters
 _TYPE = re.compile(r"\btype\s{0,9}=\s{0,9}[\"']?application/(?:ld\+json|json\+ld)", re.IGNORECASE)
 _OPENING = re.compile(r"(?:<!--|//\s{0,9}<!\[CDATA\[|/\*\s{0,9}<!\[CDATA\[\s{0,9}\*/|<!\[CDATA\[)")
 _CLOSINGS = ("-->", "*/", "]]>", "//", "/*", ";")  # in the order they end a block
-_TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\]])")
+_TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\],])")
 _COMMENT = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
 _JUNK = re.compile(r"[\s,;]*")  # between consecutive values
 _BAD_ESCAPE = re.compile(r"\\(?![\"\\/bfnrtu])")
 _SCALARS = re.compile(
     r"\"(name|sku|mpn|gtin\d*|price|lowPrice|priceCurrency|availability|image|description|productID)\""
     r"\s*+:\s*+(?:\"((?:[^\"\\\n]|\\.)*)\"|([\d.]+))"
+)
+_BRAND = re.compile(
+    r"\"brand\"\s*+:\s*+(?:\{\s*+(?:\"@type\"\s*+:\s*+\"\w*+\"\s*+,\s*+)?\"name\"\s*+:\s*+)?\"((?:[^\"\\\n]|\\.)++)\""
 )
 _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
@@ -90,5 +93,7 @@ def _salvaged(source: str) -> Iterator[dict[str, Any]]:
     product: dict[str, Any] = {}
     for key, quoted, number in _SCALARS.findall(source):
         product.setdefault(key, quoted or number)
+    if brand := _BRAND.search(source):
+        product["brand"] = brand[1]
     offer = {key: product.pop(key) for key in ("price", "lowPrice", "priceCurrency", "availability") if key in product}
     yield {"@type": "Product", **product, "offers": {"@type": "Offer", **offer}}

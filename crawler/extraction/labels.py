@@ -27,8 +27,12 @@ _WORDS: Final = (
 )
 _ALONE: Final = (
     r"sku asin r[ée]f r[ée]f[éeê]r[eê]n[cç]\w+ riferimento артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
-    r" رقم_(?:المنتج|الصنف|الموديل) رمز_(?:المنتج|الصنف) كود_(?:المنتج|الصنف)"
-    r" کد_(?:محصول|کالا) شناسه_(?:محصول|کالا) उत्पाद_कोड รหัสสินค้า"
+    r" رقم_(?:المنتج|الصنف|القطعة) رمز_(?:المنتج|الصنف|السلعة) كود_(?:المنتج|الصنف|السلعة)"
+    r" کد_(?:محصول|کالا) شناسه_(?:محصول|کالا) उत्पाद_कोड उत्पाद_आईडी"
+    r" एसकेयू পণ্য(?:ের)?_কোড এসকেইউ รหัสสินค้า รหัสผลิตภัณฑ์"
+    r" קוד_(?:מוצר|פריט) מספר_קטלוגי vörunúmer vnr kodi_i_produktit პროდუქტის_კოდი არტიკული ապրանքի_կոդ"
+    r" məhsul(?:un)?_kodu mahsulot_kodi бараан(?:ы)?_код тауар_коды šifra_(?:proizvoda|artikla|izdelka)"
+    r" kataloški_broj αρ\._προϊόντος αριθμός_προϊόντος 제품\s?(?:번호|코드) 품번"
     r" 商品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
     r" 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
 ).replace("{0}", "編號|编号|番号|番|号|號|ID|コード")
@@ -41,13 +45,33 @@ SKU_LABEL: Final = re.compile(
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
 _DOUBTED: Final = (
     r"codes? k[oó]d[esa]? kood cod cód código codice rif šifra sifra kodas? κωδικός κωδ symbol artikkel artikuls арт"
-    r" 型番 型号 型號 nr num_art obj art"
+    r" 型番 型号 型號 nr num_art obj art mã کد رمز كود رقم รหัส კოდი կոդ шифра kodi código_interno"
 )
+# Mostly the maker's, in some shops their own: they need a colon.
+_MODELS: Final = (
+    "model modell modelo modèle modello modelis mudel malli модель modeli μοντέλο"
+    " الموديل موديل مدل דגם รุ่น 모델 모델명 मॉडल"
+)
+MODEL_LABEL: Final = re.compile(rf"{any_of(_MODELS)}\s?(?:[:：#№]|$)\s*")
 DOUBTFUL_LABEL: Final = re.compile(rf"{any_of(_DOUBTED)}(?:\.?\s?[:：#№]|\.(?:\s|$)|$)\s*")
 # How a label may begin: most texts do not.
-SKU_FIRST: Final = frozenset(_FIRST) | {letter for each in _DOUBTED.split() for letter in (each[0], each[0].upper())}
+SKU_FIRST: Final = frozenset(_FIRST) | {
+    letter for each in f"{_DOUBTED} {_MODELS}".split() for letter in (each[0], each[0].upper())
+}
+# A label in front of an identifier, not one that the identifier begins with.
+SKU_PREFIX: Final = re.compile(rf"(?:{SKU_LABEL.pattern}(?<=[\s:：#№)])|{DOUBTFUL_LABEL.pattern})(?=.)")
 GTIN_LABEL: Final = re.compile(
-    r"\b(gtin|ean|upc|isbn|jan)(-?\d{1,2})?\b|\bbarcode\b|штрих-?код|条形码|국제표준", re.IGNORECASE
+    r"\b(?:gtin|ean|upc|isbn|jan|barcode|strichcode)(?:[- ]?(?:8|1[0-4]|code|nr|no|num\w*|numm\w*))?(?![^\W\d_])"
+    r"|\bbar ?code\b|штрих-?\s?код|штрыхкод|баркод|bar-?kod|kod kreskowy|kod paskowy|čárov[ýé] kód"
+    r"|čiarov[ýé] kód|vonalkód"
+    r"|code[- ]barres?|c[oó]digo de barr\w+|codi de barres|codice a barre|cod(?:ul)? de bare|streepjescode"
+    r"|streckkod|stregkode|strekkode|viivakoodi|strikamerki|br[uū]kšnin\w+ kod|svītrkod|svītru kod|triipkood|ribakood"
+    r"|črtn[aiu] kod|crtični kod|prugasti kod|γραμμω\w+ κώδικα|γραμμωτός κωδικός|բարկոդ|შტრიხ-?კოდ|ბარკოდ"
+    r"|ברקוד|באר ?קוד"
+    r"|باركود|الباركود|الرمز الشريطي|بارکد|बारकोड|বারকোড|บาร์โค้ด|รหัสแท่ง|mã vạch|kode ?batang|kod bar"
+    r"|条形码|条码|條碼|國際條碼|バーコード|国際標準|국제표준|바코드|국제 ?표준 ?도서 ?번호|국제표준도서번호"
+    r"|국제표준|国际标准书号|國際標準書號",
+    re.IGNORECASE,
 )
 _BRAND = (
     r"(?:brand|brand name|manufacturer|producer|marke|hersteller|marque|fabricant|marca|fabricante|produttore|merk"
@@ -57,6 +81,24 @@ _BRAND = (
     r"|zīmols|ražotājs|prekės ženklas|gamintojas|kaubamärk|bränd|tootja|μάρκα|κατασκευαστής|üretici|מותג|יצרן"
     r"|العلامة التجارية|الماركة|الشركة المصنعة|برند|سازنده|ब्रांड|निर्माता|品牌|品牌名称|品牌名稱|ブランド|ブランド名"
     r"|メーカー|メーカー名|브랜드|제조사|แบรนด์|ยี่ห้อ|thương hiệu|hãng|hãng sản xuất|merek|jenama"
+    r"|maker|made by|produced by|designer brand|publisher|imprint|markenname|herstellername|fabrikat"
+    r"|produzent|verlag|fabriqué par|producteur|éditeur|editeur|maison d'édition|nom de la marque"
+    r"|fabricado por|productor|marca comercial|editorial|produtor|marca registrada|editora|casa produttrice"
+    r"|marchio|azienda produttrice|editore|casa editrice|merknaam|uitgever|uitgeverij|förlag|varemærke"
+    r"|forlag|merkenavn|utgiver|brandi|tuottaja|kustantaja|kustantamo|nazwa marki|wydawnictwo|wydawca"
+    r"|výrobce / značka|značka / výrobce|nakladatel|nakladatelství|vydavateľ|vydavateľstvo|márkanév|kiadó"
+    r"|marcă|marca produsului|producator|editură|editura|търговска марка|бранд|издателство|издател|εκδότης"
+    r"|εκδόσεις|εκδοτικός οίκος|изготовитель|издательство|издатель|торгова марка|видавництво|видавець"
+    r"|üretici firma|markası|yayınevi|yayıncı|proizvodjač|proizvodjac|nakladnik|izdavač|brand/proizvođač"
+    r"|založba|založnik|издавач|prodhuesi|brendi|botuesi|vörumerki|framleiðandi|útgefandi|prekinis ženklas"
+    r"|leidykla|izdevējs|izdevniecība|kirjastus|kaubamärgid|יצרן/מותג|שם המותג|הוצאה|הוצאה לאור|ماركة"
+    r"|البراند|علامة تجارية|الناشر|دار النشر|مارک|تولید کننده|تولیدکننده|نام تجاری|ناشر|ब्रैंड|प्रकाशक"
+    r"|ब्रांड नाम|ব্র্যান্ড|ব্রান্ড|প্রস্তুতকারক|নির্মাতা|প্রকাশক|প্রকাশনী|ผู้ผลิต|สำนักพิมพ์|nhà sản xuất"
+    r"|nhãn hiệu|nhà xuất bản|nxb|produsen|penerbit|pengeluar|品牌名|廠牌|厂商|廠商|製造商|制造商|生产商"
+    r"|生產商|出版社|出版商|製造元|発売元"
+    r"|製造者|出版社名|브랜드명|제조원|제조업체|출판사|ბრენდი|მწარმოებელი|ապրանքանիշ|արտադրող|բրենդ"
+    r"|istehsalçı|marka adı"
+    r"|өндіруші|ishlab chiqaruvchi|брэнд|үйлдвэрлэгч|вытворца|fabricant/marca"
     r"|manufactured by|vendor)"
 )
 BRANDS: Final = frozenset(_BRAND.removeprefix("(?:").removesuffix(")").split("|"))  # in lower case
@@ -65,7 +107,8 @@ BRAND_PREFIX: Final = re.compile(rf"^.{{0,40}}\b{_BRAND}\s*[:：]\s*", re.IGNORE
 STOCK_LABEL: Final = re.compile(
     r"^(?:product |stock )?(?:availability|stock status|status|stock|verfügbarkeit|lagerstatus|lagerbestand|bestand"
     r"|disponibilité|disponibilidad|existencias|disponibilidade|disponibilità|beschikbaarheid|voorraad|tillgänglighet"
-    r"|lagerstatus|lager|tilgængelighed|tilgjengelighet|saatavuus|varastotilanne|dostępność|stan magazynowy|dostupnost"
+    r"|lagerstatus|lager|tilgængelighed|tilgjengelighet|saatavuus|varastotilanne|dostępność|stan magazynowy"
+    r"|dostupnost"
     r"|dostupnosť|stav skladu|sklad|elérhetőség|készlet|raktárkészlet|disponibilitate|stoc|наличност|διαθεσιμότητα"
     r"|наличие|наявність|stok durumu|stok|pieejamība|prieinamumas|likutis|saadavus|laoseis|זמינות|מלאי"
     r"|التوفر|حالة التوفر"

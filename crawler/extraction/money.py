@@ -18,7 +18,7 @@ MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading
 MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
-NEAR: Final = 3  # texts before and after a number that may be in one element with it
+NEAR: Final = 4  # texts before and after a number that may be in one element with it
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg

@@ -48,7 +48,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
         is_another = evidence.listed or evidence.other or not is_guessed
         if is_another or not (shown.is_product(evidence) or _stated_in_script(draft, structured)):
             return None
-    if evidence.vague and is_guessed and shown.is_listing():
+    if is_guessed and shown.is_listing(evidence):
         return None
     if shown.is_needed(evidence):
         shown.read(evidence)

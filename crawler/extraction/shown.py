@@ -70,8 +70,12 @@ class Shown:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
 
-    def is_listing(self) -> bool:
-        """Whether the likeliest price is in the card of one of several products."""
+    def is_listing(self, evidence: StructuredData) -> bool:
+        """Whether a page that only may be a product's shows several: the likeliest price is in the card of one, or all
+        are of a list where structured data just calls the page a product."""
+        if not evidence.vague:
+            is_called = not evidence.main and self.draft.lacks("price")
+            return is_called and visible_price.are_listed(self._by_score)
         best = self._best_price
         return best is not None and visible_price.is_in_card(self.view, best)
 
@@ -92,6 +96,8 @@ class Shown:
             self._read_price(evidence)
         if draft.lacks("availability") or (self._is_denied() and visible_stock.is_sold(page)):
             draft.set("availability", visible_stock.shown_availability(page), "html")
+        elif self._is_promised() and visible_stock.is_denied(page):
+            draft.set("availability", "OutOfStock", "html")
         self._read_details(evidence)
 
     def is_needed(self, evidence: StructuredData) -> bool:
@@ -102,6 +108,11 @@ class Shown:
         """Whether structured data says out of stock: a working buy button overrides that."""
         draft = self.draft
         return draft.fields.get("availability") == "OutOfStock" and draft.found_in["availability"] != "rule"
+
+    def _is_promised(self) -> bool:
+        """Whether structured data says in stock: a button that does not work, and words beside it, override that."""
+        draft = self.draft
+        return draft.fields.get("availability") == "InStock" and draft.found_in["availability"] != "rule"
 
     @cached_property
     def is_internal(self) -> bool:

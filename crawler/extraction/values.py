@@ -9,7 +9,7 @@ from price_parser import Price
 
 from crawler.entities import unescape
 from crawler.extraction.currencies import NO_DECIMALS, THREE_DECIMALS
-from crawler.extraction.labels import BRAND_PREFIX
+from crawler.extraction.labels import BRAND_PREFIX, SKU_PREFIX
 from crawler.extraction.wording import lexicon
 from crawler.policy.validation import is_gtin
 
@@ -43,6 +43,8 @@ _DATE = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ][\d:.,+Z-]*)?"
     r"|\d{1,2}\.? [^\W\d_]{3,12}\.?,? \d{4}|[^\W\d_]{3,12}\.? \d{1,2},? \d{4}"
 )
+_MARKS = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")  # of direction, seen by nobody
+_CODE = re.compile(r"\w[\w./-]*")
 _FOLLOWED = re.compile(r"(\S*\d\S*)\s+\D{4,}")
 _PLAIN_NAME = re.compile(r"[^:：|&<]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
@@ -87,6 +89,8 @@ def text(raw: object, limit: int = MAX_TEXT) -> str | None:
 def name(raw: object) -> str | None:
     """A short text that is no placeholder such as `N/A`, `null` or `{{brand}}`."""
     value = text(raw, 200)
+    if value is not None and not value.isascii():
+        value = _MARKS.sub("", value).strip()
     if value is None or _PLACEHOLDER.fullmatch(value) or "{{" in value or "${" in value:
         return None
     return None if _UNFILLED.fullmatch(value) else value
@@ -102,10 +106,14 @@ def brand(raw: object) -> str | None:
 
 
 def identifier(raw: object) -> str | None:
-    """An identifier; words after it are cut off (`TX502999 Housse de chaise` -> `TX502999`)."""
+    """An identifier; words after it are cut off (`TX502999 Housse de chaise` -> `TX502999`), and a label before it."""
     value = name(raw)
     if value is None:
         return None
+    if not _CODE.fullmatch(value) and (label := SKU_PREFIX.match(value)):
+        value = value[label.end() :]
+        if not _CODE.match(value):
+            return None
     followed = _FOLLOWED.fullmatch(value)
     return (followed[1] if followed else value)[:100]
 

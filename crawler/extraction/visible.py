@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
@@ -18,6 +20,9 @@ _SCORE = re.compile(
 )
 _BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
 _STARS = "[class*=ating],[class*=tars],[aria-label*=star i],[title*=star i]"
+_BRAND_LOGO = re.compile(
+    r"brand(?!ed|-(?:primary|secondary|color|dark|light))|manufactur|vendor|hersteller|marque|marca\b", re.IGNORECASE
+)
 _LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
 # Names of elements that show just a brand.
 _BRANDED = re.compile(
@@ -35,16 +40,32 @@ _REVIEWS = re.compile(
     re.IGNORECASE,
 )
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
+# An address of a brand's page.
+_BRAND_PAGE = re.compile(
+    r"/(?:brands?|vendors?|manufacturers?|makers?|marcas?|marques?|mar(?:ke|ken|ka|chi|chio)|hersteller|merk(?:en)?"
+    r"|varumarken?|maerker?|merker|merkit?|producen[tc]\w*|producer|znack[ay]|vyrobce|vyrobci|gyarto\w*|markak"
+    r"|producator\w*|proizvoda[cj]\w*|brend\w*|blagovne-znamke|gamintoja\w*|razotaj\w*|tootja\w*|fabricantes?"
+    r"|proizvoditel\w*|thuong-hieu|merek|publishers?|verlag|editores?)/[^/?#]|[?&](?:brand|manufacturer|marca|marque)\w*="
+    r"|/vendors\?q=",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
+)
+_TESTED: Final = frozenset(("data-testid", "data-test", "data-test-id", "data-qa", "data-cy", "data-hook"))
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 # How a label may begin: most texts do not.
 _BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label[:2].title(), label[:2].upper()))
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
+SURE = 5  # letters of a name that its site's address has
 NEAR = 60  # texts around the heading
 AROUND = 3  # elements around a text that may be named a brand
 BESIDE = 4  # texts right by the heading
 MAX_LOGOS = 30
+AT_HEADING = 10  # texts by the heading that may link to the brand
+LEVELS = 3  # elements around the heading that may have the brand's logo
 MAX_RATING = 200  # characters
 
 
@@ -105,11 +126,80 @@ def _linked_brand(page: View) -> str | None:
     """The link by the heading, or the logo, with which the heading or the page's title begins."""
     at = page.heading_index
     heading = shown_title(page) or ""
+    if at >= 0 and (named := _brand_page(page, heading) or _brand_image(page, heading)):
+        return named
     for text, node in page.texts[max(0, at - BESIDE) : at + BESIDE] if at >= 0 else ():
         is_apart = text != heading and bool(page.flags(node) & view.LINK) and not page.flags(node) & view.OTHER
         if is_apart and _begun(text, heading, page.title):
             return text
-    return _logo_brand(page, heading)
+    return _logo_brand(page, heading) or (_beside_heading(page, heading) if at >= 0 else None)
+
+
+def _brand_page(page: View, heading: str) -> str | None:
+    """The text of a link by the heading that leads to a brand's page."""
+    at = page.heading_index
+    for text, node in page.texts[max(0, at - AT_HEADING) : at + AT_HEADING]:
+        flags = page.flags(node)
+        if (
+            not flags & view.LINK
+            or flags & view.OTHER
+            or len(text) >= MAX_BRAND
+            or text in heading
+            or _MANY.search(text)
+        ):
+            continue
+        link: LexborNode | None = node
+        for _ in range(AROUND):
+            if link is not None and link.tag != "a":
+                link = link.parent
+        if link is not None and link.tag == "a" and _BRAND_PAGE.search(link.attributes.get("href") or ""):
+            return text
+    return None
+
+
+def _brand_image(page: View, heading: str) -> str | None:
+    """What an image near the heading shows that is named a brand's, or that links to a brand's page."""
+    around = page.heading
+    for _ in range(LEVELS):
+        if around is None or around.parent is None or around.parent.tag == "body":
+            break
+        around = around.parent
+    for node in around.css("img[alt]")[:MAX_LOGOS] if around is not None else ():
+        name = _short(_LOGO.sub("", (node.attributes["alt"] or "").strip()))
+        if name and name not in heading and _is_of_brand(node) and not page.flags(node) & view.OTHER:
+            return name
+    return None
+
+
+def _is_of_brand(node: LexborNode) -> bool:
+    """Whether an image, or what is right around it, is named a brand's or leads to one's page."""
+    current: LexborNode | None = node
+    for _ in range(AROUND):
+        if current is None:
+            return False
+        attributes = current.attributes
+        named = " ".join(filter(None, (attributes.get(name) for name in ("class", "id", *_TESTED))))
+        if _BRAND_LOGO.search(named) or (current.tag == "a" and _BRAND_PAGE.search(attributes.get("href") or "")):
+            return True
+        current = current.parent
+    return False
+
+
+def _beside_heading(page: View, heading: str) -> str | None:
+    """The name right before the heading that is the site's own too, or that its title is made of: `ACME - Jumper`."""
+    at = page.heading_index
+    before, node = page.texts[at - 1] if at else ("", None)
+    first = page.texts[at][0]
+    if first != heading and page.title.lower().startswith(f"{first.lower()} - "):
+        return _short(first)
+    squeezed = _squeezed(before) if node is not None and _short(before) else ""
+    if len(squeezed) < SURE or squeezed not in _squeezed(urlsplit(page.document.url).netloc):
+        return None
+    return None if node is None or page.flags(node) & (view.OTHER | view.LINK) else before
+
+
+def _squeezed(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 def _logo_brand(page: View, heading: str) -> str | None:
@@ -135,8 +225,8 @@ def _begun(name: str, *texts: str) -> str | None:
 def _is_brand(attributes: dict[str, str | None]) -> bool:
     """Whether an element has such a name."""
     named = attributes.get("class") or ""
-    if "data-testid" in attributes:
-        named = f"{named} {attributes['data-testid']}"
+    if tested := _TESTED & attributes.keys():
+        named = f"{named} {' '.join(attributes[each] or '' for each in tested)}"
     return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
 
 

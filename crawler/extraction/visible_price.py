@@ -105,7 +105,7 @@ def by_score(page: View) -> list[Price]:
     for at, (each, amount) in enumerate(candidates):
         looked = looks_of[at]
         past = looked.past
-        if not past and looked.doubtful:
+        if not past and (looked.doubtful or _is_said_again(candidates, looks_of, at)):
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
         repeated = _is_list(amounts.get(looks[at], ()))
         score = looked.score - 5 * past - REPEATED * repeated
@@ -150,6 +150,12 @@ def _looked_at(page: View, each: money.Candidate) -> _Looked:
 def _is_wordy(text: str) -> bool:
     """Whether *text* has words besides a currency."""
     return any(not currencies.is_word(word) for word in _WORDY.findall(text))
+
+
+def _is_said_again(candidates: Sequence[tuple[money.Candidate, Decimal]], looks: Sequence[_Looked], at: int) -> bool:
+    """Whether the number right before is the same and past: one for eyes, one for readers of the page."""
+    (before, amount), (each, same) = candidates[at - 1], candidates[at]
+    return at > 0 and looks[at - 1].past and amount == same and each.index == before.index + 1
 
 
 def _is_list(amounts: Sequence[Decimal]) -> bool:
@@ -274,7 +280,7 @@ def corrected(stated: Sequence[Decimal], prices: list[Price], currency: str | No
 def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
     """Whether the page clearly asks this price and not the *stated* one, which it does not show; cents may be
     elsewhere."""
-    rivals = (each for each in prices if each.amount != asked.amount and not each.past)
+    rivals = (each for each in prices if each.amount != asked.amount and not (each.past or each.repeated))
     if asked.amount * 100 == stated:  # in cents
         return not asked.repeated
     is_clear = (asked.named and asked.score >= CLEAR) or all(each.score < asked.score - LEAD for each in rivals)

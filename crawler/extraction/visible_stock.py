@@ -17,13 +17,15 @@ from crawler.extraction.view import View
 from crawler.urls import same_site
 
 BEFORE, AFTER = 40, 300  # texts around the heading that are about the product
+RIGHT_AFTER: Final = 40  # texts after the heading that outweigh what structured data states
 MAX_WORDS: Final = 90  # characters; longer texts explain rather than state
 MAX_LABEL: Final = 40  # characters of a button
 MAX_PRESSED: Final = 300  # elements with their label in an attribute
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
+_DENIALS: Final = ("OutOfStock", "Discontinued")
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _SOLD_OUT = re.compile(r"sold-?out|unavailable|out-?of-?stock|no-?stock")
-_DISABLED = re.compile(r"disabled|inactive|\bhidden\b|\bhide\b|d-none")
+_DISABLED = re.compile(r"disable|inactive|\bhidden\b|\bhide\b|d-none")
 # Buttons that may have their label in an attribute.
 _LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
 _LABELS: Final = ("value", "title", "aria-label", "alt")
@@ -62,6 +64,43 @@ def is_sold(page: View) -> bool:
     if buy_button(page) is not Button.WORKING:
         return False
     return _said(page, "OutOfStock", "Discontinued") is None
+
+
+def is_denied(page: View) -> bool:
+    """Whether what stands after the heading says that the product is not to be had, and no buy button works.
+
+    Nothing in it promises the contrary first, and it is said of the whole product: by a text or on its button.
+    """
+    if page.heading_index < 0:
+        return False
+    name, is_button = _after_heading(page, "OutOfStock", "Discontinued", "InStock", "PreOrder", "BackOrder")
+    is_button = is_button or (name is None and _is_sold_out_input(page))
+    if name not in (*_DENIALS, None) or not (name or is_button):
+        return False
+    button = buy_button(page)
+    return button is not Button.WORKING and (is_button or button is not Button.NONE)
+
+
+def _is_sold_out_input(page: View) -> bool:
+    """Whether the label of a disabled button says so that has no text."""
+    for node in page.document.tree.css("input[disabled]")[:MAX_PRESSED] if " disabled" in page.document.markup else ():
+        label = (node.attributes.get("value") or "")[: 2 * MAX_LABEL]
+        if label and page.lexicon.of_stock.may_be_in(label.lower()) and not page.flags(node) & _ELSEWHERE:
+            return page.lexicon.availability(label) in _DENIALS
+    return False
+
+
+def _after_heading(page: View, *names: str) -> tuple[str | None, bool]:
+    """Which of *names* the short texts right after the heading state first for the whole product, and whether on a
+    button."""
+    near = page.texts[page.heading_index : page.heading_index + RIGHT_AFTER]
+    short = [(text.lower(), node) for text, node in near if len(text) <= MAX_WORDS]
+    for at in page.lexicon.of_stock.among([text for text, _ in short]):
+        first = _first(page, short[at][0], names)
+        flags = page.flags(short[at][1])
+        if first is not None and not flags & _ELSEWHERE:
+            return first[1], bool(flags & view.BUTTON)
+    return None, False
 
 
 def buy_button(page: View) -> Button:

@@ -39,7 +39,7 @@ _STOCK: Final = {  # denials before promises
     "InStock": "in_stock",
 }
 # Kinds whose words also match without diacritics; near prices that would match other words ("før").
-_FOLDED: Final = frozenset((*_STOCK.values(), "buy", "other_button", "offered", "negation", "negation_after"))
+_FOLDED: Final = frozenset((*_STOCK.values(), "buy", "other_button", "offered", "negation", "negation_after", "nearly"))
 _PLAIN: Final = {
     mark: plain
     for plain, marks in {
@@ -79,6 +79,7 @@ class Lexicon:
     offered: re.Pattern[str]
     negation: re.Pattern[str]  # at the end of the text before a promise
     negation_after: re.Pattern[str]  # at the start of the text after it
+    nearly: re.Pattern[str]  # at the end of the text before a denial
 
     def __init__(self, languages: Iterable[str]) -> None:
         self._languages = sorted(languages)
@@ -99,10 +100,9 @@ class Lexicon:
         pattern: re.Pattern[str] = getattr(self, _STOCK[availability])
         if availability == "InStock":
             return next((place for place, denied in self._promises(text) if not denied), None)
-        found = pattern.search(text)
-        place = found.start() if found else None
         if availability != "OutOfStock":
-            return place
+            return found.start() if (found := pattern.search(text)) else None
+        place = self._denial(pattern, text)
         denied = next((at for at, denied in self._promises(text) if denied), None)
         return min((at for at in (place, denied) if at is not None), default=None)
 
@@ -128,6 +128,13 @@ class Lexicon:
     def buys(self, label: str) -> bool:
         """Whether lower-cased *label* is that of a buy button, not of a wish list or comparison."""
         return self.buy.search(label) is not None and self.other_button.search(label) is None
+
+    def _denial(self, pattern: re.Pattern[str], text: str) -> int | None:
+        """Where *pattern* is first found with no "nearly" before it."""
+        for found in pattern.finditer(text):
+            if not self.nearly.search(text[max(0, found.start() - _REACH) : found.start()]):
+                return found.start()
+        return None
 
     def _promises(self, text: str) -> Iterator[tuple[int, bool]]:
         """(where stock is promised, whether the promise is denied)."""
@@ -170,7 +177,7 @@ def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
 
 def _source(kind: str, languages: Iterable[str]) -> str:
     phrases = _phrases(kind, languages)
-    if kind == "negation":
+    if kind in ("negation", "nearly"):
         spaced = "|".join(each for each in phrases if not _UNSPACED.match(each)) or "(?!)"
         others = "|".join(each for each in phrases if _UNSPACED.match(each)) or "(?!)"
         return rf"(?:(?<!\w)(?:{spaced})(?: \w{{1,6}}){{0,2}} |(?:{others}) ?)$"

@@ -67,10 +67,18 @@ def test_numbers_keep_their_spelling_and_nan_is_none() -> None:
 
 
 def test_what_is_salvaged_of_a_hopeless_block() -> None:
-    broken = '{"@type":"Product","name":"A "B" C","sku":"X1","offers":{"price":"5.00","priceCurrency":"EUR","x":"}}'
+    offer = '{"price":"5.00","priceCurrency":"EUR","x":"}}'
+    broken = (
+        f'{{"@type":"Product","name":"A "B" C","sku":"X1","brand":{{"@type":"Brand","name":"Acme"}},"offers":{offer}'
+    )
     (product,) = blocks(script(broken))
-    assert product["sku"] == "X1"
+    assert (product["sku"], product["brand"]) == ("X1", "Acme")
     assert product["offers"] == {"@type": "Offer", "price": "5.00", "priceCurrency": "EUR"}
+
+
+def test_a_comma_too_many_loses_nothing() -> None:
+    (product,) = blocks(script('{"@type":"Product","name":"A" , ,"brand":{"name":"Acme"},}'))
+    assert product["brand"] == {"name": "Acme"}
 
 
 def test_deep_and_endless_json_ends() -> None:

@@ -344,13 +344,67 @@ def test_what_buttons_say_of_the_stock(body: str, availability: str) -> None:
         ("<h2 class=productView-brand><a href=/acme><i>Acme</i></a></h2>", "Acme"),
         ("<p class=Marka><a href=/acme>Acme</a></p>", "Acme"),
         ("<p>Vendor</p><p>Acme</p>", "Acme"),
+        ("<p>Märke:</p><p>\u200eAcme</p>", "Acme"),
+        ("<a href=/marque/acme>Acme</a>", "Acme"),
+        ("<a href='/collections/vendors?q=Acme'>Acme</a>", "Acme"),
+        ("<a href=/brand/acme>All of Acme</a>", None),
+        ("<div class=manufacturer-box><img src=/7.png alt=Acme></div>", "Acme"),
+        ("<a href=/brand/acme><img src=/7.png alt=Acme></a>", "Acme"),
+        ("<a data-test=brand-logo><img src=/7.png alt=Acme></a>", "Acme"),
+        ("<div class=payment><img src=/7.png alt=Acme></div>", None),
+        ("<div data-qa=pdp-brand-123>Acme</div>", "Acme"),
         ("<button class=btn-brand><i>Buy now</i></button>", None),
         ("<p class=brand><i>Knife</i></p>", None),
     ],
 )
 def test_the_brand_that_is_shown(body: str, brand: str | None) -> None:
-    item = found(f"<title>Knife</title><h1>Knife</h1><p class=price>$9</p>{body}<button>Add to cart</button>")
+    html = f"<title>Knife</title><main><h1>Knife</h1><p class=price>$9</p>{body}<button>Add to cart</button></main>"
+    item = found(html)
     assert item.brand == brand
+
+
+@pytest.mark.parametrize(
+    ("title", "above", "heading", "brand"),
+    [
+        ("Acme - Jumper", "", "<b>Acme</b> <i>Jumper</i>", "Acme"),
+        ("Jumper | Acme Wool", "<p>Acme Wool</p>", "Jumper", "Acme Wool"),
+        ("Jumper", "<p>Best of wool</p>", "Jumper", None),
+        ("Jumper", "<p><a href=/>Acme Wool</a></p>", "Jumper", None),
+    ],
+)
+def test_a_brand_that_only_its_place_tells(title: str, above: str, heading: str, brand: str | None) -> None:
+    html = f"<title>{title}</title>{above}<h1>{heading}</h1><p class=price>$9</p><button>Buy now</button>"
+    assert found(html, "https://www.acmewool.example/p/1").brand == brand
+
+
+@pytest.mark.parametrize(
+    ("body", "availability"),
+    [
+        ("<p>Out of stock</p><button disabled>Add to cart</button>", "OutOfStock"),
+        ("<input type=submit disabled value='Sold out'>", "OutOfStock"),
+        ("<button class=btn-disable>Add to cart</button><p>Sold out</p>", "OutOfStock"),
+        ("<p>Almost sold out</p><button disabled>Add to cart</button>", "InStock"),
+        ("<p>In stock</p><p>XL: out of stock</p><button disabled>Add to cart</button>", "InStock"),
+        ("<p>Out of stock</p><button>Add to cart</button>", "InStock"),
+        ("<p>Out of stock</p>", "InStock"),  # perhaps a text that a script shows
+        ("<div class=related><p>Sold out</p></div><button disabled>Add to cart</button>", "InStock"),
+    ],
+)
+def test_a_promise_of_machines_that_the_page_denies(body: str, availability: str) -> None:
+    html = f"<title>Kochmesser</title>{json_ld(sku=None)}<h1>Kochmesser</h1><p class=price>49.90 €</p>{body}"
+    assert found(html, "https://x.example/knife").availability == availability
+
+
+def test_a_card_that_names_its_product_beside_the_link_is_anothers() -> None:
+    card = "<div><a href=/p/fork><img alt=Fork></a><h6>Fork</h6><p>$4</p><button>Add to cart</button></div>"
+    html = f"<title>Knife</title><h1>Knife</h1><p class=price>$9</p><p>Sold out</p>{card * 3}"
+    assert found(html, "https://x.example/p/knife").availability == "OutOfStock"
+
+
+def test_a_category_that_calls_itself_a_product_is_none() -> None:
+    cards = "".join(f"<li><a href=/p/{at}>Drill {at}</a><p class=price>{at}9 €</p></li>" for at in range(1, 9))
+    html = f'<title>Drills</title><meta property="og:type" content="product"><h1>Drills</h1><ul>{cards}</ul>'
+    assert extract_product(html, "https://x.example/drills/") is None
 
 
 def test_one_size_in_stock_is_enough() -> None:

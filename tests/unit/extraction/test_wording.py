@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from crawler.extraction import values, wording
+from crawler.extraction import labels, values, wording
 
 
 def lexicon(language: str) -> wording.Lexicon:
@@ -95,6 +95,7 @@ def test_a_denial_is_no_promise(text: str, language: str) -> None:
         th="มีสินค้า",
         el="Έτοιμο: διαθέσιμο",
         fr="Vendu par Shop\nEn stock",
+        fi="10 kpl varastossa",
     ),
 )
 def test_a_promise_is_one(text: str, language: str) -> None:
@@ -210,3 +211,31 @@ def test_what_a_phrase_may_begin_with(phrase: str, found: str, elsewhere: str) -
     assert pattern.search(found)
     assert pattern.search("a\nsold!")
     assert not pattern.search(elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    pairs(en="Almost sold out", de="Fast ausverkauft", nl="Bijna uitverkocht, nog 2 stuks", es="Casi agotado"),
+)
+def test_nearly_sold_out_is_no_denial(text: str, language: str) -> None:
+    assert lexicon(language).availability(text) != "OutOfStock"
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "EAN",
+        "GTIN-13:",
+        "UPC Code",
+        "Kod kreskowy",
+        "Vonalkód",
+        "Штрихкод",
+        "Código de barras",
+        "バーコード",
+        "باركود",
+        "Streckkod",
+    ],
+)
+def test_labels_of_gtins(label: str) -> None:
+    assert labels.GTIN_LABEL.search(label)
+    assert not labels.GTIN_LABEL.search("Jane, clean ocean")
