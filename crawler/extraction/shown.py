@@ -21,6 +21,7 @@ _REDUCED = re.compile(
     r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
     r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
 )
+_DISABLED = re.compile(r"disable|sold-?out|no-?stock|out-?of-?stock|unavailable|inactive")
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _DIGIT = re.compile(r"\d")
@@ -29,6 +30,7 @@ _DATA = frozenset("\"'=:/-")  # before what is data or an address
 MAX_FOUND = 20_000  # per number and page
 MAX_PLACES = 500  # of these, such as people see
 CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
+BEHIND = 5_000  # characters of source from the heading on, in which a buy button stands
 REACH = 160  # characters between the sign and the price
 MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
@@ -102,7 +104,18 @@ class Shown:
 
     def is_needed(self, evidence: StructuredData) -> bool:
         """Whether the visible page may contradict or add to structured data."""
-        return not evidence.complete or self.is_doubtful(evidence) or self._is_denied()
+        is_asked = not evidence.complete or self.is_doubtful(evidence) or self._is_denied()
+        return is_asked or (self._is_promised() and self._may_be_out())
+
+    def _may_be_out(self) -> bool:
+        """Whether the source right behind the heading has something disabled, and words of a denial: few pages do."""
+        document = self.draft.document
+        markup = document.markup
+        start = markup.find("<h1")
+        if start < 0:
+            start = markup.find(self.draft.fields["title"], markup.find("<body"))
+        behind = markup[start : start + BEHIND].lower() if start >= 0 else ""
+        return _DISABLED.search(behind) is not None and self.view.lexicon.of_denial.may_be_in(behind)
 
     def _is_denied(self) -> bool:
         """Whether structured data says out of stock: a working buy button overrides that."""

@@ -149,14 +149,15 @@ class View:
         return title if shared in title else f"{title} | {shared}"
 
     def _titled(self) -> LexborNode | None:
-        """The element whose text is the longest part of the page's title."""
+        """The element whose text is the longest part of the page's title, rather not a crumb or a menu's."""
         title = self.title
         parts = [
             (len(text), node)
             for text, node in self.document.texts
             if len(text) >= (MIN_TITLE if text.isascii() else MIN_TITLE // 2) and text in title
         ]
-        return max(parts, key=lambda part: part[0])[1] if parts else None
+        likely = max(parts, key=lambda part: (part[0], not self._raw_flags(part[1]) & OTHER), default=None)
+        return likely[1] if likely is not None else None
 
     @cached_property
     def _mask(self) -> int:

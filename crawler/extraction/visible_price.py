@@ -280,7 +280,8 @@ def corrected(stated: Sequence[Decimal], prices: list[Price], currency: str | No
 def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
     """Whether the page clearly asks this price and not the *stated* one, which it does not show; cents may be
     elsewhere."""
-    rivals = (each for each in prices if each.amount != asked.amount and not (each.past or each.repeated))
+    likely = (each for each in prices if each.score >= MIN_SCORE and not (each.past or each.repeated))
+    rivals = (each for each in likely if each.amount != asked.amount)
     if asked.amount * 100 == stated:  # in cents
         return not asked.repeated
     is_clear = (asked.named and asked.score >= CLEAR) or all(each.score < asked.score - LEAD for each in rivals)

@@ -112,6 +112,11 @@ class Lexicon:
         return Phrases(each for kind in _STOCK.values() for each in _phrases(kind, self._languages))
 
     @cached_property
+    def of_denial(self) -> Phrases:
+        """What texts that deny stock must contain, but for a denied promise."""
+        return Phrases(each for kind in ("out_of_stock", "discontinued") for each in _phrases(kind, self._languages))
+
+    @cached_property
     def of_buying(self) -> Phrases:
         """What labels of buy buttons must contain."""
         return Phrases(_phrases("buy", self._languages))

@@ -395,6 +395,13 @@ def test_a_promise_of_machines_that_the_page_denies(body: str, availability: str
     assert found(html, "https://x.example/knife").availability == availability
 
 
+def test_complete_data_is_denied_by_what_stands_right_behind_the_heading() -> None:
+    denied = "<h1>Kochmesser</h1><p>49.90 €</p><p>Ausverkauft</p><button disabled>In den Warenkorb</button>"
+    for above, availability in (("", "OutOfStock"), ("<p>Auf Lager</p>", "InStock"), ("<p>x</p>" * 1000, "InStock")):
+        item = found(json_ld() + denied.replace("<p>Ausv", f"{above}<p>Ausv"))
+        assert item.availability == availability
+
+
 def test_a_card_that_names_its_product_beside_the_link_is_anothers() -> None:
     card = "<div><a href=/p/fork><img alt=Fork></a><h6>Fork</h6><p>$4</p><button>Add to cart</button></div>"
     html = f"<title>Knife</title><h1>Knife</h1><p class=price>$9</p><p>Sold out</p>{card * 3}"
@@ -559,6 +566,7 @@ def test_an_identifier_in_what_opens_beside_the_page(body: str, sku: str | None)
         ("<p class=price>$49.90</p><p>$41.00 excl. VAT</p>", "41.00"),
         ("<p class=price>$41<sup>00</sup></p><p class=price>$49.90</p>", "41.00"),
         ("<p class=price>$149.90</p>", "41.00"),
+        ("<p class=price--withoutTax>$49.90</p><p hidden>$9</p>", "49.90"),
         ("<p class=price>€49.90</p>", "41.00"),
         ("<p>$49.90</p><p>$47.90</p><p>$52.90</p>", "41.00"),
         ("<div class=related><p class=price>$49.90</p></div>", "41.00"),
