@@ -79,6 +79,8 @@ class Command(FleetCommand, ScrapyCommand):
                 tasks.run(self._show(str(name), whole_page=opts.page))
                 return
             letters = tasks.run(self._find(name, opts))
+            if not letters:
+                tasks.run(self._point_elsewhere(name, opts))
             if verb == "list":
                 tasks.run(self._list(letters, as_json=opts.json))
                 return
@@ -117,6 +119,14 @@ class Command(FleetCommand, ScrapyCommand):
         if opts.reason and opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
             raise ConfigError("--reason", opts.reason, f"one of {', '.join(reasons)}, or http_ and a status")
         return []
+
+    async def _point_elsewhere(self, name: str | None, opts: argparse.Namespace) -> None:
+        """Say so if there are letters of the other kind: a page that answers 404, say, is no dead letter."""
+        other = "dead" if self._kind == "gone" else "gone"
+        async with self._session() as frontier:
+            box = frontier.dead if other == "dead" else frontier.gone
+            if await box.find(name, host=opts.host, reason=opts.reason, limit=1):
+                print(f"of kind {other!r} some match: --kind {other}", file=sys.stderr)
 
     async def _apply(self, verb: str, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:
         async with self._session() as frontier:

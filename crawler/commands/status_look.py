@@ -66,13 +66,15 @@ class Snapshot:
 
     def seconds_to_go(self, spider: str | None = None, pending: int | None = None) -> float | None:
         """Seconds until *pending* requests are done at the current rate, None at a standstill and while some are held
-        back. At least the time of the longest queue at its host's delay, and until the last waiting host's next try."""
+        back. At least the time of the longest queue at its host's delay, and until the last waiting host's next try,
+        unless some of these may be of other requests than *pending*."""
         pages = self.rate("pages_per_s", spider)
         if pages <= 0 or self._holds_back(spider):
             return None
         queues = (one.queued * one.delay_ms / 1000 / max(one.cap, 1) for one in self.hosts)
         longest = max(*queues, *(one.until_ms / 1000 for one in self.waiting), 0.0, 0.0)
-        return max((self.pending if pending is None else pending) / pages, longest if pending is None else 0.0)
+        asked = self.pending if pending is None else pending
+        return max(asked / pages, longest if asked >= self.pending else 0.0)
 
     def _holds_back(self, spider: str | None) -> bool:
         """Whether requests, of *spider* if given, wait for what no rate tells: the next day of a budget, say."""

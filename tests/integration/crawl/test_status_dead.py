@@ -138,6 +138,17 @@ def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
     assert (counters["queued"], counters["dead"], counters["dropped"]) == (2, 0, 1)
 
 
+async def test_letters_of_the_other_kind_are_pointed_to(fleet: Fleet) -> None:
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        [lease] = (await frontier.lease(["products"], 1, worker="w1")).leases
+        await frontier.end_gone(lease.id, lease.token, reason="http_404", detail={})
+    status, shown, log = scrapy(fleet, "dead", "retry", "--reason", "http_404")
+    assert (status, shown) == (0, "0 queued again\n")
+    assert log.endswith("of kind 'gone' some match: --kind gone\n")
+    assert "--kind dead" in scrapy(fleet, "dead", "list", "--kind", "gone", "--reason", "http_503")[2]
+    assert "--kind" not in scrapy(fleet, "dead", "list", "--host", "none.example")[2]
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [

@@ -143,6 +143,15 @@ def test_no_end_is_forecast_while_requests_are_held_back(spider: str | None) -> 
     assert Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None).seconds_to_go(spider) == 450
 
 
+@pytest.mark.parametrize(("pending", "seconds"), [(None, 3_600), (90, 3_600), (50, 250)])
+def test_a_run_that_has_all_requests_waits_for_hosts_too(pending: int | None, seconds: float) -> None:
+    """With other runs under way nobody knows whose requests a host holds."""
+    worker = WorkerState("w", 0, {"spider": "s", "pages_per_s": 0.2})
+    waiting = [WaitingHost("a.example", 1, "delayed (retry)", 3_600_000)]
+    seen = Snapshot({"s": SpiderStats(queued=90)}, {}, {}, 0, 1, 0, [], waiting, [worker], [], None, None)
+    assert seen.seconds_to_go("s", pending) == seconds
+
+
 def test_a_wait_of_a_day_is_told_in_hours() -> None:
     waiting = [WaitingHost("a.example", 1, "delayed (retry)", 86_388_000)]
     console = Console(width=80, file=io.StringIO(), record=True)
