@@ -7,7 +7,11 @@
 -- include: clock damage state seen
 local row = call('HMGET', T .. ':gen:' .. ARGV[1], 'set', 'shares')
 if not row[1] and not row[2] then return 0 end
-local set = load_set(ARGV[1])
+local is_read, set = pcall(load_set, ARGV[1])
+if not is_read then
+  if string.find(type(set) == 'table' and set.err or set, 'read-only', 1, true) then return 0 end -- damaged: begun anew by the next push
+  error(set)
+end
 if set.mode == 'bloom' then
   local high, low = struct.unpack('>I4I4', ARGV[2], 3)
   local at, step = high % 32768, math.floor(high / 32768) * 2 + 1

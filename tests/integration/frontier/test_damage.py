@@ -308,6 +308,20 @@ async def test_what_is_no_fingerprint_stops_no_window_and_no_growth(redis_client
     assert int(await redis_client.hget(world.frontier.shards.key(0, "gen:s:0"), "buckets")) > 1, "it has grown"
 
 
+@pytest.mark.one_server("each shard looks at its own")
+@pytest.mark.parametrize("field", ["set", "buckets", "shares"])
+async def test_a_page_of_a_damaged_generation_is_looked_for(redis_client: Any, field: str) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1)])
+    await world.fetch()
+    key = world.frontier.shards.key(0, "gen:s:0")
+    await (redis_client.hdel(key, "set") if field == "shares" else redis_client.hset(key, "seen", "1"))
+    await redis_client.hset(key, field, b"\xff\xfe")
+    assert await world.frontier.finding.find(message(1)) == []
+    await world.frontier.push([message(1)])
+    assert await world.fetch() == [1]
+
+
 async def cut_short(client: Any, key: str) -> None:
     """One entry that was counted ends in the middle."""
     [(entry, at)] = await client.zrange(key, 0, 0, withscores=True)
