@@ -38,6 +38,8 @@ _PASSED_ON: Final = "x"  # in a stored request: the count of `passed_on`; a rele
 _PARENT: Final = "i"  # the id of the request that it was found by, for log lines: earlier releases ignore it
 MAX_ID: Final = 40  # characters: "<shard>:<number>"
 _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped already: escaping it again took half of the time
+_MAPS: Final = ("d", "c", "k")  # of a stored request: meta, cookies, cb_kwargs
+_FLAT: Final = frozenset({str, int, float, bool, bytes, type(None)})
 _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
 
 
@@ -158,7 +160,7 @@ def url_of(body: bytes) -> str:
 
 def _unpacked(body: bytes) -> dict[str, Any]:
     try:
-        return dict(msgpack.unpackb(body, timestamp=3, strict_map_key=False))
+        return dict(_unpack(body))
     except Exception as error:
         raise _unreadable(body, error) from error
 
@@ -209,6 +211,8 @@ def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[
 def _pack(state: dict[str, Any], request: Request) -> bytes:
     try:
         body: bytes = msgpack.packb(state, datetime=True)
+        if not all(_is_flat(state.get(key, {})) for key in _MAPS):
+            _unpack(body)  # or a worker that leases it makes a dead letter of it
     except (TypeError, ValueError, OverflowError) as error:
         key, value = _culprit(state)
         raise CodecError(
@@ -235,10 +239,19 @@ def _culprit(state: dict[str, Any]) -> tuple[str, object]:
 
 def _packs(value: object) -> bool:
     try:
-        msgpack.packb(value, datetime=True)
+        _unpack(msgpack.packb(value, datetime=True))
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def _is_flat(fields: Any) -> bool:
+    """Whether *fields* comes back for certain if it can be packed; a tuple as a key of a map, say, does not."""
+    return isinstance(fields, dict) and all(type(key) is str and type(fields[key]) in _FLAT for key in fields)
+
+
+def _unpack(body: bytes) -> Any:
+    return msgpack.unpackb(body, timestamp=3, strict_map_key=False)
 
 
 def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, request: Request) -> str:

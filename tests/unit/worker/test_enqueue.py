@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import Any
 
@@ -153,6 +153,8 @@ BAD = [
     ("download_slot", ["a"]),
     ("download_slot", "x" * 256),
     ("anything", object()),
+    ("anything", {(1, 2): "tuples come back as lists, which cannot be keys"}),
+    ("anything", datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))),
 ]
 
 
