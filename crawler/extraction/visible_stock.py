@@ -260,7 +260,7 @@ def _state(page: View, node: LexborNode) -> Button:
         name = (attributes.get("class") or "").lower()
         if _SOLD_OUT.search(name):
             return Button.SOLD_OUT
-        if "disabled" in attributes or _DISABLED.search(name):
+        if "disabled" in attributes or attributes.get("aria-disabled") == "true" or _DISABLED.search(name):
             return Button.DISABLED
         if current.tag in ("button", "input", "a"):
             is_others = _leads_away(page, attributes) or cards.is_others(page, current)
