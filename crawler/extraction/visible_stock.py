@@ -25,6 +25,7 @@ MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is
 _DENIALS: Final = ("OutOfStock", "Discontinued")
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _SOLD_OUT = re.compile(r"sold-?out|unavailable|out-?of-?stock|no-?stock")
+_TEMPLATE = re.compile(r"badge.{0,9}sold-?out")  # in every page of some shops, shown by their styles
 _DISABLED = re.compile(r"disable|inactive|\bhidden\b|\bhide\b|d-none")
 # Buttons that may have their label in an attribute.
 _LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
@@ -73,12 +74,9 @@ def is_denied(page: View) -> bool:
     """
     if page.heading_index < 0:
         return False
-    name, is_button = _after_heading(page, "OutOfStock", "Discontinued", "InStock", "PreOrder", "BackOrder")
-    is_button = is_button or (name is None and _is_sold_out_input(page))
-    if name not in (*_DENIALS, None) or not (name or is_button):
-        return False
-    button = buy_button(page)
-    return button is not Button.WORKING and (is_button or button is not Button.NONE)
+    name = _after_heading(page, "OutOfStock", "Discontinued", "InStock", "PreOrder", "BackOrder")
+    is_said = name in _DENIALS or (name is None and _is_sold_out_input(page))
+    return is_said and buy_button(page) is not Button.WORKING
 
 
 def _is_sold_out_input(page: View) -> bool:
@@ -90,17 +88,16 @@ def _is_sold_out_input(page: View) -> bool:
     return False
 
 
-def _after_heading(page: View, *names: str) -> tuple[str | None, bool]:
-    """Which of *names* the short texts right after the heading state first for the whole product, and whether on a
-    button."""
+def _after_heading(page: View, *names: str) -> str | None:
+    """Which of *names* the short texts right after the heading state first, for the whole product."""
     near = page.texts[page.heading_index : page.heading_index + RIGHT_AFTER]
     short = [(text.lower(), node) for text, node in near if len(text) <= MAX_WORDS]
     for at in page.lexicon.of_stock.among([text for text, _ in short]):
-        first = _first(page, short[at][0], names)
-        flags = page.flags(short[at][1])
-        if first is not None and not flags & _ELSEWHERE:
-            return first[1], bool(flags & view.BUTTON)
-    return None, False
+        text, node = short[at]
+        first = _first(page, text, names)
+        if first is not None and not page.flags(node) & _ELSEWHERE and not _TEMPLATE.search(page.look(node)):
+            return first[1]
+    return None
 
 
 def buy_button(page: View) -> Button:
