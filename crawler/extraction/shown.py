@@ -21,7 +21,7 @@ _REDUCED = re.compile(
     r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
     r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
 )
-_DISABLED = re.compile(r"disable|sold-?out|no-?stock|out-?of-?stock|unavailable|inactive")
+_SHORT = re.compile(r"(?:>|value=\")\s{0,20}([^<>\"\s][^<>\"]{1,39})(?=[<\"])")  # a text, or a button's label
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _DIGIT = re.compile(r"\d")
@@ -108,14 +108,16 @@ class Shown:
         return is_asked or (self._is_promised() and self._may_be_out())
 
     def _may_be_out(self) -> bool:
-        """Whether the source right behind the heading has something disabled, and words of a denial: few pages do."""
+        """Whether a short text in the source right behind the heading denies the stock: few pages have one."""
         document = self.draft.document
         markup = document.markup
         start = markup.find("<h1")
         if start < 0:
             start = markup.find(self.draft.fields["title"], markup.find("<body"))
-        behind = markup[start : start + BEHIND].lower() if start >= 0 else ""
-        return _DISABLED.search(behind) is not None and self.view.lexicon.of_denial.may_be_in(behind)
+        texts = _SHORT.findall(markup, start, start + BEHIND) if start >= 0 else []
+        lexicon = self.view.lexicon
+        likely = lexicon.of_denial.among([text.lower() for text in texts])
+        return any(lexicon.availability(texts[at]) in ("OutOfStock", "Discontinued") for at in likely)
 
     def _is_denied(self) -> bool:
         """Whether structured data says out of stock: a working buy button overrides that."""

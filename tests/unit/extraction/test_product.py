@@ -402,6 +402,7 @@ def test_complete_data_is_denied_by_what_stands_right_behind_the_heading() -> No
     for above, availability in (("", "OutOfStock"), ("<p>Auf Lager</p>", "InStock"), ("<p>x</p>" * 1000, "InStock")):
         item = found(json_ld() + denied.replace("<p>Ausv", f"{above}<p>Ausv"))
         assert item.availability == availability
+    assert found(f"{json_ld()}<h1>Kochmesser</h1><p>49.90 €</p><i>Ausverkauft</i>").availability == "OutOfStock"
 
 
 def test_a_card_that_names_its_product_beside_the_link_is_anothers() -> None:
