@@ -16,7 +16,7 @@ from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import PARENT_ID, UNSTORED, pooled
-from crawler.routing import page_methods
+from crawler.routing import arguments, page_methods
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 262_144  # per request; larger ones do not belong in Redis
@@ -35,6 +35,7 @@ _NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
 _BUILT_IN: Final = frozenset({"shoal_sitemap"})  # callbacks that every spider of a worker has
 _INT_MAX: Final = 1 << 63
 _PASSED_ON: Final = "x"  # in a stored request: the count of `passed_on`; a release that can read the request drops it
+_MISTAKEN: Final = "y"  # in a stored request: not even the release that yielded it takes its cb_kwargs
 _PARENT: Final = "i"  # the id of the request that it was found by, for log lines: earlier releases ignore it
 MAX_ID: Final = 40  # characters: "<shard>:<number>"
 _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped already: escaping it again took half of the time
@@ -153,6 +154,15 @@ def decode(body: bytes, spider: Spider) -> Request:
     return request
 
 
+def check_arguments(body: bytes, request: Request, spider: Spider) -> None:
+    """Raises OtherReleaseError if *request*, decoded from *body*, has `cb_kwargs` that its callback takes in another
+    release only. A mistake of its author's is none: the callback shall fail at once."""
+    name = arguments.unexpected(request, spider)
+    if name and not _unpacked(body).get(_MISTAKEN):
+        called = f"{getattr(request.callback or spider.parse, '__name__', '')}({name}=)"
+        raise OtherReleaseError(spider.name, "callback", called, request.url)
+
+
 def url_of(body: bytes) -> str:
     """The URL of a stored request; raises CodecError like `decode`."""
     return str(_unpacked(body).get("u"))
@@ -206,6 +216,8 @@ def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[
         state["f"] = _name(spider, request.callback, request)
     if request.errback is not None:
         state["r"] = _name(spider, request.errback, request)
+    if arguments.unexpected(request, spider):
+        state[_MISTAKEN] = True
 
 
 def _pack(state: dict[str, Any], request: Request) -> bytes:

@@ -55,6 +55,7 @@ class FrontierQueue(Base):  # type: ignore[misc]
     def request(self, lease: Lease) -> Request:
         """The request of *lease*, its tier in meta; raises CodecError if this worker cannot decode it."""
         request = codec.decode(lease.body, self.spider)
+        codec.check_arguments(lease.body, request, self.spider)
         request.meta["tier"] = tier_of(lease.stream)
         return request
 

@@ -145,6 +145,35 @@ def test_what_another_release_has_is_named_and_counted(key: str, kind: str) -> N
     assert codec.decode(msgpack.packb(state), SPIDER).meta == {"page": 2}
 
 
+class NextShop(Shop):
+    def parse_item(self, response: Any, page: int = 1) -> None: ...
+
+    def parse_any(self, response: Any, **given: Any) -> None: ...
+
+    def parse(self, response: Any, page: int = 1) -> None: ...
+
+
+@pytest.mark.parametrize("name", ["parse_item", ""])
+def test_arguments_that_only_another_release_takes_are_told_from_a_mistake(name: str) -> None:
+    now, later, url = Shop(), NextShop(), "https://a.example/p"
+    now.parse = now.parse_item
+    yielded = {one: Request(url, getattr(one, name, None), cb_kwargs={"page": 2}) for one in (now, later)}
+    bodies = {one: codec.encode(request, one) for one, request in yielded.items()}
+    codec.check_arguments(bodies[later], codec.decode(bodies[later], later), later)
+    with pytest.raises(OtherReleaseError, match=rf"no callback 'parse\w*\(page=\)', which the request of {url} names"):
+        codec.check_arguments(bodies[later], codec.decode(bodies[later], now), now)
+    mistake = codec.decode(bodies[now], now)  # its callback fails at once
+    codec.check_arguments(bodies[now], mistake, now)
+    codec.check_arguments(codec.passed_on(bodies[now])[1], mistake, now)
+
+
+def test_arguments_that_a_callback_may_get_otherwise_are_nobody_elses() -> None:
+    spider = NextShop()
+    for callback, values in ((spider.parse_any, {"one": 1}), (spider.parse_item, {}), (spider.parse_item, {"page": 1})):
+        body = codec.encode(Request("https://a.example/", callback, cb_kwargs=values), spider)
+        codec.check_arguments(body, codec.decode(body, spider), spider)
+
+
 def test_proxy_credentials_never_reach_redis() -> None:
     request = Request(
         "https://a.example/",
