@@ -33,14 +33,15 @@ class Vendor:
         return next((kind for kind, marks in self.marks.items() if marks.any_in(source)), "")
 
 
-def _load() -> tuple[Vendor, ...]:
+def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings]]:
     tables = tomllib.loads((files("crawler.policy") / "blocks.toml").read_text("utf-8"))
+    about = tables.pop("about")
     classes = {f"{{{name}}}": f"[{'|'.join(parts)}]" for name, parts in tables.pop("classes").items()}
 
     def phrasings(phrases: Iterable[str]) -> Phrasings:
         return Phrasings(_CLASS.sub(lambda found: classes[found[0]], phrase) for phrase in phrases)
 
-    return tuple(
+    vendors = tuple(
         Vendor(
             name,
             {kind: Signs(table[kind]) for kind in KINDS if kind in table},
@@ -53,9 +54,13 @@ def _load() -> tuple[Vendor, ...]:
         )
         for name, table in tables.items()
     )
+    return vendors, {name: phrasings(words) for name, words in about.items()}
 
 
-VENDORS: Final = _load()  # the generic one last
+VENDORS, _ABOUT = _load()  # the generic one last
+THINGS: Final = _ABOUT["things"]
+VISITOR: Final = _ABOUT["visitor"]
+FAULTS: Final = _ABOUT["faults"]
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
 MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
 TRACES: Final = Signs(trace for vendor in VENDORS for trace in vendor.trace)

@@ -14,7 +14,19 @@ from typing import Any, Final
 
 from crawler.entities import unescape
 from crawler.lazy import cached_property
-from crawler.policy.block_vendors import HINTS, KINDS, MARKS, TOLD_ROBOTS, TRACES, VENDORS, WORDS, Vendor
+from crawler.policy.block_vendors import (
+    FAULTS,
+    HINTS,
+    KINDS,
+    MARKS,
+    THINGS,
+    TOLD_ROBOTS,
+    TRACES,
+    VENDORS,
+    VISITOR,
+    WORDS,
+    Vendor,
+)
 from crawler.policy.page_text import (
     bones,
     condensed,
@@ -43,6 +55,7 @@ NO_TEXT: Final = 40
 NO_PAGE_BYTES: Final = 3_000
 FRAMED_BYTES: Final = 65_536  # of a page in its site's design that may be a refusal inside
 FRAMED_TEXT: Final = 500
+MANY_PRICES: Final = 3
 MAX_SHOWN: Final = 2  # pictures beside a refusal
 MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
@@ -124,6 +137,7 @@ class Block:
 
 
 ACCEPTED: Final = 202
+UNAVAILABLE: Final = 503  # roads, too
 _EMPTY_BLOCK: Final = Block("amazon", KINDS[0])  # no page is empty and yet to come
 
 
@@ -133,6 +147,7 @@ class _Page:
     def __init__(self, status: int, headers: Mapping[Any, Any], body: bytes, title: str, *, linked: bool) -> None:
         self.headers = headers
         self.title = unquoted(title)
+        self.is_refused = status in STATUSES and status != UNAVAILABLE
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
         self.source = body[:LINKED_BYTES] if linked else without_listings(condensed(body))
@@ -197,6 +212,25 @@ class _Page:
         return 4 * sells + 3 * (asks + tells) + 2 * is_data + _any(_OWN_DATA, self.source)
 
     @property
+    def offers(self) -> bool:
+        """Whether it sells several things; a challenge in it is there for later."""
+        return len(_SELLS.findall(self.text[:MAX_TEXT])) >= MANY_PRICES
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether it says that the site behind a vendor is down."""
+        return FAULTS.any_in(f"{self.title} {self.text}")
+
+    @property
+    def is_of_things(self) -> bool:
+        """Whether it is about roads or videos, and not about the visitor's request, browser or network; the status of a
+        refusal says that it is."""
+        if self.is_refused:
+            return False
+        said = f"{self.title} {self.text}"
+        return THINGS.any_in(said) and not VISITOR.any_in(said)
+
+    @property
     def is_linked(self) -> bool:
         """Whether it leads anywhere."""
         return b"<a " in self.source
@@ -251,9 +285,8 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     many paragraphs or pictures; `required` elements in the domain's rules catch those.
     """
     if not body:
-        return _decided(_Page(status, headers, body, "", linked=False)) or (
-            _EMPTY_BLOCK if status == ACCEPTED else None
-        )
+        empty_block = _EMPTY_BLOCK if status == ACCEPTED and not _is_data(headers) else None
+        return _decided(_Page(status, headers, body, "", linked=False)) or empty_block
     body = in_utf8(body)
     title = _title(body)
     suspicious = status in STATUSES or (title != "" and WORDS.any_in(title))
@@ -297,7 +330,7 @@ def _weighed(page: _Page) -> Block | None:
         return None
     if page.marked is not None:
         vendor, kind = page.marked
-        return Block(vendor.name, kind)
+        return None if page.offers else Block(vendor.name, kind)
     if not page.is_bare:
         return None
     if (maker := page.stub()) is not None:
@@ -311,7 +344,8 @@ def _weighed(page: _Page) -> Block | None:
         return None
     generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)
     vendor = next((one for one in known if one is not None and one is not generic), generic)
-    return Block(vendor.name, _kind(page))
+    is_other = page.is_fault or (page.is_of_things and not page.traced)
+    return None if is_other else Block(vendor.name, _kind(page))
 
 
 def _decided(page: _Page) -> Block | None:
@@ -320,6 +354,12 @@ def _decided(page: _Page) -> Block | None:
             if any(value.decode("latin-1") in values for value in _values(page.headers, name)):
                 return Block(vendor.name, KINDS[0])
     return None
+
+
+def _is_data(headers: Mapping[Any, Any]) -> bool:
+    """Whether the answer is declared to be something other than HTML."""
+    types = [*_values(headers, "Content-Type"), *_values(headers, "content-type")]
+    return any(b"html" not in value.lower() for value in types)
 
 
 def _told(headers: Mapping[Any, Any]) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ _CODE: Final = frozenset("{}=;")
 _TAG: Final = re.compile(r"<(?:(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>?|(!--)|![^<>]*>?)")
 _UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title", "textarea"))
 _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul", "label", "table"))
-_HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_HIDDEN: Final = re.compile(r"display\s*:\s*none|^(?:[^\"']|\"[^\"]*\"|'[^']*')*?\shidden(?=[\s=/]|$)", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
 _FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|a)\b[^>]*>", re.IGNORECASE)
 _CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre)\b")
@@ -41,7 +41,7 @@ def in_utf8(body: bytes) -> bytes:
 def visible_text(html: str) -> str:
     """What a visitor sees of *html*, in lower case, white space collapsed; always takes linear time.
 
-    Known weakness: of styles only `display: none` in an attribute is understood.
+    Known weakness: of styles only `display: none` in an attribute is understood, and the attribute `hidden`.
     """
     texts: list[str] = []
     at = 0
@@ -154,12 +154,16 @@ def without_listings(body: bytes) -> bytes:
         end = body.find(b"</" + shown[1], shown.end())
         end = len(body) if end < 0 else end
         kept.append(body[at : shown.end()])
-        if shown[1].lower() == b"pre" and not any(
-            sign in body[shown.end() : end] for sign in (b"&lt;", b"<code", b"{")
+        if shown[1] == b"pre" and not _is_listing(
+            body[shown.end() : end], body[max(0, shown.start() - 60) : shown.end()]
         ):
             kept.append(body[shown.end() : end])  # firewalls show their reasons so
         at = end
     return b"".join([*kept, body[at:]])
+
+
+def _is_listing(content: bytes, before: bytes) -> bool:
+    return b"highlight" in before or any(sign in content for sign in (b"&lt;", b"&amp;", b"<code", b"{"))
 
 
 def width(text: str) -> int:

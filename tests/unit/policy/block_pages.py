@@ -543,3 +543,65 @@ PAGES += (
     Answer("a dead gateway", "", page("502 Bad Gateway", "502<hr>Microsoft-Azure-Application-Gateway/v2"), 502),
     Answer("accepted", "", '{"job": 7}', 202),
 )
+
+# What is blocked, closed or unusual is a thing, and not what the visitor asks for.
+THINGS = """
+Castle|The road to the castle is closed because of unusual traffic. Please try again later.
+Beach|Access to the beach is blocked for security reasons until Monday.
+Gate|Suspicious activity was detected at the north gate; traffic is diverted.
+Concert|This concert is blocked in your country.
+Museum|Tickets are limited: too many requests. Please try again tomorrow.
+Summit|Unusual seismic activity has been detected near the summit.
+Park|Der Park bleibt aus Sicherheitsgründen gesperrt. Der Zugang ist nicht erlaubt.
+Parc|L'accès au parc est interdit pour des raisons de sécurité.
+Puerto|El acceso al puerto está bloqueado por seguridad.
+Strada|La strada è bloccata per traffico insolito.
+Weg|De weg is geblokkeerd door ongewoon druk verkeer.
+Парк|Доступ в парк ограничен в целях безопасности. Проход запрещён.
+公園|安全のため、公園へのアクセスを禁止しています。
+"""
+PAGES += tuple(
+    Answer(f"{title} ({status})", "", page(title, f"<h1>{title}</h1><p>{text}</p>"), status)
+    for title, _, text in (line.partition("|") for line in THINGS.strip().splitlines())
+    for status in (200, 404, 503)
+)
+BLOCKS += tuple(
+    Answer(f"of the visitor: {text}", vendor, page("Hm", f"<p>{text}</p>"), 403)
+    for vendor, text in (
+        ("captcha", "El acceso ha sido bloqueado por el sistema de seguridad."),
+        ("captcha", "Ben je een mens? We zien opvallend veel verzoeken."),
+        ("captcha", "Vi tror att du är en robot."),
+        ("captcha", "ยืนยันว่าคุณไม่ใช่บอท"),
+        ("captcha", "Your address is on our ban list."),
+        ("captcha", "You come from a country belonging to the European Economic Area: no access."),
+        ("keycdn", "403 Forbidden keycdn-engine"),
+        ("shopify", "Your connection needs to be verified before you can proceed"),
+    )
+)
+PRICED = "".join(f"<li><a href=/{n}>Lamp {n}</a> {n}9.90 USD</li>" for n in range(1, 9))
+PRESS = "<div {}><h2>Robot or human?</h2><p>Press and hold the button.</p><div id=px-captcha></div></div>"
+FAULT = "<h1>Connection timed out <span>Error code 522</span></h1><p>Performance &amp; security by Cloudflare</p>"
+PAGES += (
+    Answer("a challenge kept for later", "", framed("Lamps", f"<div>{PRICED}</div>{PRESS.format('hidden')}")),
+    Answer("a challenge kept, beside few links", "", page("Lamps", PRICED + PRESS.format("class=modal"))),
+    Answer("a dead site", "", page("shop.example | 522: Connection timed out", FAULT, NOINDEX), 522),
+    Answer("a dead site, in short", "", "error code: 522", 522),
+    Answer("nothing yet, for an app", "", "", 202, {"Content-Type": "application/json"}),
+    Answer(
+        "a listing that is highlighted",
+        "",
+        page("Incident IDs explained", '<div class="highlight"><pre>/_Incapsula_Resource?CWUDNSAI=2</pre></div>'),
+    ),
+)
+BLOCKS += (
+    Answer("the challenge itself", "perimeterx", page("Lamps", PRESS.format("class=modal"))),
+    Answer("a site that bans", "cloudflare", page("Denied | 1020", FAULT.replace("522", "1020"), NOINDEX), 403),
+    Answer("nothing yet, as a page", "amazon", "", 202, {"Content-Type": "text/html"}),
+    Answer("a cookie, and a picture", "servicepipe", page("", '<script src="//servicepipe.ru/static/x.js"></script>')),
+    Answer("a hidden field", "radware", page("Loading...", '<form><input type="hidden" name="__uzmf"></form>')),
+    Answer("a cookie", "dosarrest", page("Wait", "<script>document.cookie='DOSARRESTID=1'</script>")),
+    Answer("a denial", "vercel", page("403: Forbidden", "<h1>403</h1>: FORBIDDEN<p>Code: <code>X</code>"), 403),
+    Answer("an app's refusal", "shopee", '{"is_login":false,"error":90309999}', 403),
+    Answer("a wall", "facebook", page("Log in", "<div>You must log in to continue.</div><input type=password>")),
+    Answer("a wall", "instagram", page("Login • Instagram", "<div id=root></div>")),
+)
