@@ -137,7 +137,7 @@ class Rule:
     def _long_rest(self, h: Pace, step: float, jitter: float) -> float:
         if h.row == 1 and h.noise == SHARED:
             return h.delay * 1.045
-        return float(step * 1.25 ** min(max(abs(h.row) - 30, 0), 50) * (1 + jitter * (1 / 30 if h.row == 1 else 0.25)))
+        return float(step * 1.25 ** min(max(abs(h.row) - 30, 0), 50) * (1 + jitter * (1 / 30 if h.row == 1 else 0.1)))
 
     def _takes_turns(self, h: Pace) -> bool:
         delay = self._remembered(h)
@@ -282,7 +282,7 @@ class Rule:
             self._begin_trial(h, self._gap(h), 0)
 
     def _decrease(self, h: Pace, *, asked: bool) -> None:
-        if not h.ok and not h.peak and h.delay > self.least(h):
+        if not h.ok and not h.peak and h.delay > 0:
             h.delay = min(2 * h.delay, max(self.config.throttle_max_ms, h.delay))
             return
         before = self._gap(h)

@@ -77,9 +77,10 @@ async def test_429_and_503_lengthen_the_delay_by_a_sixth_and_stop_the_host_for_i
     redis_client: Any, status: int
 ) -> None:
     world = await timed(redis_client)
-    await fill(world, delay_ms=2_000, cap=8)
+    await fill(world, delay_ms=200, cap=8)
+    await exchange(world, 200)
     state = await exchange(world, status)
-    assert (state.delay_ms, state.blocked_ms) == (2_353, 2_352), "the rate falls to 0.85"
+    assert (state.delay_ms, state.blocked_ms) == (235, 235), "the rate falls to 0.85"
     await world.pass_ms(60_000)
     assert len(await world.lease(8)) == 1, "one at a time, at its delay"
 
@@ -124,6 +125,7 @@ async def test_the_delay_has_a_limit(redis_client: Any) -> None:
 async def test_the_pace_comes_back_fast_then_slowly_and_then_goes_beyond(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)
+    await exchange(world, 200)
     await exchange(world, 429)
     await world.pass_ms(5_000)
     await world.frontier.push([message(number, delay_ms=100) for number in range(60, 200)])
@@ -137,6 +139,7 @@ async def test_the_pace_comes_back_fast_then_slowly_and_then_goes_beyond(redis_c
 async def test_slow_answers_do_not_end_what_is_known_of_the_pace(redis_client: Any) -> None:
     world = await timed(redis_client, throttle=True, throttle_start_ms=100)
     await fill(world, delay_ms=100)
+    await exchange(world, 200)
     limited = (await exchange(world, 429)).delay_ms
     await world.pass_ms(61_000)
     assert (await exchange(world, 200, latency_ms=9_000)).delay_ms > 1_000, "AutoThrottle"
@@ -147,8 +150,8 @@ async def test_slow_answers_do_not_end_what_is_known_of_the_pace(redis_client: A
 async def test_good_answers_count_only_where_the_pace_held_them_up(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)
-    await exchange(world, 429)
-    before = (await state_of(world)).delay_ms
+    await exchange(world, 200)
+    before = (await exchange(world, 429)).delay_ms
     for _ in range(20):
         await world.pass_ms(30_000)
         await exchange(world, 200)
@@ -157,7 +160,8 @@ async def test_good_answers_count_only_where_the_pace_held_them_up(redis_client:
 
 async def test_a_complaint_counts_once_per_request_however_often_that_is_tried(redis_client: Any) -> None:
     world = await timed(redis_client)
-    await world.frontier.push([message(1, delay_ms=1_000)])
+    await world.frontier.push([message(number, delay_ms=100) for number in range(2)])
+    await exchange(world, 200)
     delays = []
     for _ in range(4):
         await world.pass_ms((await state_of(world)).waits_ms)
@@ -166,13 +170,14 @@ async def test_a_complaint_counts_once_per_request_however_often_that_is_tried(r
         await world.frontier.report([answer(handle, 429)])
         await world.frontier.nack(*handle, delay_ms=0)
         delays.append((await state_of(world)).delay_ms)
-    assert delays == [1_176] * 4
-    assert (await state_of(world)).blocked_ms > 4 * 1_176, "yet it is left alone for longer each time"
+    assert delays == [118] * 4
+    assert (await state_of(world)).blocked_ms > 4 * 118, "yet it is left alone for longer each time"
 
 
 async def test_retry_after_moves_the_next_turn_and_not_the_pace(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)
+    await exchange(world, 200)
     state = await exchange(world, 429, retry_after_ms=3_600_000)
     assert (state.blocked_ms, state.delay_ms) == (3_600_000, 1_176)
 
@@ -194,7 +199,7 @@ async def test_a_host_that_only_complains_is_left_alone_for_longer_each_time(red
     world = await timed(redis_client)
     await fill(world, delay_ms=100, cap=8)
     rests = []
-    for _ in range(12):
+    for _ in range(24):
         state = await exchange(world, 429)
         rests.append(state.blocked_ms)
         if state.openings:
@@ -420,6 +425,15 @@ async def test_a_damaged_memory_of_a_pace_is_set_aside(redis_client: Any, value:
     assert await redis_client.hgetall(key(0, "damaged")) == {f"{key(0, 'pace')} a.example".encode(): value}
 
 
+@pytest.mark.parametrize("throttle", [True, False])
+async def test_a_first_refusal_at_the_configured_delay_is_no_limit_either(redis_client: Any, throttle: bool) -> None:
+    world = await timed(redis_client, throttle=throttle, throttle_start_ms=100)
+    await fill(world, delay_ms=100)
+    rests = [(await exchange(world, 429)).waits_ms for _ in range(10)]
+    assert max(rests) < 200, "it is tried again soon: another fleet may leave gaps"
+    assert (await exchange(world, 200)).delay_ms >= 1_000, "and the first one tells its turn"
+
+
 @pytest.mark.parametrize(
     ("floor", "retry_after_ms", "least"), [(10, 0, 10), (100, 0, 100), (500, 0, 500), (10, 5_000, 5_000)]
 )
@@ -473,6 +487,7 @@ async def test_what_an_older_release_stored_of_a_host_is_read(redis_client: Any)
     """Its record had the same form; for a host that had pushed back it only had the delay."""
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)
+    await exchange(world, 200)
     await exchange(world, 429)
     await redis_client.delete(world.frontier.shards.key(0, "pace"))
     assert (await state_of(world)).delay_ms == 1_176

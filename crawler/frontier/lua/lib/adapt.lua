@@ -45,7 +45,7 @@ local SOON, SOON_GROWTH, SWEEP = 0.05, 1.04, 14
 local ROOM, WIDE, WIDEST, WIDER = 3, 1.6, 2.15, 1.5 -- refusals, and factors of the delay, that tell of another fleet
 -- Least rests over so many ms are long. After the first of them the next turn comes a little later; then each rest is up
 -- to so much longer, at random, so that they meet the other fleet's gaps, so often before they grow by a factor.
-local LONG_MS, LATER, SPREAD, LONG_SWEEP, LONG_GROWTH = 200, 1.045, 0.25, 30, 1.25
+local LONG_MS, LATER, SPREAD, LONG_SWEEP, LONG_GROWTH = 200, 1.045, 0.1, 30, 1.25
 -- There: factor of the delay for two fleets, GROWN then, answers until a refusal is a new one, factors of the delay
 -- after a refusal of two fleets and of one, and the delay to begin with at a host that refused at first, ms.
 local PAIR, PAIRED, AGAIN, LONG_CREEP, YIELD, LONG_FIRST_MS = 1.88, 0.4, 2, 1.012, 1.05, 1200
@@ -281,7 +281,7 @@ end
 
 -- Whether the pace is to blame, or has to be tried.
 local function decrease(h, p, asked)
-  if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > least(h) then return start_again(h) end
+  if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > 0 then return start_again(h) end
   local before = gap(h)
   if p[REF] == 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
   local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
