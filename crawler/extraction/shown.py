@@ -21,7 +21,9 @@ _REDUCED = re.compile(
     r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
     r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
 )
-_SHORT = re.compile(r"(?:>|value=\")\s{0,20}([^<>\"\s][^<>\"]{1,39})(?=[<\"])")  # a text, or a button's label
+# A short text, and a button's label; each begins with what is found fast.
+_SHORT = re.compile(r">\s{0,20}([^<>\s][^<>]{1,39})(?=<)")
+_LABEL = re.compile(r'value="([^<>"]{2,40})"')
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _DIGIT = re.compile(r"\d")
@@ -30,7 +32,7 @@ _DATA = frozenset("\"'=:/-")  # before what is data or an address
 MAX_FOUND = 20_000  # per number and page
 MAX_PLACES = 500  # of these, such as people see
 CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
-BEHIND = 5_000  # characters of source from the heading on, in which a buy button stands
+BEHIND, SHORT = 5_000, 16  # characters of source from the heading on, and short texts, among which a buy button stands
 REACH = 160  # characters between the sign and the price
 MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
@@ -114,9 +116,12 @@ class Shown:
         start = markup.find("<h1")
         if start < 0:
             start = markup.find(self.draft.fields["title"], markup.find("<body"))
-        texts = _SHORT.findall(markup, start, start + BEHIND) if start >= 0 else []
+        if start < 0:
+            return False
+        texts = [found[1] for found in islice(_SHORT.finditer(markup, start, start + BEHIND), SHORT)]
+        texts = [text.lower() for text in (*texts, *_LABEL.findall(markup, start, start + BEHIND))]
         lexicon = self.view.lexicon
-        likely = lexicon.of_denial.among([text.lower() for text in texts])
+        likely = lexicon.of_denial.among(texts)
         return any(lexicon.availability(texts[at]) in ("OutOfStock", "Discontinued") for at in likely)
 
     def _is_denied(self) -> bool:

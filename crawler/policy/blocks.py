@@ -136,9 +136,7 @@ class Block:
     kind: str
 
 
-ACCEPTED: Final = 202
 UNAVAILABLE: Final = 503  # roads, too
-_EMPTY_BLOCK: Final = Block("amazon", KINDS[0])  # no page is empty and yet to come
 
 
 class _Page:
@@ -285,8 +283,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     many paragraphs or pictures; `required` elements in the domain's rules catch those.
     """
     if not body:
-        empty_block = _EMPTY_BLOCK if status == ACCEPTED and not _is_data(headers) else None
-        return _decided(_Page(status, headers, body, "", linked=False)) or empty_block
+        return _decided(_Page(status, headers, body, "", linked=False))
     body = in_utf8(body)
     title = _title(body)
     suspicious = status in STATUSES or (title != "" and WORDS.any_in(title))
@@ -354,12 +351,6 @@ def _decided(page: _Page) -> Block | None:
             if any(value.decode("latin-1") in values for value in _values(page.headers, name)):
                 return Block(vendor.name, KINDS[0])
     return None
-
-
-def _is_data(headers: Mapping[Any, Any]) -> bool:
-    """Whether the answer is declared to be something other than HTML."""
-    types = [*_values(headers, "Content-Type"), *_values(headers, "content-type")]
-    return any(b"html" not in value.lower() for value in types)
 
 
 def _told(headers: Mapping[Any, Any]) -> Iterator[bytes]:

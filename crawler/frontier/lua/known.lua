@@ -9,7 +9,8 @@ local row = call('HMGET', T .. ':gen:' .. ARGV[1], 'set', 'shares')
 if not row[1] and not row[2] then return 0 end
 local is_read, set = pcall(load_set, ARGV[1])
 if not is_read then
-  if string.find(type(set) == 'table' and set.err or set, 'read-only', 1, true) then return 0 end -- damaged: begun anew by the next push
+  -- Damaged: the next push begins it anew.
+  if string.find(type(set) == 'table' and set.err or set, 'read-only', 1, true) then return 0 end
   error(set)
 end
 if set.mode == 'bloom' then

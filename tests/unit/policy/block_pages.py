@@ -484,7 +484,6 @@ BLOCKS += (
         page("Shop", "<div>Loading</div><script>document.cookie='a=1';location.reload()</script>"),
     ),
     Answer("hidden code beside a spinner", "captcha", page("Shop", f"<div>Wait</div><script>{CODE}</script>")),
-    Answer("nothing yet", "amazon", "", 202),
     Answer("a queue", "queue-it", page("Queue", "<p>You are now in line. Users ahead of you: 7.</p>")),
     Answer("a gateway", "azure", page("403 Forbidden", "403 Forbidden<hr>Microsoft-Azure-Application-Gateway/v2"), 403),
     Answer("a number", "cloudflare", "error code: 1010", 403),
@@ -586,7 +585,7 @@ PAGES += (
     Answer("a challenge kept, beside few links", "", page("Lamps", PRICED + PRESS.format("class=modal"))),
     Answer("a dead site", "", page("shop.example | 522: Connection timed out", FAULT, NOINDEX), 522),
     Answer("a dead site, in short", "", "error code: 522", 522),
-    Answer("nothing yet, for an app", "", "", 202, {"Content-Type": "application/json"}),
+    Answer("nothing yet", "", "", 202),
     Answer(
         "a listing that is highlighted",
         "",
@@ -596,7 +595,6 @@ PAGES += (
 BLOCKS += (
     Answer("the challenge itself", "perimeterx", page("Lamps", PRESS.format("class=modal"))),
     Answer("a site that bans", "cloudflare", page("Denied | 1020", FAULT.replace("522", "1020"), NOINDEX), 403),
-    Answer("nothing yet, as a page", "amazon", "", 202, {"Content-Type": "text/html"}),
     Answer("a cookie, and a picture", "servicepipe", page("", '<script src="//servicepipe.ru/static/x.js"></script>')),
     Answer("a hidden field", "radware", page("Loading...", '<form><input type="hidden" name="__uzmf"></form>')),
     Answer("a cookie", "dosarrest", page("Wait", "<script>document.cookie='DOSARRESTID=1'</script>")),
