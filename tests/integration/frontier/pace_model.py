@@ -11,7 +11,7 @@ DAY_MS = 86_400_000
 LESS, PACED, SHARED = 0.85, -1, -2
 FEW_MS, FEWEST_MS = 400, 2_000
 TURN_MS, ONE_TURN_MS, TURNS_MS = 550, 950, 5_000
-LONG_MS, PAIR = 200, 1.88
+LONG_MS, PAIR = 200, 1.9
 FAR, HELD, SETTLED = -0.26, 0.5, 0.6
 
 
@@ -136,7 +136,7 @@ class Rule:
 
     def _long_rest(self, h: Pace, step: float, jitter: float) -> float:
         if h.row == 1 and h.noise == SHARED:
-            return h.delay * 1.045
+            return h.delay * 1.029
         return float(step * 1.25 ** min(max(abs(h.row) - 30, 0), 50) * (1 + jitter * (1 / 30 if h.row == 1 else 0.1)))
 
     def _takes_turns(self, h: Pace) -> bool:
@@ -162,7 +162,7 @@ class Rule:
         if h.noise == SHARED:
             self._aim(h, max(self._remembered(h), h.peak) * 1.012 if long else self._remembered(h) * 1.01, HELD)
         elif (HELD if long else SETTLED) <= h.grown < 1:
-            self._aim(h, self._remembered(h) * (1.05 if long else 1.01), h.grown)
+            self._aim(h, self._remembered(h) * (1.045 if long else 1.01), h.grown)
         else:
             self._aim(h, (self._between(h) if long else self._gap(h)) / 0.87, HELD)
         h.trying = h.ref = 0
@@ -172,7 +172,7 @@ class Rule:
         if h.noise == SHARED and h.row > 1:
             h.noise = 0
             self._aim(h, self._remembered(h) / PAIR, HELD)
-        elif h.noise != SHARED and again and h.grown >= HELD and h.debt > 0.6 * h.delay:
+        elif h.noise != SHARED and again and h.grown >= HELD and h.debt > 0.5 * h.delay:
             h.noise = SHARED
             self._aim(h, min(h.delay + h.debt, PAIR * h.delay), 0.4)
 
@@ -184,13 +184,13 @@ class Rule:
         if long and not new:
             self._take_long_turn(h)
         elif h.row >= (2 if shared or h.events >= 2 else 3):
-            self._aim(h, 1_200, HELD) if long else self._take_short_turn(h, new=new, shared=shared)
+            self._aim(h, 1_160, HELD) if long else self._take_short_turn(h, new=new, shared=shared)
 
     def _take_short_turn(self, h: Pace, *, new: bool, shared: bool) -> None:
         apart = min(h.delay + h.debt, (1.5 if shared else 2.15) * h.delay)
         if new:
             apart = min(max(h.debt, 1_500), 2_200)
-        if new or (h.events % 2 == 1 and apart > 1.6 * h.delay):
+        if new or (h.events % 2 == 1 and apart > 1.5 * h.delay):
             h.noise = SHARED
         self._aim(h, apart, HELD if h.row < 3 else FAR)
 
@@ -199,7 +199,7 @@ class Rule:
             return 1 if h.grown < 1 else 3
         if h.grown < HELD:
             return 6
-        return 10 if h.grown >= 1 else 1 if h.noise == SHARED else 0.5
+        return 4 if h.grown >= 1 else 1 if h.noise == SHARED else 0.5
 
     def _start_slowly(self, h: Pace) -> None:
         least = self.least(h)

@@ -38,17 +38,17 @@ local TURN_MS, ONE_TURN_MS, TURNS_MS = 550, 950, 5000
 local KEPT, CREEP = 0.87, 1.01 -- factor of the rate after a complaint that ends a probe; of the delay after another one
 -- GROWN after a wide gap was found, when the delay is held, and when it has been held long enough to believe in it.
 local FAR, HELD, SETTLED = -0.26, 0.5, 0.6
-local FASTER, ALONE, PROBING = 6, 0.5, 10 -- growth before the delay is held, while it is by a fleet alone, and after it
+local FASTER, ALONE, PROBING = 6, 0.5, 4 -- growth before the delay is held, while it is by a fleet alone, and after it
 -- The next try after a refusal comes after this share of the delay, growing by this factor, so often, then twice as
 -- late each time.
 local SOON, SOON_GROWTH, SWEEP = 0.05, 1.04, 14
-local ROOM, WIDE, WIDEST, WIDER = 3, 1.6, 2.15, 1.5 -- refusals, and factors of the delay, that tell of another fleet
+local ROOM, WIDE, WIDEST = 3, 1.5, 2.15 -- refusals, and factors of the delay, that tell of another fleet
 -- Least rests over so many ms are long. After the first of them the next turn comes a little later; then each rest is up
 -- to so much longer, at random, so that they meet the other fleet's gaps, so often before they grow by a factor.
-local LONG_MS, LATER, SPREAD, LONG_SWEEP, LONG_GROWTH = 200, 1.045, 0.1, 30, 1.25
+local LONG_MS, LATER, SPREAD, LONG_SWEEP, LONG_GROWTH = 200, 1.029, 0.1, 30, 1.25
 -- There: factor of the delay for two fleets, GROWN then, answers until a refusal is a new one, factors of the delay
 -- after a refusal of two fleets and of one, and the delay to begin with at a host that refused at first, ms.
-local PAIR, PAIRED, AGAIN, LONG_CREEP, YIELD, LONG_FIRST_MS = 1.88, 0.4, 2, 1.012, 1.05, 1200
+local PAIR, PAIRED, AGAIN, LONG_CREEP, YIELD, LONG_FIRST_MS = 1.9, 0.4, 2, 1.012, 1.045, 1160
 -- A host that has refused everything so far: ms to the second try, growth of the first few, and of the others.
 local FIRST_MS, FIRST, FIRST_GROWTH, GROWTH = 90, 10, 1.07, 3
 local LEAST_TURN_MS, MOST_TURN_MS = 1500, 2200 -- delay to begin with at a host that gave its first turn late
@@ -205,7 +205,7 @@ local function take_turn(h, p)
   if long and not new then return take_long_turn(h, p) end
   if p[ROW] < ((shared or p[EVENTS] >= 2) and ROOM - 1 or ROOM) then return end
   if long then return aim(h, p, LONG_FIRST_MS, HELD) end
-  local apart = math.min(h[DELAY] + p[DEBT], (shared and WIDER or WIDEST) * h[DELAY])
+  local apart = math.min(h[DELAY] + p[DEBT], (shared and WIDE or WIDEST) * h[DELAY])
   if new then apart = math.min(math.max(p[DEBT], LEAST_TURN_MS), MOST_TURN_MS) end
   if new or (p[EVENTS] % 2 == 1 and apart > WIDE * h[DELAY]) then p[NOISE] = SHARED end
   aim(h, p, apart, p[ROW] < ROOM and HELD or FAR)
