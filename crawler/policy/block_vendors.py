@@ -61,6 +61,8 @@ VENDORS, _ABOUT = _load()  # the generic one last
 THINGS: Final = _ABOUT["things"]
 VISITOR: Final = _ABOUT["visitor"]
 FAULTS: Final = _ABOUT["faults"]
+REFUSES: Final = _ABOUT["refuses"]
+TELLS: Final = tuple(_ABOUT["tells"])  # how titles begin
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
 MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
 TRACES: Final = Signs(trace for vendor in VENDORS for trace in vendor.trace)

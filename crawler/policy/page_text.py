@@ -25,7 +25,7 @@ _UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title", "text
 _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul", "label", "table"))
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|^(?:[^\"']|\"[^\"]*\"|'[^']*')*?\shidden(?=[\s=/]|$)", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
-_FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|a)\b[^>]*>", re.IGNORECASE)
+_FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|a)\b[^<>]*>", re.IGNORECASE)
 _CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre)\b")
 _QUOTED: Final = re.compile("“[^“”]{1,200}”|„[^„“”]{1,200}[“”]|«[^«»]{1,200}»|「[^「」]{1,200}」|『[^『』]{1,200}』")
 _STRAIGHT: Final = re.compile(r"(?<![^\s(])\"(?!http)[^\"]{1,100}\"(?![^\s.,;:!?)])")

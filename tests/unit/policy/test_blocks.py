@@ -15,6 +15,7 @@ from crawler.policy.block_vendors import KINDS, VENDORS
 from crawler.policy.blocks import Block, detect
 from crawler.policy.page_text import has_more, is_robots_txt, visible_text
 from crawler.policy.shells import is_shell
+from tests.effort import cpu_seconds
 from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
 
 SAVED = Path(os.environ.get("BLOCKS") or "no-saved-pages")
@@ -51,6 +52,13 @@ def test_a_block_page_is_known_in_another_encoding(encoding: str) -> None:
     assert detect(403, {}, (mark + text).encode(encoding), "") == detect(403, {}, text.encode(), "") is not None
     shell = page("Shop", '<div id="root"></div><script src="/app.js"></script>')
     assert is_shell((mark + shell).encode(encoding))
+
+
+@pytest.mark.parametrize("piece", [b"<input ", b"<input type", b"</a b", b"<label", b"<p", b"<pre>", b"ip 1."])
+def test_it_takes_linear_time(piece: bytes) -> None:
+    """Some are read up to a size only: below it, too."""
+    bombs = [b"<title>Access denied</title>" + piece * (size // len(piece)) for size in (60_000, 250_000)]
+    assert cpu_seconds(lambda: [detect(403, {}, bomb, "") for bomb in bombs], 1.0) < 1.0
 
 
 def test_headers_may_be_a_plain_map() -> None:
