@@ -43,8 +43,8 @@ local FASTER, ALONE, PROBING = 6, 0.5, 4 -- growth before the delay is held, whi
 -- late each time.
 local SOON, SOON_GROWTH, SWEEP = 0.05, 1.04, 14
 local ROOM, WIDE, WIDEST = 3, 1.5, 2.15 -- refusals, and factors of the delay, that tell of another fleet
--- Least rests over so many ms are long. After the first of them the next turn comes a little later; then each rest is up
--- to so much longer, at random, so that they meet the other fleet's gaps, so often before they grow by a factor.
+-- Least rests over so many ms are long. After the first of them the next turn comes a little later; then each rest is
+-- up to so much longer, at random, so that they meet the other fleet's gaps, so often before they grow by a factor.
 local LONG_MS, LATER, SPREAD, LONG_SWEEP, LONG_GROWTH = 200, 1.029, 0.1, 30, 1.25
 -- There: factor of the delay for two fleets, GROWN then, answers until a refusal is a new one, factors of the delay
 -- after a refusal of two fleets and of one, and the delay to begin with at a host that refused at first, ms.
@@ -398,7 +398,8 @@ end
 -- many ms the breaker opened, CLOSED if it closed, else NOTED.
 local function judge(h, p, wire, status, fault, complaint, jitter, retry_after)
   if wire < h[TRIPPED] then return NOTED end
-  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS and rest_of(h, p, least_rest(h, retry_after or 0), 0.5) >= BREAKER_MS
+  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS
+    and rest_of(h, p, least_rest(h, retry_after or 0), 0.5) >= BREAKER_MS
   if fault or (complaint and refuses) then
     if fault then h[STREAK] = math.max(math.min(h[STREAK], 0) - 1, -BREAKER_FAULTS) end
     local opens = h[TRIPS] > 0 or h[STREAK] <= -BREAKER_FAULTS or (complaint and refuses)
