@@ -8,6 +8,7 @@ leader of `scrapy serve`. No label is a host; a family has no more series than s
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import time
 from collections.abc import Coroutine, Iterator, Sized
@@ -35,6 +36,7 @@ from crawler.worker.lease_book import LeaseBook
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS = 1.0
+_OF_PORTS = (errno.EADDRINUSE, errno.EACCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,10 @@ class MetricsConfig:
         try:
             return ProbeServer(self.host, self.port, routes)
         except OSError as error:
-            where = f"{error.strerror}: METRICS_HOST = {self.host}"
-            allowed = f"a free port, 0 to let the system choose one, -1 for none ({where})"
+            if error.errno not in _OF_PORTS:
+                allowed = f"an address or a name of this machine ({error.strerror})"
+                raise ConfigError("METRICS_HOST", self.host, allowed) from None
+            allowed = f"a free port, 0 to let the system choose one, -1 for none ({error.strerror})"
             raise ConfigError("METRICS_PORT", self.port, allowed) from None
 
 

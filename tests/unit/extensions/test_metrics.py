@@ -47,6 +47,12 @@ def test_ranges(name: str, good: list[Any], bad: list[Any]) -> None:
             MetricsConfig.from_settings(Settings(GOOD | {name: value}))
 
 
+def test_a_host_that_is_not_this_machines_is_named() -> None:
+    elsewhere = MetricsConfig.from_settings(Settings(GOOD | {"METRICS_HOST": "192.0.2.1"}))
+    with pytest.raises(ConfigError, match=r"METRICS_HOST = '192\.0\.2\.1' is invalid: expected an address"):
+        elsewhere.serve({})
+
+
 def test_a_handler_that_measures_nothing_counts_as_progress_only() -> None:
     metrics, crawler = _metrics()
     metrics.downloaded(Request("http://example.com", meta={"download_latency": 0.2, "request_id": "0:1"}))
