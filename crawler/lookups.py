@@ -8,6 +8,7 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from threading import Condition, Thread
 from typing import Any, Final, TypeVar
 
@@ -60,12 +61,8 @@ class LookupThreads:
     def _serve(self) -> None:
         while (work := self._next()) is not None:
             future, function, host = work
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(function(host))
-            except BaseException as error:  # noqa: BLE001 - whoever waits gets it
-                future.set_exception(error)
+            if future.set_running_or_notify_cancel():
+                _answer(future, partial(function, host))
 
     def _next(self) -> tuple[Future[Any], Callable[[str], Any], str] | None:
         with self._changed:
@@ -78,20 +75,25 @@ class LookupThreads:
             return None
 
 
+def start_apart(work: Callable[[], R], name: str) -> Future[R]:
+    """What *work* returns or raises, in a daemon thread: the end of the process does not wait for it."""
+    future: Future[R] = Future()
+    Thread(target=_answer, args=(future, work), name=name, daemon=True).start()
+    return future
+
+
 def ipv4_address(host: str, seconds: float) -> str:
     """The address of *host* for who cannot await it; raises OSError, after *seconds* at the latest."""
-    found: Future[str] = Future()
-
-    def look_up() -> None:
-        try:
-            found.set_result(socket.gethostbyname(host))
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
-            found.set_exception(error)
-
-    Thread(target=look_up, name="resolver", daemon=True).start()
     try:
-        return found.result(seconds)
+        return start_apart(lambda: socket.gethostbyname(host), "resolver").result(seconds)
     except TimeoutError:
         raise TimeoutError(errno.ETIMEDOUT, f"no name server answers within {seconds:g} s") from None
     except UnicodeError as error:  # a label that is empty or too long
         raise OSError(errno.EINVAL, f"not a name ({error})") from None
+
+
+def _answer(future: Future[R], work: Callable[[], R]) -> None:
+    try:
+        future.set_result(work())
+    except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+        future.set_exception(error)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from concurrent.futures import Future
-from threading import Thread
 from typing import Any, Final, TypeVar
 
-from crawler.lookups import MOST_AT_ONCE, LookupThreads
+from crawler.lookups import MOST_AT_ONCE, LookupThreads, start_apart
 
 AGAIN_SECONDS: Final = 0.5
 
@@ -36,16 +34,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 def run_apart(main: Coroutine[Any, Any, T]) -> T:
     """`run` in a thread: this one has an event loop already, which does not run yet. Ctrl-C does not wait for it."""
-    answer: Future[T] = Future()
-
-    def work() -> None:
-        try:
-            answer.set_result(run(main))
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
-            answer.set_exception(error)
-
-    Thread(target=work, name="apart", daemon=True).start()
-    return answer.result()
+    return start_apart(lambda: run(main), "apart").result()
 
 
 async def _interruptible(main: Coroutine[Any, Any, T]) -> T:

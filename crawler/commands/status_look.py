@@ -72,7 +72,7 @@ class Snapshot:
         if pages <= 0 or self._holds_back(spider):
             return None
         queues = (one.queued * one.delay_ms / 1000 / max(one.cap, 1) for one in self.hosts)
-        longest = max(*queues, *(one.until_ms / 1000 for one in self.waiting), 0.0, 0.0)
+        longest = max((*queues, *(one.until_ms / 1000 for one in self.waiting), 0.0))
         asked = self.pending if pending is None else pending
         return max(asked / pages, longest if asked >= self.pending else 0.0)
 

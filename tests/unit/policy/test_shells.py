@@ -12,6 +12,11 @@ NEXT = '<script id="__NEXT_DATA__" type="application/json">%s</script>'
 BUNDLE = '<script type="module" src="/assets/index-1a2b.js"></script>'
 
 
+def app(inside: str) -> str:
+    """An app that is not there yet, with *inside* beside its script."""
+    return page("Shop", '<div id="root"></div>' + inside + BUNDLE)
+
+
 @pytest.mark.parametrize(
     "html",
     [
@@ -22,11 +27,11 @@ BUNDLE = '<script type="module" src="/assets/index-1a2b.js"></script>'
         page("", "<noscript>You need to enable JavaScript to run this app.</noscript>" + BUNDLE),
         page("Shop", '<main class="x" id="root"></main><footer>© Shop</footer>' + BUNDLE),
         page("Shop", '<div id="__next"></div>' + NEXT % '{"props":{"pageProps":{}},"page":"/p","query":{}}'),
-        page("Shop", '<div id="root"></div><script>window.dataLayer = window.dataLayer || [];</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script type="application/ld+json"> </script>' + BUNDLE),
+        app("<script>window.dataLayer = window.dataLayer || [];</script>"),
+        app('<script type="application/ld+json"> </script>'),
         page("Shop", '<div id="root"></div><SCRIPT src="/app.js"></SCRIPT>'),
-        page("Shop", '<div id="root"></div><script>var shop = {"api":"/api/v1","priceFormat":"%d"};</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script type="application/json"><!-- --></script>' + BUNDLE),
+        app('<script>var shop = {"api":"/api/v1","priceFormat":"%d"};</script>'),
+        app('<script type="application/json"><!-- --></script>'),
     ],
 )
 def test_shells(html: str) -> None:
@@ -46,15 +51,15 @@ def test_shells(html: str) -> None:
         page(
             "Shop", '<div id="__nuxt"></div><script>window.__NUXT__={data:[{name:"Lamp",price:12}]}</script>' + BUNDLE
         ),
-        page("Shop", '<div id="root"></div><script>window.__INITIAL_STATE__ = {"sku":"K1"};</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script>self.__next_f.push([1,"5:[null,1]"])</script>' + BUNDLE),
+        app('<script>window.__INITIAL_STATE__ = {"sku":"K1"};</script>'),
+        app('<script>self.__next_f.push([1,"5:[null,1]"])</script>'),
         page("Shop", '<div id="app"></div><script>window.appState = JSON.parse("{\\"sku\\": 1}")</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script>window["__APOLLO_STATE__"] = {"sku":"K1"};</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script>const item = {"name":"Lamp","price":12};</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script>shop.item={name:"Lamp",price:12}</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script type="application/vnd.shop+json">{"sku":"K1234"}</script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script type="application/json"><!--{"sku":"K1234"}--></script>' + BUNDLE),
-        page("Shop", '<div id="root"></div><script type="application/json">["<p>","A lamp"]</script>' + BUNDLE),
+        app('<script>window["__APOLLO_STATE__"] = {"sku":"K1"};</script>'),
+        app('<script>const item = {"name":"Lamp","price":12};</script>'),
+        app('<script>shop.item={name:"Lamp",price:12}</script>'),
+        app('<script type="application/vnd.shop+json">{"sku":"K1234"}</script>'),
+        app('<script type="application/json"><!--{"sku":"K1234"}--></script>'),
+        app('<script type="application/json">["<p>","A lamp"]</script>'),
         page("Thanks", "<p>Thank you.</p>" + BUNDLE),
         page("Gallery", '<div id="app">' + "<img>" * 200 + "</div>" + BUNDLE),
         page("Big", '<div id="root"></div>' + BUNDLE + " " * 40_000),
