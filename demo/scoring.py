@@ -74,7 +74,7 @@ def compare(
     scores = [Score(field) for field in fields]
     for accepted, item in truth:
         for score in scores:
-            count(score, accepted.get(score.field, ()), (item or {}).get(score.field))
+            count(score, accepted.get(score.field) or (), (item or {}).get(score.field))
     return scores
 
 

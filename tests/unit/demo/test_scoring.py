@@ -74,6 +74,11 @@ def test_the_benchmark_prints_scores_and_mistakes(folder: Path, shown_only: bool
     assert "sku: " not in text
 
 
+def test_a_field_that_the_truth_has_as_null_is_not_stated() -> None:
+    [score] = scoring.compare([({"sku": None}, {"sku": "K1"})], ["sku"])  # type: ignore[dict-item]
+    assert (score.right, score.wrong, score.missed) == (0, 1, 0)
+
+
 def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"truth\.json"):
         scoring.load(tmp_path)
