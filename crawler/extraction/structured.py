@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from crawler.extraction import elements, identifiers, jsonld, markup, opengraph, schema_org, values
+from crawler.extraction import elements, identifiers, jsonld, markup, opengraph, references, schema_org, values
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.nodetext import text_of
 from crawler.lazy import cached_property
@@ -75,7 +75,7 @@ class Structured:
         return [text_of(node, MAX_HEADING) for node in named]
 
     def _take(self, items: Iterable[Any], source: str) -> None:
-        evidence, url = self.evidence, self.document.url
+        evidence, url, items = self.evidence, self.document.url, list(items)
         found = schema_org.search(items)
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
@@ -90,6 +90,7 @@ class Structured:
             is_shared = bool(found.articles) and self.metas.get("og:type") == "article"
             evidence.other = evidence.other or found.other_page or is_shared or schema_org.is_subject(found, headings)
             return
+        node = references.resolved(node, items)
         is_bare = schema_org.is_bare(node)
         evidence.vague = schema_org.is_vague(node) and (evidence.vague or not evidence.main)
         evidence.main, evidence.named = evidence.main or not is_bare, evidence.named or is_bare

@@ -268,6 +268,9 @@ BOMBS: dict[str, Bomb] = {
     "items in items": filled("<div itemscope>", "<div itemprop=name>x"),
     "properties far from items": after("<i itemscope itemtype=Product>", "<div>", 1_500, "<b itemprop=x>x</b>"),
     **GROWING,
+    "references in a circle": filled(
+        f'{PRODUCT}"@id":"a","offers":[{{"@id":"a"}}', ',{"@id":"a"},{"@id":"b#","offers":{"@id":"a"}}', "]}</script>"
+    ),
 }
 
 
