@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 MAX_NODES: Final = 20_000  # objects of a page that are looked through
-MAX_COPIED: Final = 5_000  # objects of one product, with those referred to
-MAX_ENTRIES: Final = 1_000  # of a list of references
+MAX_COPIED: Final = 2_000  # objects of one product, with those referred to
 MAX_DEPTH: Final = 4  # a group's variant, its offers, their offers, their specification
 # Properties whose objects are read.
 _FOLLOWED: Final = frozenset(
@@ -26,7 +25,7 @@ def resolved(node: Node, items: Iterable[Any]) -> Node:
     """*node* with what its properties refer to among *items*, the page's structured data; itself if it refers to
     nothing.
 
-    References are followed to a depth of four properties and in 5,000 objects, so that circles end; one that leads
+    References are followed to a depth of four properties and in 2,000 objects, so that circles end; one that leads
     nowhere stays. Known weakness: `#brand` and the same as a whole URL are not taken for one.
     """
     if not any(map(_refers, _values(node))):
@@ -56,18 +55,23 @@ class _Page:
     def resolved(self, node: Node, depth: int) -> Node:
         if not depth or not self._left:
             return node
-        self._left -= 1
         return {key: self._value(value, depth) if key in _FOLLOWED else value for key, value in node.items()}
 
     def _value(self, value: Any, depth: int) -> Any:
-        if isinstance(value, list):
-            return [self._object(each, depth) for each in value[:MAX_ENTRIES]]
-        return self._object(value, depth)
+        """Lists are cut where the room ends: as they are, they would be read as often as somebody refers to them."""
+        entries = value[: self._left] if isinstance(value, list) else [value]
+        self._left = max(0, self._left - len(entries))
+        copied = [self._object(each, depth) for each in entries]
+        return copied if isinstance(value, list) else copied[0]
 
     def _object(self, value: Any, depth: int) -> Any:
         if not isinstance(value, dict):
             return value
-        return self.resolved(self._known.get(value["@id"], value) if _is_reference(value) else value, depth - 1)
+        if _is_reference(value):
+            if depth == 1 or not self._left:
+                return value
+            value = self._known.get(value["@id"], value)
+        return self.resolved(value, depth - 1)
 
 
 def _values(node: Node) -> Iterable[Any]:
