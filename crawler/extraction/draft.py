@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from crawler.extraction import values
+from crawler.extraction import site_names, values
 from crawler.extraction.currencies import iso_code
 from crawler.extraction.document import Document
 from crawler.items import ProductItem
@@ -53,6 +53,11 @@ def _currency(raw: Any, draft: Draft) -> str | None:
     return raw if raw in CURRENCIES else iso_code(raw, draft.document.country)
 
 
+def _brand(raw: Any, draft: Draft) -> str | None:
+    value = values.brand(raw)
+    return site_names.without_slogan(value, draft.document) if value is not None and " " in value else value
+
+
 def _image(raw: Any, draft: Draft) -> str | None:
     url = draft.document.absolute(raw)
     return url if url is not None and len(url) <= MAX_URL_LENGTH else None
@@ -65,7 +70,7 @@ _CLEANERS: Final[Mapping[str, Callable[[Any, Draft], Any]]] = {
     "availability": lambda raw, _: values.availability(raw),
     "sku": lambda raw, _: values.identifier(raw),
     "gtin": lambda raw, _: values.gtin(raw),
-    "brand": lambda raw, _: values.brand(raw),
+    "brand": _brand,
     "rating": lambda raw, _: values.rating(raw),
     "review_count": lambda raw, _: values.count(raw),
     "image": _image,

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
-from crawler.extraction import labels, values, view
+from crawler.extraction import labels, site_names, values, view
 from crawler.extraction.nodetext import parts_of, text_of
 from crawler.extraction.view import View
 
@@ -59,7 +59,6 @@ _BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
-SURE = 5  # letters of a name that its site's address has
 NEAR = 60  # texts around the heading
 AROUND = 3  # elements around a text that may be named a brand
 BESIDE = 4  # texts right by the heading
@@ -192,14 +191,10 @@ def _beside_heading(page: View, heading: str) -> str | None:
     first = page.texts[at][0]
     if first != heading and page.title.lower().startswith(f"{first.lower()} - "):
         return _short(first)
-    squeezed = _squeezed(before) if node is not None and _short(before) else ""
-    if len(squeezed) < SURE or squeezed not in _squeezed(urlsplit(page.document.url).netloc):
+    squeezed = site_names.squeezed(before) if node is not None and _short(before) else ""
+    if len(squeezed) < site_names.SURE or squeezed not in site_names.squeezed(urlsplit(page.document.url).netloc):
         return None
     return None if node is None or page.flags(node) & (view.OTHER | view.LINK) else before
-
-
-def _squeezed(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).lower()
 
 
 def _logo_brand(page: View, heading: str) -> str | None:
