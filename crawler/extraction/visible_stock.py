@@ -23,6 +23,7 @@ MAX_LABEL: Final = 40  # characters of a button
 MAX_PRESSED: Final = 300  # elements with their label in an attribute
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
 _DENIALS: Final = ("OutOfStock", "Discontinued")
+_ANNOUNCED: Final = ("PreOrder", "BackOrder")
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _SOLD_OUT = re.compile(r"sold-?out|unavailable|out-?of-?stock|no-?stock")
 _TEMPLATE = re.compile(r"badge.{0,9}sold-?out")  # in every page of some shops, shown by their styles
@@ -44,14 +45,15 @@ class Button(Enum):
 def shown_availability(page: View) -> str | None:
     """A schema.org name, or None if nothing near the heading is about stock.
 
-    A buy button that works outweighs a denial, which then is about another size or shop, but for one on a button before
-    it, or one that a label announces ("Availability: out of stock"); without one the first denial counts, then the
-    first promise, then a button named sold out. One that is just disabled says nothing: it may wait for a choice, or
-    for a script. Known weakness: buttons that only a script disables.
+    A buy button that works, and may take orders in advance, outweighs a denial, which then is about another size or
+    shop, but for one on a button before it, or one that a label announces ("Availability: out of stock"); without one
+    the first denial counts, then the first promise, then a button named sold out. One that is just disabled says
+    nothing: it may wait for a choice, or for a script. Known weakness: buttons that only a script disables.
     """
     button = buy_button(page)
     if button is Button.WORKING:
-        return _denied_on_button(page) or _labelled_denial(page) or _counted_out(page) or _announced(page) or "InStock"
+        denied = _denied_on_button(page) or _labelled_denial(page) or _counted_out(page)
+        return denied or _announced_on_button(page) or _announced(page) or "InStock"
     stated = (
         _said(page, "Discontinued", "OutOfStock", "PreOrder", "BackOrder")
         or _counted_out(page)
@@ -139,12 +141,24 @@ def _said(page: View, *names: str) -> str | None:
 
 def _announced(page: View) -> str | None:
     """PreOrder or BackOrder, if that is said before or on the first working buy button: below it, it is of others."""
-    said = _said(page, "PreOrder", "BackOrder")
+    said = _said(page, *_ANNOUNCED)
     places = buy_places(page) if said is not None else ()
     if said is None or not places or places[0] <= page.heading_index:
         return said
     above = "\n".join(text for text, _ in page.texts[: places[0] + 1] if len(text) <= MAX_WORDS)
     return said if page.lexicon.place(said, above.lower()) is not None else None
+
+
+def _announced_on_button(page: View) -> str | None:
+    """PreOrder or BackOrder, if the product's own buy button says so: the first that works behind the heading."""
+    places = buy_places(page)
+    own = next((at for at in places if at >= page.heading_index), places[0] if places else None)
+    if own is not None:
+        label = page.texts[own][0].lower()
+    else:
+        works = (label for label, node in _labelled(page) if _state(page, node) is Button.WORKING)
+        label = next(works, "")
+    return next((name for name in _ANNOUNCED if page.lexicon.place(name, label) is not None), None)
 
 
 def _near(page: View) -> list[tuple[str, LexborNode]]:
@@ -217,18 +231,23 @@ def _buying(page: View) -> Iterator[LexborNode]:
     """Elements whose text, or a label in an attribute, is that of a buy button."""
     bought = page.once(_bought)
     yield from (node for text, node in page.texts if text in bought) if bought else ()
-    labels: list[str] = []
+    yield from (node for _, node in _labelled(page))
+
+
+def _labelled(page: View) -> Iterator[tuple[str, LexborNode]]:
+    """Buy buttons with their labels, in lower case, that are in attributes."""
+    written: list[str] = []
     labelled: list[LexborNode] = []
     for node in page.document.tree.css(_LABELLED)[:MAX_PRESSED]:
         attributes = node.attributes
         for name in _LABELS:
             label = attributes.get(name)
             if label and len(label) <= 2 * MAX_LABEL:
-                labels.append(label.lower())
+                written.append(label.lower())
                 labelled.append(node)
-    for at in page.lexicon.of_buying.among(labels):
-        if page.lexicon.buys(labels[at]):
-            yield labelled[at]
+    for at in page.lexicon.of_buying.among(written):
+        if page.lexicon.buys(written[at]):
+            yield written[at], labelled[at]
 
 
 def _bought(page: View) -> set[str]:
