@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import identifiers
+from crawler.extraction import url_identifiers
 from crawler.extraction.nodetext import tag_ids, text_of
 from crawler.extraction.view import View
 from crawler.urls import same_site
@@ -98,7 +98,7 @@ def _names_another(page: View, link: LexborNode) -> bool | None:
     if not _LETTERS.search(text) or text in page.title:
         return None
     titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
-    return titled if titled or identifiers.names_product(path.split("/")[:-1]) else None
+    return titled if titled or url_identifiers.names_product(path.split("/")[:-1]) else None
 
 
 def _shows_another(page: View, link: LexborNode, inside: Sequence[LexborNode]) -> bool:

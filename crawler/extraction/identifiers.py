@@ -1,16 +1,15 @@
-"""The shop's identifier of the product: from labels, form fields and the URL."""
+"""The shop's identifier of the product: from labels, form fields and the URL (url_identifiers.py)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import labels, values, view
+from crawler.extraction import labels, url_identifiers, values, view
+from crawler.extraction.url_identifiers import INPUTS, PUNCTUATION, VALUE
 from crawler.extraction.view import View
 
 ASIDE: Final = 2.5  # of one in a part of the page that may be about other products
@@ -30,7 +29,6 @@ MAX_STEPS: Final = 256  # parents climbed to find a form
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
-_VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
 _LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+")  # an identifier without a digit
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
 _SKU = re.compile(r"(?:^|[\W_])sku(?:$|[\W_])|[a-z]Sku|SKU")  # in the name of an element
@@ -39,37 +37,14 @@ _ATTRIBUTES: Final = (
     "data-itemid", "data-pid", "data-article-id", "data-asin",
 )  # fmt: skip
 _WRITTEN = re.compile(rf"data-{labels.any_of(' '.join(name.removeprefix('data-') for name in _ATTRIBUTES))}(?=[\s=])")
-_INPUTS: Final = frozenset(
-    (
-        "articleid", "asin", "goodsid", "id", "idproduct", "itemid", "pid", "prodid", "product", "productcode",
-        "productid", "sku",
-    )
-)  # fmt: skip
-_QUERY: Final = _INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
 _LABELLED = re.compile(rf">[{re.escape(_OPENING.replace('<', ''))}\n]*+(?:{labels.SKU_LABEL.pattern})")
-_MARKER = re.compile(
-    r"(?:dp|p|pd|prod|products?|produkte?|produits?|productos?|produtos?|prodott[oi]|items?|itm|goods|gp|ip|sku|details?"
-    r"|article|artikel|i)",
-    re.IGNORECASE,
+_INTERNAL = re.compile(  # numbers of a database, that no shop shows
+    r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
 )
-_ANY_KIND = re.compile(r"article|artikel|details?|i", re.IGNORECASE)  # of any page, not only a product's
 _NOT_AN_ID = re.compile(
     r"\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)"
     r"|\d\d?[./-]\d\d?[./-]\d{2,4}",
     re.IGNORECASE,
-)
-
-
-_PUNCTUATION = re.compile(r"[\W_]")
-# Parts of a path: one after a marker, its suffix, numbers apart from letters, long ones anywhere.
-_NUMBERED = re.compile(r"[A-Z0-9-]{4,20}|\d{3,}")
-_BEHIND: Final = frozenset(("p", "dp", "pd", "prd"))  # markers that may follow: /AB123456/p
-_MARKED = re.compile(r"(?=\w*\d\w*\d\w*\d)[A-Z0-9]{6,20}")
-_SUFFIX = re.compile(r"\.\w{2,5}$")
-_NUMBER = re.compile(r"(?<![a-z\d])[a-z]?(\d{4,})(?![a-z\d])", re.IGNORECASE)
-_LONG = re.compile(r"\d{5,}")
-_INTERNAL = re.compile(  # numbers of a database, that no shop shows
-    r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
 )
 
 
@@ -124,7 +99,7 @@ def is_shown(identifier: str, markup: str) -> bool:
 def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:
     """(weight, identifier, source) of what labels, the URL and structured data tell."""
     yield from ((2.0, other, "html") for other in others)
-    for rank, value in enumerate(list(dict.fromkeys(url_identifiers(page.document.url)))[:4]):
+    for rank, value in enumerate(list(dict.fromkeys(url_identifiers.identifiers(page.document.url)))[:4]):
         if not (len(value) <= MAX_COUNT and value in view.words_of(page.title)):  # a puzzle of 1000 pieces
             yield 1.5 - 0.3 * rank, value, "url"
     yield from ((weight, value, "html") for weight, value in page.once(_labelled))
@@ -151,7 +126,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
             asked += 1
             if match is None or asked > MAX_ASIDE or not page.is_sheet(node):
                 continue
-        value = _VALUE.match(labelled[label.end() :].lstrip(_OPENING) or _next(page, index).lstrip(_OPENING))
+        value = VALUE.match(labelled[label.end() :].lstrip(_OPENING) or _next(page, index).lstrip(_OPENING))
         if value and any(map(str.isdigit, value[1])):
             of = (
                 aside
@@ -184,7 +159,7 @@ def _named(page: View) -> str | None:
         is_named = bracketed or _SKU.search(page.look(node))
         if (
             is_named
-            and _VALUE.fullmatch(value)
+            and VALUE.fullmatch(value)
             and not _NOT_AN_ID.fullmatch(value)
             and not page.flags(node) & view.OTHER
         ):
@@ -229,9 +204,9 @@ def _attributes(page: View) -> Iterator[tuple[float, str, str]]:
     entered: set[str] = set()  # forms for cart and wish list repeat it
     for node in tree.css("input[name]")[:MAX_INPUTS]:  # `form input` would climb from each of them
         attributes = node.attributes
-        name = _PUNCTUATION.sub("", attributes.get("name") or "").lower()
+        name = PUNCTUATION.sub("", attributes.get("name") or "").lower()
         value = attributes.get("value")
-        if name not in _INPUTS or not value or value in entered or not _is_given(value):
+        if name not in INPUTS or not value or value in entered or not _is_given(value):
             continue
         is_sent = (attributes.get("type") or "").lower() == "hidden" or _is_in_form(node)
         if is_sent and not page.flags(node) & view.OTHER:
@@ -246,53 +221,16 @@ def _is_in_form(node: LexborNode) -> bool:
     return around is not None and around.tag == "form"
 
 
+def is_internal(value: str) -> bool:
+    """Whether *value* has the form of a database's number, that no shop shows."""
+    return _INTERNAL.fullmatch(value) is not None
+
+
 def _is_given(value: str) -> bool:
     """Whether an attribute's *value* may be an identifier that people use: the shop's, or a GTIN."""
-    if not _VALUE.fullmatch(value):
+    if not VALUE.fullmatch(value):
         return False
-    return _INTERNAL.fullmatch(value) is None or values.gtin(value) is not None
-
-
-def url_identifiers(url: str) -> Iterator[str]:
-    """Parts of a product's URL that look like its identifier, likeliest first."""
-    try:
-        parts = urlsplit(url)
-        query = parse_qsl(parts.query, max_num_fields=50)
-    except ValueError:
-        return
-    for key, value in query:
-        if _is_id_key(_PUNCTUATION.sub("", key).lower()) and _VALUE.fullmatch(value):
-            yield value
-    segments = [unquote(segment) for segment in parts.path.split("/") if segment]
-    for before, segment in pairwise(segments):
-        if _MARKER.fullmatch(before) and _NUMBERED.fullmatch(segment):
-            yield segment
-        elif segment in _BEHIND and _MARKED.fullmatch(before):
-            yield before
-    for segment in reversed(segments[-2:]):
-        stem = _SUFFIX.sub("", segment)
-        yield from _NUMBER.findall(stem)[::-1]
-        yield from _LONG.findall(stem)[::-1]
-
-
-def _is_id_key(key: str) -> bool:
-    return key in _QUERY or key.endswith(("sku", "productid"))
-
-
-def likelihood(url: str) -> float:
-    """How much *url* looks like a product's: 1 if a part of its path says so, 0.5 for an identifier, else 0."""
-    try:
-        segments = urlsplit(url).path.split("/")
-    except ValueError:
-        return 0.0
-    if names_product(segments[:-1]):
-        return 1.0
-    return 0.5 if next(url_identifiers(url), None) else 0.0
-
-
-def names_product(segments: Sequence[str]) -> bool:
-    """Whether one of a path's *segments* says that a product follows: `p`, `item`."""
-    return any(_MARKER.fullmatch(each) and not _ANY_KIND.fullmatch(each) for each in segments)
+    return not is_internal(value) or values.gtin(value) is not None
 
 
 def has_label(page: View) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import identifiers, view
+from crawler.extraction import url_identifiers, view
 from crawler.extraction.view import View
 
 KIND: Final = 2.0  # less for a URL that names another kind of page
@@ -93,7 +93,7 @@ def _names_a_kind(url: str) -> bool:
         return True
     segments = [each for each in path.split("/") if each]
     kinds = [at for at, each in enumerate(segments) if _KINDS.fullmatch(each)]
-    return bool(kinds) and not identifiers.names_product(segments[kinds[-1] + 1 :])
+    return bool(kinds) and not url_identifiers.names_product(segments[kinds[-1] + 1 :])
 
 
 def _is_dated(page: View) -> bool:

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
-from crawler.extraction import identifiers, jsonld, other_kinds, visible, visible_price, visible_stock
+from crawler.extraction import identifiers, jsonld, other_kinds, url_identifiers, visible, visible_price, visible_stock
 from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
 from crawler.extraction.structured import StructuredData
@@ -69,7 +69,7 @@ class Shown:
         if best is not None and best.index != self.view.heading_index:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
-        score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
+        score += url_identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)

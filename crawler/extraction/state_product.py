@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from crawler.caches import cached
-from crawler.extraction import identifiers, state, values
+from crawler.extraction import state, state_nodes, state_sku, url_identifiers, values
+from crawler.extraction.state_nodes import Node, plain, text
 from crawler.policy.validation import CURRENCIES
 
 MAX_FOUND: Final = 500  # objects shaped like a product
 MAX_DEPTH: Final = 4  # of objects that wrap a price
 MAX_TOP: Final = 50  # objects examined per level for a currency
 MIN_ID: Final = 3  # characters of an identifier in the URL
-LONGEST_KEY: Final = 40  # characters
 
 _NAMES: Final = ("name", "title", "productname", "displayname", "producttitle", "itemname")
 _PRICES: Final = (
@@ -31,7 +30,6 @@ _AMOUNTS: Final = (
     "regularprice", "base", "formatted", "formattedprice", "display", "text",
 )  # fmt: skip
 _CURRENCIES: Final = ("currency", "currencycode", "pricecurrency", "currencyiso", "currencyisocode", "isocode")
-_SKUS: Final = ("sku", "productcode", "articlenumber", "articleno", "itemnumber", "productid", "code", "id", "itemid")
 _GTINS: Final = ("gtin", "gtin13", "ean", "ean13", "upc", "barcode", "gtin14", "gtin12")
 _BRANDS: Final = ("brand", "brandname", "manufacturer", "vendor", "manufacturername", "itembrand")
 _IMAGES: Final = ("image", "imageurl", "mainimage", "images", "thumbnail", "featuredimage", "picture")
@@ -41,15 +39,12 @@ _SAID: Final = ("availability", "availabilitystatus", "stockstatus", "stockstate
 _YES: Final = ("instock", "isinstock", "available", "isavailable", "availableforsale", "issellable", "purchasable",
                "buyable", "isbuyable", "hasstock")  # fmt: skip
 _NO: Final = ("outofstock", "isoutofstock", "soldout", "issoldout")
-_PUNCTUATION = re.compile(r"[\W_]+")
 _NO_WORD = re.compile(r"\W+")
 _SUFFIX = re.compile(r"\.(?:html?|php|aspx?|json|js)$")
 _BARE = re.compile(r"[\d.,\s]+")  # a number without a currency
 _SEPARATED = re.compile(r"\s+[|–—·»:-]\s+|\s*[|»·]\s*")
 
 _CONTAINERS: Final = frozenset((dict, list))
-
-Node = Mapping[str, Any]
 
 
 def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict[str, Any]:
@@ -58,7 +53,7 @@ def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict
     A product has a name and a price; of several confirmed ones the one with most evidence counts.
     """
     folded = {_folded(part) for heading in headings for part in (heading, *_SEPARATED.split(heading))} - {""}
-    path, in_url = _path(url), {each.lower() for each in identifiers.url_identifiers(url)}
+    path, in_url = _path(url), {each.lower() for each in url_identifiers.identifiers(url)}
     best: dict[str, Any] = {}
     most = 0.0
     for root in states:
@@ -66,7 +61,7 @@ def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict
             confirmed = _confirmed(node, path, in_url, folded)
             if not confirmed:
                 continue
-            fields = _fields(node, root)
+            fields = _fields(node, root, in_url)
             evidence = confirmed + 0.1 * sum(value is not None for value in fields.values())
             if evidence > most and fields["price"] is not None:
                 best, most = fields, evidence
@@ -88,7 +83,7 @@ def _shaped(root: Any) -> Iterator[Node]:
                 inner += [each for each in value if type(each) in _CONTAINERS and each]
                 continue
             if len(value) > 1 and spelled.is_shaped(value):
-                yield _plain(value)
+                yield plain(value)
                 found += 1
                 if found >= MAX_FOUND:
                     return
@@ -108,7 +103,7 @@ class _Spelled:
         """Whether *node* has a name and a price."""
         if not self._known.issuperset(node):
             for key in node.keys() - self._known:
-                plain = _key(key) if isinstance(key, str) and len(key) <= LONGEST_KEY else ""
+                plain = state_nodes.key(key) if isinstance(key, str) and len(key) <= state_nodes.LONGEST_KEY else ""
                 self._known.add(key)
                 if plain in _NAMES:
                     self._names.add(key)
@@ -117,37 +112,23 @@ class _Spelled:
         return not (self._prices.isdisjoint(node) or self._names.isdisjoint(node))
 
 
-def _plain(node: Mapping[Any, Any]) -> dict[str, Any]:
-    """Normalises keys: `sale_price`, `salePrice` -> `saleprice`."""
-    plain: dict[str, Any] = {}
-    for key, value in node.items():
-        if isinstance(key, str) and len(key) <= LONGEST_KEY:
-            plain.setdefault(_key(key), value)
-    return plain
-
-
-@cached(8_192)  # the objects of a state share their keys
-def _key(written: str) -> str:
-    return _PUNCTUATION.sub("", written).lower()
-
-
-def _fields(node: Node, root: Any) -> dict[str, Any]:
+def _fields(node: Node, root: Any, in_url: set[str]) -> dict[str, Any]:
     price, currency = _price(node, root)
     brand = state.dereferenced(_first(node, _BRANDS), root)
     image = _first(node, _IMAGES)
     image = image[0] if isinstance(image, list) and image else image
     return {
-        "title": _text(node, _NAMES),
+        "title": text(node, _NAMES),
         "price": price,
-        "currency": _text(node, _CURRENCIES) or currency or _common_currency(root),
+        "currency": text(node, _CURRENCIES) or currency or _common_currency(root),
         "availability": _availability(node, root),
-        "sku": (_text(node, _SKUS) or "").rpartition("/")[2],  # gid://shopify/Product/991
-        "gtin": _text(node, _GTINS),
-        "brand": _text(_plain(brand), ("name", "title", "label")) if isinstance(brand, dict) else state.scalar(brand),
-        "image": _text(_plain(image), ("url", "src", "originalsrc", "href"))
+        "sku": state_sku.sku(node, root, in_url),
+        "gtin": text(node, _GTINS),
+        "brand": text(plain(brand), ("name", "title", "label")) if isinstance(brand, dict) else state.scalar(brand),
+        "image": text(plain(image), ("url", "src", "originalsrc", "href"))
         if isinstance(image, dict)
         else state.scalar(image),
-        "description": _text(node, _TEXTS),
+        "description": text(node, _TEXTS),
     }
 
 
@@ -156,20 +137,21 @@ def _common_currency(root: Any) -> str | None:
     level, named = [root], set[str]()
     for _ in range(MAX_DEPTH):
         objects = [each for each in level[:MAX_TOP] if isinstance(each, dict)]
-        named |= {code for each in objects if (code := _text(_plain(each), _CURRENCIES)) in CURRENCIES}
+        named |= {code for each in objects if (code := text(plain(each), _CURRENCIES)) in CURRENCIES}
         level = [each for outer in objects for each in outer.values()]
     return named.pop() if len(named) == 1 else None
 
 
 def _confirmed(node: Node, path: str, in_url: set[str], headings: set[str]) -> float:
     """How much evidence heading and URL give that the page is about *node*; 0 if none."""
-    named = _folded(_text(node, _NAMES) or "") in headings
+    named = _folded(text(node, _NAMES) or "") in headings
     own = (_path(str(node[key])) for key in _URLS if isinstance(node.get(key), str))
     slugs = any(
         each and (each == path or ("/" not in each.strip("/") and path.rpartition("/")[2] == each.strip("/")))
         for each in own
     )
-    ids = {text.lower() for key in _SKUS if (text := state.scalar(node.get(key))) and len(text) >= MIN_ID}
+    stated = (state.scalar(node.get(key)) for key in (*state_sku.STATED, *state_sku.NUMBERS))
+    ids = {each.lower() for each in stated if each and len(each) >= MIN_ID}
     return 2.0 * named + 2.0 * slugs + 1.5 * bool(ids & in_url)
 
 
@@ -189,19 +171,19 @@ def _amount(value: Any, root: Any, depth: int) -> tuple[str, str | None] | None:
     if isinstance(value, list):
         value = state.dereferenced(value[0], root) if value else None
     if isinstance(value, dict) and depth:
-        node = _plain(value)
+        node = plain(value)
         if "centamount" in node and isinstance(node["centamount"], int):
             digits = node.get("fractiondigits")
             places = digits if isinstance(digits, int) and 0 <= digits <= 4 else 2
-            return str(Decimal(node["centamount"]) / 10**places), _text(node, _CURRENCIES)
+            return str(Decimal(node["centamount"]) / 10**places), text(node, _CURRENCIES)
         for key in _AMOUNTS:
             if key in node and (found := _amount(node[key], root, depth - 1)) is not None:
-                return found[0], _text(node, _CURRENCIES) or found[1]
+                return found[0], text(node, _CURRENCIES) or found[1]
         return None
-    text = None if isinstance(value, (bool, dict)) else state.scalar(value)
-    if text is None or values.price(text) is None:
+    said = None if isinstance(value, (bool, dict)) else state.scalar(value)
+    if said is None or values.price(said) is None:
         return None
-    return text, None if _BARE.fullmatch(text) else text
+    return said, None if _BARE.fullmatch(said) else said
 
 
 def _availability(node: Node, root: Any) -> str | None:
@@ -211,7 +193,7 @@ def _availability(node: Node, root: Any) -> str | None:
     for key in _SAID:
         value = state.dereferenced(node.get(key), root)
         if isinstance(value, dict):
-            value = _plain(value)
+            value = plain(value)
             value = next((value[inner] for inner in (*_YES, *_SAID, "quantity") if inner in value), None)
         if isinstance(value, bool) or (isinstance(value, int) and key in ("stock", "inventory")):
             return "InStock" if value else "OutOfStock"
@@ -224,14 +206,8 @@ def _first(node: Node, keys: Sequence[str]) -> Any:
     return next((node[key] for key in keys if node.get(key)), None)
 
 
-def _text(node: Node, keys: Sequence[str]) -> str | None:
-    return next(
-        (text for key in keys if not isinstance(node.get(key), bool) and (text := state.scalar(node.get(key)))), None
-    )
-
-
-def _folded(text: str) -> str:
-    return _NO_WORD.sub(" ", text[:400]).strip().lower()
+def _folded(name: str) -> str:
+    return _NO_WORD.sub(" ", name[:400]).strip().lower()
 
 
 def _path(url: str) -> str:

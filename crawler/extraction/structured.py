@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from crawler.extraction import elements, identifiers, jsonld, markup, opengraph, references, schema_org, values
+from crawler.extraction import elements, jsonld, markup, opengraph, references, schema_org, url_identifiers, values
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.nodetext import text_of
 from crawler.lazy import cached_property
@@ -111,5 +111,5 @@ class Structured:
         if not cleaned or sku is None or self.draft.found_in["sku"] != source:
             return
         if sku.lower() not in self.document.url.lower():
-            in_url = set(identifiers.url_identifiers(self.document.url))
+            in_url = set(url_identifiers.identifiers(self.document.url))
             self.draft.set("sku", next((other for other in cleaned if other in in_url), None), source)

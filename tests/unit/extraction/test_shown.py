@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import identifiers, visible, visible_price, visible_stock, wording
+from crawler.extraction import identifiers, url_identifiers, visible, visible_price, visible_stock, wording
 from crawler.extraction.document import Document
 from crawler.extraction.shown import _shown
 from crawler.extraction.view import View
@@ -212,7 +212,7 @@ def test_identifiers_on_a_page(body: str, sku: str | None) -> None:
     ],
 )
 def test_identifiers_in_a_url(url: str, first: str | None) -> None:
-    assert next(identifiers.url_identifiers(url), None) == first
+    assert next(url_identifiers.identifiers(url), None) == first
 
 
 def test_words_are_those_of_the_pages_languages() -> None:

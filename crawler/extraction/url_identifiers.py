@@ -1,0 +1,74 @@
+"""What a URL tells of a product: its identifier, and how likely it is a product's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+INPUTS: Final = frozenset(  # names of fields that hold one
+    (
+        "articleid", "asin", "goodsid", "id", "idproduct", "itemid", "pid", "prodid", "product", "productcode",
+        "productid", "sku",
+    )
+)  # fmt: skip
+VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
+PUNCTUATION = re.compile(r"[\W_]")
+_QUERY: Final = INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
+_MARKER = re.compile(
+    r"(?:dp|p|pd|prod|products?|produkte?|produits?|productos?|produtos?|prodott[oi]|items?|itm|goods|gp|ip|sku|details?"
+    r"|article|artikel|i)",
+    re.IGNORECASE,
+)
+_ANY_KIND = re.compile(r"article|artikel|details?|i", re.IGNORECASE)  # of any page, not only a product's
+# Parts of a path: one after a marker, its suffix, numbers apart from letters, long ones anywhere.
+_NUMBERED = re.compile(r"[A-Z0-9-]{4,20}|\d{3,}")
+_BEHIND: Final = frozenset(("p", "dp", "pd", "prd"))  # markers that may follow: /AB123456/p
+_MARKED = re.compile(r"(?=\w*\d\w*\d\w*\d)[A-Z0-9]{6,20}")
+_SUFFIX = re.compile(r"\.\w{2,5}$")
+_NUMBER = re.compile(r"(?<![a-z\d])[a-z]?(\d{4,})(?![a-z\d])", re.IGNORECASE)
+_LONG = re.compile(r"\d{5,}")
+
+
+def identifiers(url: str) -> Iterator[str]:
+    """Parts of a product's URL that look like its identifier, likeliest first."""
+    try:
+        parts = urlsplit(url)
+        query = parse_qsl(parts.query, max_num_fields=50)
+    except ValueError:
+        return
+    for key, value in query:
+        if _is_id_key(PUNCTUATION.sub("", key).lower()) and VALUE.fullmatch(value):
+            yield value
+    segments = [unquote(segment) for segment in parts.path.split("/") if segment]
+    for before, segment in pairwise(segments):
+        if _MARKER.fullmatch(before) and _NUMBERED.fullmatch(segment):
+            yield segment
+        elif segment in _BEHIND and _MARKED.fullmatch(before):
+            yield before
+    for segment in reversed(segments[-2:]):
+        stem = _SUFFIX.sub("", segment)
+        yield from _NUMBER.findall(stem)[::-1]
+        yield from _LONG.findall(stem)[::-1]
+
+
+def _is_id_key(key: str) -> bool:
+    return key in _QUERY or key.endswith(("sku", "productid"))
+
+
+def likelihood(url: str) -> float:
+    """How much *url* looks like a product's: 1 if a part of its path says so, 0.5 for an identifier, else 0."""
+    try:
+        segments = urlsplit(url).path.split("/")
+    except ValueError:
+        return 0.0
+    if names_product(segments[:-1]):
+        return 1.0
+    return 0.5 if next(identifiers(url), None) else 0.0
+
+
+def names_product(segments: Sequence[str]) -> bool:
+    """Whether one of a path's *segments* says that a product follows: `p`, `item`."""
+    return any(_MARKER.fullmatch(each) and not _ANY_KIND.fullmatch(each) for each in segments)
