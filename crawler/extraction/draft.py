@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from crawler.extraction import site_names, values
@@ -41,6 +42,15 @@ class Draft:
         if value is not None:
             self.fields[name] = value
             self.found_in[name] = source
+
+    def set_free(self, source: str) -> None:
+        """Set a price of zero: as a raw value it means that there is none."""
+        self.fields["price"], self.found_in["price"] = Decimal(0), source
+
+    def drop(self, name: str) -> None:
+        """Leave a field out."""
+        self.fields.pop(name, None)
+        self.found_in.pop(name, None)
 
     def item(self) -> ProductItem:
         """The product, under the page's canonical URL."""

@@ -188,14 +188,14 @@ def _is_near(node: LexborNode, other: LexborNode) -> bool:
 def _beside(page: View, index: int, number: str, country: str) -> str | None:
     """The currency at the end of the text before, or at the start of the text after."""
     after = page.texts[index + 1][0][: currencies.MAX_BESIDE - 1] if index + 1 < len(page.texts) else ""
-    before = _label(page, index)[-currencies.MAX_BESIDE :]
+    before = label_before(page, index)[-currencies.MAX_BESIDE :]
     mentions = currencies.mentions
     if not ((before and mentions(before, country)) or (after and mentions(after, country))):
         return None  # nearly always
     return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
 
 
-def _label(page: View, index: int) -> str:
+def label_before(page: View, index: int) -> str:
     """The text before, if it is short and without digits: it may label this one."""
     return page.texts[index - 1][0] if index and is_label(page, index - 1) else ""
 
@@ -211,7 +211,7 @@ def is_aside(page: View, index: int) -> bool:
     says, texts = page.lexicon.says, page.texts
     if says("side_price", texts[index][0]):
         return True
-    label = _label(page, index)
+    label = label_before(page, index)
     if label.endswith((":", "：")) and says("side_price", label):
         return True
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
@@ -234,4 +234,4 @@ def around(node: LexborNode) -> Iterator[LexborNode]:
 def says(kind: str, page: View, index: int) -> bool:
     """Whether the text, or the short one before it, has a phrase of that *kind*."""
     says = page.lexicon.says
-    return says(kind, page.texts[index][0]) or ((label := _label(page, index)) != "" and says(kind, label))
+    return says(kind, page.texts[index][0]) or ((label := label_before(page, index)) != "" and says(kind, label))

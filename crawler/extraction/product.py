@@ -85,6 +85,8 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
     if draft.lacks("category") and evidence.trail:
         trail = evidence.trail[:-1] if evidence.trail[-1].strip() == title else evidence.trail
         draft.set("category", " > ".join(trail), evidence.trail_source)
+    if draft.lacks("price") and draft.found_in.get("currency") != "rule":
+        draft.drop("currency")  # it says how a price is to be read
     if draft.lacks("availability") and not draft.lacks("price"):
         draft.set("availability", "InStock", "inferred")
     return draft.item()

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from decimal import Decimal
-from functools import cache
+from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
-from crawler.extraction import identifiers, jsonld, other_kinds, url_identifiers, visible, visible_price, visible_stock
-from crawler.extraction.document import Document
+from crawler.extraction import (
+    identifiers,
+    other_kinds,
+    price_in_source,
+    url_identifiers,
+    visible,
+    visible_free,
+    visible_price,
+    visible_stock,
+)
 from crawler.extraction.draft import Draft
 from crawler.extraction.structured import StructuredData
 from crawler.extraction.view import View
 from crawler.lazy import cached_property
 
-# Signs right before a price in the source that it is an old one.
-_REDUCED = re.compile(
-    r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
-    r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
-)
 # A short text, and a button's label; each begins with what is found fast.
 _SHORT = re.compile(r">\s{0,20}([^<>\s][^<>]{1,39})(?=<)")
 _LABEL = re.compile(r'value="([^<>"]{2,40})"')
-_TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
-_NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
-_DIGIT = re.compile(r"\d")
-_ENDS = frozenset(" .,<€")  # of a number
-_DATA = frozenset("\"'=:/-")  # before what is data or an address
-MAX_FOUND = 20_000  # per number and page
-MAX_PLACES = 500  # of these, such as people see
-CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
 BEHIND, SHORT = 5_000, 16  # characters of source from the heading on, and short texts, among which a buy button stands
-REACH = 160  # characters between the sign and the price
 MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
 PERIODIC = 2.0  # less for a price that is paid each month
@@ -149,10 +141,11 @@ class Shown:
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
         price, document = self.draft.fields["price"], self.draft.document
-        if len(set(evidence.prices)) > 1 or _is_reduced(price, document.markup):
+        if len(set(evidence.prices)) > 1 or price_in_source.is_reduced(price, document.markup):
             return True
         # Often a script shows it: that it does not stand in the source is alone no reason to build a tree.
-        return (document.has_tree or _is_net(document)) and not _is_shown(price, document.markup)
+        is_asked = document.has_tree or price_in_source.is_net(document)
+        return is_asked and not price_in_source.is_shown(price, document.markup)
 
     def read_identifier(self) -> None:
         """Replace an invisible identifier by the labelled one."""
@@ -193,7 +186,9 @@ class Shown:
         draft = self.draft
         if draft.lacks("price"):
             best = self._best_price
-            best = None if best is not None and visible_price.is_free(self.view, best) else best
+            if visible_free.says_free(self.view, best, is_stated=evidence.free):
+                draft.set_free("html")
+                return
         else:
             stated = evidence.prices or [draft.fields["price"]]
             best = visible_price.corrected(stated, self._prices, draft.fields.get("currency"))
@@ -229,64 +224,3 @@ def is_front(url: str) -> bool:
     """Whether *url* is that of a site's front page."""
     path, _, query = url.partition("#")[0].partition("?")
     return not query and path.count("/") <= 3 and path.rpartition("/")[2] in ("", "index.html", "index.php")
-
-
-def _is_reduced(price: Decimal, html: str) -> bool:
-    """Whether *price* occurs in the source as an old price; costs one search for its digits.
-
-    Searches for the last three digits before the decimals, as pages group the others in many ways.
-    """
-    digits = str(int(price))[-3:]
-    return any(_is_old(html[max(0, at - REACH) : at].lower()) for at in islice(_shown(digits, html), MAX_PLACES))
-
-
-def _is_net(document: Document) -> bool:
-    """Whether structured data states prices without tax."""
-    sources = jsonld.sources(document.html, document.source.scripts)
-    return any("valueAddedTaxIncluded" in stated and _NET.search(stated) for stated in sources)
-
-
-def _is_shown(price: Decimal, html: str) -> bool:
-    """Whether *price* occurs in the source as people see it."""
-    cents = f"{price % 1:.2f}"[2:].replace("00", "")
-    places = islice(_shown(str(int(price))[-3:], html), MAX_PLACES)
-    return any(cents in html[at : at + CENTS] for at in places)
-
-
-def _shown(digits: str, html: str) -> Iterator[int]:
-    """Where *digits* are the end of a whole number that people see: no data and no address.
-
-    One or two are found so often that a pattern with what may stand around them pays.
-    """
-    if len(digits) < 3:
-        yield from (place.start() for place in _pattern(digits).finditer(html))
-        return
-    for place in islice(_exactly(digits).finditer(html), MAX_FOUND):  # in half the time that find() takes
-        at, behind = place.span()
-        before = html[at - 1 : at]
-        if html[behind : behind + 1] in _ENDS and not (before in _DATA or before.isdecimal()):
-            yield at
-
-
-@cache  # of at most 1,000: to compile one takes as long as to search five pages of 20 KB
-def _exactly(digits: str) -> re.Pattern[str]:
-    return re.compile(digits)
-
-
-@cache
-def _pattern(digits: str) -> re.Pattern[str]:
-    return re.compile(rf"{digits}(?=[ .,<€])(?<![\"'=:/\d-]{digits})")
-
-
-def _is_old(before: str) -> bool:
-    """Whether *before* has a sign of an old price with no other number after it."""
-    if not (
-        "price" in before
-        or "<s" in before
-        or "strike" in before
-        or "<d" in before
-        or "-through" in before
-        or "crossed" in before
-    ):
-        return False  # nearly always; the pattern takes ten times as long to say so
-    return any(not _DIGIT.search(_TAGS.sub("", before[sign.end() :])) for sign in _REDUCED.finditer(before))

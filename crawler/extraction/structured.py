@@ -26,6 +26,7 @@ class StructuredData:
     named: bool = False  # a product is named, but nothing shows that it is for sale
     listed: bool = False  # the entries of a listing are described
     other: bool = False  # an article or a page of another kind is described
+    free: bool = False  # a price of zero is stated: often a template's, so that the page has to confirm it
     prices: list[Decimal] = field(default_factory=list)  # stated prices, in order of trust
     other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
     trail: list[str] = field(default_factory=list)  # breadcrumbs
@@ -102,6 +103,8 @@ class Structured:
     def _note_price(self, raw: Mapping[str, Any]) -> None:
         if (price := values.price(raw.get("price"), self.draft.fields.get("currency"))) is not None:
             self.evidence.prices.append(price)
+        elif values.is_zero(raw.get("price")):
+            self.evidence.free = True
 
     def _note_identifiers(self, others: Sequence[Any], source: str) -> None:
         """Keep *others*; one that is the URL's identifier of the product replaces the sku."""

@@ -19,6 +19,7 @@ MAX_PRICE_TEXT = 100
 MAX_DESCRIPTION = 5_000
 
 _PLAIN = re.compile(r"\d{1,13}(?:\.\d{1,6})?")
+_ZERO = re.compile(r"\D{0,5}0+(?:[.,]0+)?\D{0,5}")
 _SCIENTIFIC = re.compile(r"\d+(?:\.\d+)?[eE][+-]?\d{1,3}")
 _NEGATIVE = re.compile(r"^\W{0,4}[-−–]\s*[^\d\s]{0,3}\s*\d")
 _TAG = re.compile(r"<[^>]{0,2000}>")
@@ -135,6 +136,13 @@ def price(raw: object, currency: str | None = None) -> Decimal | None:
     if odd and (currency in NO_DECIMALS or decimals[-1] != "0"):
         value = whole + decimals
     return _in_range(Decimal(value))
+
+
+def is_zero(raw: object) -> bool:
+    """Whether *raw* is a price of zero: `0`, `0.00`, `0,00 €`."""
+    return (
+        isinstance(raw, (str, int, float, Decimal)) and _ZERO.fullmatch(str(raw).strip()[:MAX_PRICE_TEXT]) is not None
+    )
 
 
 def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:

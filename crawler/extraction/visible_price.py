@@ -29,13 +29,6 @@ BEHIND: Final = 4  # texts from a buy button to its price
 MAX_CARDS: Final = 12  # of the likeliest prices, asked whether they are in other products' cards
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
-_FREE: Final = frozenset(
-    (
-        "free", "free to play", "for free", "gratis", "kostenlos", "gratuit", "gratuito", "grátis", "za darmo",
-        "zdarma", "ingyenes", "бесплатно", "безкоштовно", "ücretsiz", "無料", "免费", "免費", "무료", "مجاني", "חינם",
-    )
-)  # fmt: skip
-LONGEST_FREE: Final = max(map(len, _FREE))
 _WORDY = re.compile(r"[^\W\d_]{4,}")
 _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
@@ -206,14 +199,6 @@ def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | 
         if behind:
             return behind[0]
     return None
-
-
-def is_free(page: View, best: Price) -> bool:
-    """Whether a price between the heading and *best* is all that an element says, and says that it costs nothing: then
-    *best* is that of a bundle or an addition."""
-    between = page.texts[max(0, page.heading_index) : best.index]
-    said = (node for text, node in between if len(text) <= LONGEST_FREE and text.lower() in _FREE)
-    return any(page.flags(node) & view.PRICE and not page.flags(node) & (view.OTHER | view.LINK) for node in said)
 
 
 def only_price(prices: Sequence[Price]) -> Price | None:

@@ -73,7 +73,7 @@ _PRODUCT: Final[tuple[Rule, ...]] = (
     ("invalid_price", "price", lambda item: item.price is not None and not item.price.is_finite()),
     ("negative_price", "price", lambda item: _is_number(item.price) and item.price < 0),
     ("suspicious_price", "price", lambda item: _is_number(item.price) and _is_suspicious(item.price)),
-    ("missing_currency", "currency", lambda item: item.price is not None and not item.currency),
+    ("missing_currency", "currency", lambda item: bool(item.price) and not item.currency),
     ("unknown_currency", "currency", lambda item: bool(item.currency) and item.currency not in CURRENCIES),
     (
         "invalid_availability",

@@ -257,7 +257,7 @@ def test_the_only_price_of_a_page_with_a_buy_button_is_its_price() -> None:
 @pytest.mark.parametrize(
     ("first", "price"),
     [
-        ("<p class=price>Free to Play</p>", None),
+        ("<p class=price>Free to Play</p>", 0),
         ("<p><b>Free</b> shipping</p>", 20),
         ("<p class=price><a href=/s>Free</a></p>", 20),
     ],

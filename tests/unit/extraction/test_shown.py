@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.extraction import identifiers, url_identifiers, visible, visible_price, visible_stock, wording
 from crawler.extraction.document import Document
-from crawler.extraction.shown import _shown
+from crawler.extraction.price_in_source import shown
 from crawler.extraction.view import View
 
 
@@ -263,7 +263,7 @@ def test_a_price_that_nothing_names_is_that_by_the_buy_button(body: str, amount:
 @given(st.text("19.,< €\"'=:/-a٣", max_size=40), st.sampled_from(["9", "19", "199", "111"]))
 def test_shown_digits_are_found_as_by_a_pattern(html: str, digits: str) -> None:
     pattern = re.compile(rf"{digits}(?=[ .,<€])(?<![\"'=:/\d-]{digits})")
-    assert list(_shown(digits, html)) == [found.start() for found in pattern.finditer(html)]
+    assert list(shown(digits, html)) == [found.start() for found in pattern.finditer(html)]
 
 
 @pytest.mark.parametrize("counted", ["", "<p>12 reviews</p>"])

@@ -64,6 +64,7 @@ def test_a_good_product_has_no_issue() -> None:
         ({"price": Decimal("NaN")}, ["invalid_price"]),
         ({"price": Decimal(-1)}, ["negative_price"]),
         ({"price": Decimal(0)}, ["suspicious_price"]),
+        ({"price": Decimal(0), "currency": None}, ["suspicious_price"]),
         ({"price": Decimal("0.001")}, ["suspicious_price"]),
         ({"price": Decimal(10000001)}, ["suspicious_price"]),
         ({"currency": None}, ["missing_currency"]),
