@@ -35,3 +35,21 @@ def stock(lang: str, body: str) -> str | None:
 )
 def test_a_buy_button_may_take_orders_in_advance(expected: str, lang: str, body: str) -> None:
     assert stock(lang, body) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "lang", "body"),
+    [
+        ("BackOrder", "en", "<p>Special order</p><p>$20</p><button>Add to cart</button>"),
+        ("BackOrder", "en", "<p>Expected availability: 3 weeks</p><button>Add to cart</button>"),
+        ("InStock", "en", "<button>Add to cart</button><p>Special order</p>"),
+        ("InStock", "en", "<p>Special order policy</p><button>Add to cart</button>"),
+        ("BackOrder", "ru", "<p>Спецзаказ, 14 дней</p><button>В корзину</button>"),
+        ("BackOrder", "ja", "<p>受注生産品です</p><button>カートに入れる</button>"),
+        ("BackOrder", "it", "<span>Ordine speciale (3 settimane)</span><button>Aggiungi al carrello</button>"),
+        ("BackOrder", "nl", "<p>Speciale bestelling</p><button>In winkelwagen</button>"),
+        ("InStock", "fr", "<p>Commandes spéciales : nous consulter</p><button>Ajouter au panier</button>"),
+    ],
+)
+def test_a_special_order_is_no_stock(expected: str, lang: str, body: str) -> None:
+    assert stock(lang, body) == expected
