@@ -11,6 +11,7 @@ from crawler.extraction import (
     identifiers,
     other_kinds,
     price_in_source,
+    stated_price,
     url_identifiers,
     visible,
     visible_free,
@@ -18,6 +19,7 @@ from crawler.extraction import (
     visible_stock,
 )
 from crawler.extraction.draft import Draft
+from crawler.extraction.stated_price import Standing
 from crawler.extraction.structured import StructuredData
 from crawler.extraction.view import View
 from crawler.lazy import cached_property
@@ -169,9 +171,11 @@ class Shown:
                 best = visible_price.only_price(self._prices)
         return best
 
-    def _stands(self, evidence: StructuredData) -> bool:
+    def _standing(self, evidence: StructuredData) -> Standing:
         """Whether the page shows the one price that is stated: in its texts that costs less than to doubt it."""
-        return len(set(evidence.prices)) < 2 and visible_price.stands(self.view, self.draft.fields["price"])
+        if len(set(evidence.prices)) > 1:
+            return Standing.NOWHERE
+        return stated_price.standing(self.view, self.draft.fields["price"], self.draft.fields.get("currency"))
 
     def _is_contradicted(self, evidence: StructuredData) -> bool:
         """Whether the page may ask another price than the stated one.
@@ -179,8 +183,9 @@ class Shown:
         A page with complete data is mostly here for its stock: its source is asked first, without the prices in it.
         """
         if evidence.complete:
-            return self.is_doubtful(evidence) and not self._stands(evidence)
-        return not self._stands(evidence) and self.is_doubtful(evidence)
+            return self.is_doubtful(evidence) and self._standing(evidence) is not Standing.ASKED
+        standing = self._standing(evidence)
+        return standing is Standing.ELSEWHERE or (standing is Standing.NOWHERE and self.is_doubtful(evidence))
 
     def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft
@@ -191,11 +196,11 @@ class Shown:
                 return
         else:
             stated = evidence.prices or [draft.fields["price"]]
-            best = visible_price.corrected(stated, self._prices, draft.fields.get("currency"))
+            best = stated_price.corrected(stated, self._prices, draft.fields.get("currency"))
         if best is not None:
             draft.set("price", best.amount, "html")
         if draft.lacks("currency") and not draft.lacks("price"):
-            currency = visible_price.currency_of(draft.fields["price"], self._prices)
+            currency = stated_price.currency_of(draft.fields["price"], self._prices)
             draft.set("currency", currency, "html")
 
     def _read_details(self, evidence: StructuredData) -> None:

@@ -19,8 +19,6 @@ UNDERCUTS: Final = 8  # texts between an old price and the current one
 MANY: Final = 4  # different prices in similar elements belong to a list
 SAME: Final = 3  # times that a page shows its one price beside a button, for screens of all sizes
 MIN_SCORE: Final = 0.5
-CLEAR: Final = 2.5  # score of a named price that replaces one that the page does not show
-LEAD: Final = 1.5  # of one without a name
 REPEATED: Final = 2  # less for one of a list's prices
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
@@ -58,7 +56,10 @@ class Price:
     look: tuple[str, ...]  # the form of its element and those around it
 
 
-class _Looked(NamedTuple):
+_Form = tuple[tuple[str, ...], str | None]  # of elements around a price, and its currency: not converted ones of it
+
+
+class Looked(NamedTuple):
     """A number by what it stands in."""
 
     past: bool  # for certain
@@ -89,18 +90,18 @@ def by_score(page: View) -> list[Price]:
     read = [(each, values.price_in_text(each.number, each.currency)) for each in money.candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
     looks = [_signature(page, each.node) for each, _ in candidates]
-    amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by their elements' form
-    looks_of = [_looked_at(page, each) for each, _ in candidates]
-    for look, looked, (_, amount) in zip(looks, looks_of, candidates, strict=True):
+    amounts: dict[_Form, list[Decimal]] = {}
+    looks_of = [looked_at(page, each) for each, _ in candidates]
+    for look, looked, (each, amount) in zip(looks, looks_of, candidates, strict=True):
         if not looked.past:
-            amounts.setdefault(look, []).append(amount)
+            amounts.setdefault((look, each.currency), []).append(amount)
     found: list[Price] = []
     for at, (each, amount) in enumerate(candidates):
         looked = looks_of[at]
         past = looked.past
         if not past and (looked.doubtful or _is_said_again(candidates, looks_of, at)):
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
-        repeated = _is_list(amounts.get(looks[at], ()))
+        repeated = _is_list(amounts.get((looks[at], each.currency), ()))
         score = looked.score - 5 * past - REPEATED * repeated
         found.append(
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
@@ -109,24 +110,8 @@ def by_score(page: View) -> list[Price]:
     return found
 
 
-def stands(page: View, stated: Decimal) -> bool:
-    """Whether the page shows *stated* as what it asks now, whatever other prices it shows: most pages do.
-
-    Costs a look at the texts with its last digits before the decimals.
-    """
-    digits = str(int(stated))[-3:]
-    for index in money.numbers(page):
-        if digits not in page.texts[index][0]:
-            continue
-        each = money.candidate(page, index, page.document.country)
-        if each is not None and values.price_in_text(each.number, each.currency) == stated:
-            looked = _looked_at(page, each)
-            if not (looked.past or looked.doubtful) and looked.score - REPEATED >= MIN_SCORE:
-                return True
-    return False
-
-
-def _looked_at(page: View, each: money.Candidate) -> _Looked:
+def looked_at(page: View, each: money.Candidate) -> Looked:
+    """What its element and the words around it say."""
     flags = page.flags(each.node)
     worded = money.says("past_price", page, each.index)
     past = bool(flags & view.PAST) or (worded and (not flags & view.PRICE or bool(flags & view.OLD)))
@@ -136,7 +121,7 @@ def _looked_at(page: View, each: money.Candidate) -> _Looked:
     named = offered or bool(flags & view.PRICE) or (not aside and money.says("price", page, each.index))
     wordy = _is_wordy(text)
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
-    return _Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
+    return Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
 
 
 @cached(16_384)
@@ -145,7 +130,7 @@ def _is_wordy(text: str) -> bool:
     return any(not currencies.is_word(word) for word in _WORDY.findall(text))
 
 
-def _is_said_again(candidates: Sequence[tuple[money.Candidate, Decimal]], looks: Sequence[_Looked], at: int) -> bool:
+def _is_said_again(candidates: Sequence[tuple[money.Candidate, Decimal]], looks: Sequence[Looked], at: int) -> bool:
     """Whether the number right before is the same and past: one for eyes, one for readers of the page."""
     (before, amount), (each, same) = candidates[at - 1], candidates[at]
     return at > 0 and looks[at - 1].past and amount == same and each.index == before.index + 1
@@ -241,44 +226,6 @@ def is_of_period(page: View, best: Price) -> bool:
     own, after = best.index, best.index + 1
     said = (own, after) if after < len(page.texts) and money.is_label(page, after) else (own,)
     return any(_PERIOD.search(page.texts[at][0]) for at in said)
-
-
-def corrected(stated: Sequence[Decimal], prices: list[Price], currency: str | None = None) -> Price | None:
-    """The replacement of the first *stated* price, or None if that is right.
-
-    If sources disagree, the most prominent one. If the page shows the stated one only as an old price, the lower
-    current one: structured data often lags behind a reduction. If it does not show it at all, a clear one in the same
-    *currency* that is not much different: the stated one may be without tax.
-    """
-    if len(set(stated)) > 1:
-        shown = [price for price in prices if price.amount in stated and not price.past]
-        best = max(shown, key=lambda price: price.score, default=None)
-        return best if best is not None and best.amount != stated[0] else None
-    asked = best_price(prices)
-    same = [price for price in prices if price.amount == stated[0]]
-    if not same and asked is not None and asked.currency == currency and _is_instead(asked, stated[0], prices):
-        return asked
-    late = bool(same) and all(price.past or price.score < MIN_SCORE for price in same) and any(p.past for p in same)
-    return asked if late and asked is not None and asked.amount < stated[0] else None
-
-
-def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
-    """Whether the page clearly asks this price and not the *stated* one, which it does not show; cents may be
-    elsewhere."""
-    likely = (each for each in prices if each.score >= MIN_SCORE and not (each.past or each.repeated))
-    rivals = (each for each in likely if each.amount != asked.amount)
-    if asked.amount * 100 == stated:  # in cents
-        return not asked.repeated
-    is_clear = (asked.named and asked.score >= CLEAR) or all(each.score < asked.score - LEAD for each in rivals)
-    return (
-        is_clear and not asked.repeated and int(asked.amount) != int(stated) and stated / 2 < asked.amount < stated * 2
-    )
-
-
-def currency_of(amount: Decimal, prices: list[Price]) -> str | None:
-    """The currency shown with *amount*, else that of the likeliest price."""
-    shown = sorted((price for price in prices if price.currency), key=lambda price: price.amount != amount)
-    return shown[0].currency if shown and (shown[0].amount == amount or shown[0].score >= MIN_SCORE) else None
 
 
 def _cards_last(page: View, prices: list[Price]) -> list[Price]:

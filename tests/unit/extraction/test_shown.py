@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import identifiers, url_identifiers, visible, visible_price, visible_stock, wording
+from crawler.extraction import (
+    identifiers,
+    stated_price,
+    url_identifiers,
+    visible,
+    visible_price,
+    visible_stock,
+    wording,
+)
 from crawler.extraction.document import Document
 from crawler.extraction.price_in_source import shown
 from crawler.extraction.view import View
@@ -102,7 +110,7 @@ def test_a_lower_price_above_the_heading_is_anothers() -> None:
 )
 def test_when_a_stated_price_is_corrected(stated: list[str], body: str, amount: str | None) -> None:
     prices = visible_price.shown_prices(view(f"<h1>Knife</h1>{body}"))
-    corrected = visible_price.corrected([Decimal(each) for each in stated], prices)
+    corrected = stated_price.corrected([Decimal(each) for each in stated], prices)
     assert (corrected and corrected.amount) == (Decimal(amount) if amount else None)
 
 
