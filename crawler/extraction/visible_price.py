@@ -246,8 +246,8 @@ def is_in_card(page: View, price: Price) -> bool:
 def _lower_first(page: View, prices: list[Price]) -> list[Price]:
     """Of two adjacent prices the lower one is current, the other old: put it first.
 
-    Not one on the other side of the heading or in another product's card, nor one in a sentence after the other: that
-    is without tax, or one of several payments.
+    Not one in another currency, on the other side of the heading or in another product's card, nor one in a sentence
+    after the other: that is without tax, or one of several payments.
     """
     if not prices:
         return prices
@@ -259,6 +259,7 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and not price.index < page.heading_index < first.index
         and price.score >= max(MIN_SCORE, first.score - 1.5)
         and (price.index < first.index or price.wordy <= (first.wordy or price.named))
+        and price.currency in (None, first.currency or price.currency)
         and first.amount * MIN_DISCOUNTED <= price.amount < first.amount
         and not is_in_card(page, price)
     ]

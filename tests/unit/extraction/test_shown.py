@@ -82,6 +82,8 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<div class=bowls><p>$49</p></div>", "49", "USD"),
         ("<p>For AMD 9800X3D, NT1</p>", None, None),
         ("<p class=price>NT 1,290</p>", "1290", "TWD"),
+        ("<p class=price>€20</p><p class=price>£17</p>", "20", "EUR"),
+        ("<ul><li class=price>20 €<li class=price>$22<li class=price>£17<li class=price>CHF 19</ul>", "20", "EUR"),
         ("<p>Made in 1998, 12 cm, 3 kg</p>", None, None),
         ("", None, None),
     ],
