@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crawler.extraction import opengraph, state_product
+from crawler.extraction import opengraph, site_names, state_product
 from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
@@ -30,8 +30,8 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     data lists products or describes an article, or if the rules have `product` patterns.
 
     `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, state, url (the sku), or
-    inferred (InStock, if there is a price and nothing says otherwise). If a *document* is passed instead of source, its
-    tree is shared with other readers, and *url* must be its own.
+    inferred (InStock, if there is a price and nothing says otherwise; the brand in its maker's own shop). If a
+    *document* is passed instead of source, its tree is shared with other readers, and *url* must be its own.
     """
     document = html if isinstance(html, Document) else Document(html, url)
     rules = rules or NO_RULES
@@ -85,6 +85,8 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
     if draft.lacks("category") and evidence.trail:
         trail = evidence.trail[:-1] if evidence.trail[-1].strip() == title else evidence.trail
         draft.set("category", " > ".join(trail), evidence.trail_source)
+    if draft.lacks("brand"):
+        draft.set("brand", site_names.maker(title, draft.document), "inferred")
     if draft.lacks("price") and draft.found_in.get("currency") != "rule":
         draft.drop("currency")  # it says how a price is to be read
     if draft.lacks("availability") and not draft.lacks("price"):

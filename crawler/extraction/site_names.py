@@ -10,6 +10,8 @@ from crawler.extraction import opengraph
 from crawler.extraction.document import Document
 
 SURE: Final = 5  # letters of a name that its site's address has
+LEAST: Final = 3  # letters of a site's whole name
+MAX_WORDS: Final = 5  # less words of a name
 _SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
 
 
@@ -33,3 +35,19 @@ def without_slogan(name: str, document: Document) -> str:
 def squeezed(text: str) -> str:
     """Its letters and digits, in lower case."""
     return "".join(filter(str.isalnum, text)).lower()
+
+
+def maker(title: str, document: Document) -> str | None:
+    """The name with which a product's *title* begins, if it is what the site calls itself and in its address, too: its
+    maker's own shop.
+
+    Of a longer name the first word is enough: `Solara G3` of `Solara Hair Tools`.
+    """
+    called = _SLOGAN.split(opengraph.metas(document).get("og:site_name", "").strip(" -–—|·•"))[0]
+    words, named = title.split(), called.split()
+    host = squeezed(urlsplit(document.url).netloc)
+    for count, least in ((len(named), LEAST), (1, SURE)) if 0 < len(named) < MAX_WORDS else ():
+        letters = squeezed("".join(words[:count]))
+        if least <= len(letters) and letters in host and letters == squeezed("".join(named[:count])):
+            return " ".join(words[:count]) if count < len(words) else None
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import site_names
+from crawler.extraction import extract_product, site_names
 from crawler.extraction.document import Document
 
 
@@ -29,3 +29,36 @@ def document(url: str, called: str = "") -> Document:
 )
 def test_a_slogan_behind_the_sites_name_is_cut_off(brand: str, url: str, called: str, expected: str) -> None:
     assert site_names.without_slogan(brand, document(url, called)) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "url", "called", "expected"),
+    [
+        ("Hill House Kettle 2 l", "https://www.hill-house.example/p/1", "Hill House", "Hill House"),
+        ("Solara G3", "https://solarahair.example/p/1", "Solara Hair Tools - since 1990", "Solara"),
+        ("SOLARA Wasserkocher", "https://www.solara.example/p/1", "Solara", "SOLARA"),
+        ("Nordlys kaffekande", "https://nordlys.example/da/p/1", "Nordlys | Kaffe", "Nordlys"),
+        ("Zumo exprimidor", "https://zumo.example/p/1", "zumo", "Zumo"),
+        ("Solara", "https://www.solara.example/p/1", "Solara", None),
+        ("Solaris Lamp", "https://www.sola.example/p/1", "Sola", None),
+        ("Solara Kettle", "https://www.kitchenworld.example/p/1", "Kitchen World", None),
+        ("Kitchen scale", "https://www.kitchenworld.example/p/1", "Kitchenworld", None),
+        ("Solara Kettle", "https://market.example/p/1", "Solara", None),
+        ("Kettle", "https://www.solara.example/p/1", "", None),
+        ("A B C D E F", "https://abcde.example/p/1", "A B C D E", None),
+    ],
+)
+def test_the_makers_own_shop(title: str, url: str, called: str, expected: str | None) -> None:
+    assert site_names.maker(title, document(url, called)) == expected
+
+
+def test_what_anybody_states_comes_before_the_makers_own_shop() -> None:
+    metas = '<meta property="og:site_name" content="Solara"><meta property="og:type" content="product">'
+    head = f"<title>Solara Kettle</title>{metas}"
+    url = "https://www.solara.example/p/kettle"
+    alone = extract_product(f"<head>{head}</head><h1>Solara Kettle</h1><p class=price>$20</p>", url)
+    assert alone is not None
+    assert (alone.brand, alone.found_in["brand"]) == ("Solara", "inferred")
+    other = extract_product(f"<head>{head}</head><h1>Solara Kettle</h1><p>Brand: Acme</p><p class=price>$20</p>", url)
+    assert other is not None
+    assert other.brand == "Acme"
