@@ -53,3 +53,22 @@ def test_a_buy_button_may_take_orders_in_advance(expected: str, lang: str, body:
 )
 def test_a_special_order_is_no_stock(expected: str, lang: str, body: str) -> None:
     assert stock(lang, body) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "lang", "body"),
+    [
+        ("OutOfStock", "en", "<p>$20</p><p>Ended</p>"),
+        ("OutOfStock", "en", "<p>$20</p><button disabled>Coming soon!</button>"),
+        ("InStock", "en", "<p>$20</p><button>Add to cart</button><p>Blue</p><p>Coming soon</p>"),
+        (None, "en", "<p>$20</p><p>More colours are coming soon to our shop</p>"),
+        ("OutOfStock", "fi", "<p>20 €</p><span>Tulossa pian</span>"),
+        ("OutOfStock", "ja", "<p>近日発売</p>"),
+        ("OutOfStock", "nl", "<p>20 €</p><p>Binnenkort beschikbaar</p>"),
+        ("OutOfStock", "ro", "<div>În curând</div>"),
+        (None, "de", "<p>Die Aktion ist beendet, der Preis bleibt</p>"),
+        ("OutOfStock", "pl", "<p>Zakończona</p><p>129 zł</p>"),
+    ],
+)
+def test_what_has_ended_or_is_to_come_is_not_in_stock(expected: str | None, lang: str, body: str) -> None:
+    assert stock(lang, body) == expected
