@@ -65,7 +65,7 @@ class Shown:
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
         score += url_identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
-            score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
+            score += visible_stock.is_out(self.view)
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
 
     def is_listing(self, evidence: StructuredData) -> bool:

@@ -30,6 +30,7 @@ _TEMPLATE = re.compile(r"badge.{0,9}sold-?out")  # in every page of some shops, 
 _DISABLED = re.compile(r"disable|inactive|\bhidden\b|\bhide\b|d-none")
 # Buttons that may have their label in an attribute.
 _LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
+_PRESSED: Final = ("button", "input", "a")
 _LABELS: Final = ("value", "title", "aria-label", "alt")
 
 
@@ -50,6 +51,15 @@ def shown_availability(page: View) -> str | None:
     the first denial counts, then the first promise, then a button named sold out. One that is just disabled says
     nothing: it may wait for a choice, or for a script. Known weakness: buttons that only a script disables.
     """
+    return _stated(page) or ("OutOfStock" if _is_over(page) else None)
+
+
+def is_out(page: View) -> bool:
+    """Whether the page says so of its stock; that something has ended or is to come, listings say, too."""
+    return _stated(page) in _DENIALS
+
+
+def _stated(page: View) -> str | None:
     button = buy_button(page)
     if button is Button.WORKING:
         denied = _denied_on_button(page) or _labelled_denial(page) or _counted_out(page)
@@ -60,6 +70,13 @@ def shown_availability(page: View) -> str | None:
         or _said(page, "InStock")
     )
     return stated or ("OutOfStock" if button is Button.SOLD_OUT else None)
+
+
+def _is_over(page: View) -> bool:
+    """Whether a text around the heading says nothing but that it has ended, or is still to come."""
+    near, lexicon = page.once(_near), page.lexicon
+    likely = (near[at] for at in lexicon.of_over.among([text for text, _ in near]))
+    return any(lexicon.over.search(text) and not page.flags(node) & _ELSEWHERE for text, node in likely)
 
 
 def is_sold(page: View) -> bool:
@@ -264,10 +281,22 @@ def _leads_away(page: View, attributes: Mapping[str, str | None]) -> bool:
     return target is not None and not same_site(target, page.document.url)
 
 
+def _is_pressed(node: LexborNode) -> bool:
+    """Whether an element is one that can be pressed, or right inside of it."""
+    current: LexborNode | None = node
+    for _ in range(4):
+        if current is None or current.tag in _PRESSED:
+            return current is not None
+        current = current.parent
+    return False
+
+
 def _state(page: View, node: LexborNode) -> Button:
     flags = page.flags(node)
     if flags & (view.OTHER | view.HIDDEN):
         return Button.NONE
+    if not (flags & view.BUTTON or _is_pressed(node)):
+        return Button.NONE  # a badge
     current: LexborNode | None = node
     for _ in range(4):
         if current is None or current.tag == "body":
@@ -278,7 +307,7 @@ def _state(page: View, node: LexborNode) -> Button:
             return Button.SOLD_OUT
         if "disabled" in attributes or attributes.get("aria-disabled") == "true" or _DISABLED.search(name):
             return Button.DISABLED
-        if current.tag in ("button", "input", "a"):
+        if current.tag in _PRESSED:
             is_others = _leads_away(page, attributes) or cards.is_others(page, current)
             return Button.NONE if is_others else Button.WORKING
         current = current.parent

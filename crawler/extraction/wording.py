@@ -39,7 +39,9 @@ _STOCK: Final = {  # denials before promises
     "InStock": "in_stock",
 }
 # Kinds whose words also match without diacritics; near prices that would match other words ("før").
-_FOLDED: Final = frozenset((*_STOCK.values(), "buy", "other_button", "offered", "negation", "negation_after", "nearly"))
+_FOLDED: Final = frozenset(
+    (*_STOCK.values(), "over", "buy", "other_button", "offered", "negation", "negation_after", "nearly")
+)
 _PLAIN: Final = {
     mark: plain
     for plain, marks in {
@@ -70,6 +72,7 @@ class Lexicon:
     pre_order: re.Pattern[str]
     back_order: re.Pattern[str]
     in_stock: re.Pattern[str]
+    over: re.Pattern[str]
     buy: re.Pattern[str]
     other_button: re.Pattern[str]
     price: re.Pattern[str]
@@ -115,6 +118,11 @@ class Lexicon:
     def of_denial(self) -> Phrases:
         """What texts that deny stock must contain, but for a denied promise."""
         return Phrases(each for kind in ("out_of_stock", "discontinued") for each in _phrases(kind, self._languages))
+
+    @cached_property
+    def of_over(self) -> Phrases:
+        """What texts must contain that say that something has ended or is to come."""
+        return Phrases(_phrases("over", self._languages))
 
     @cached_property
     def of_buying(self) -> Phrases:

@@ -72,3 +72,18 @@ def test_a_special_order_is_no_stock(expected: str, lang: str, body: str) -> Non
 )
 def test_what_has_ended_or_is_to_come_is_not_in_stock(expected: str | None, lang: str, body: str) -> None:
     assert stock(lang, body) == expected
+
+
+@pytest.mark.parametrize("lang_label", ["en Back-order", "en Pre-order", "ru Предзаказ", "hr Prednarudžba"])
+def test_a_badge_of_a_listing_is_no_button(lang_label: str) -> None:
+    lang, label = lang_label.split()
+    badge = f'<li>Knife<div class="card"><span class="badge hidden">{label}</span></div><b>$9</b>'
+    page = f'<html lang="{lang}"><title>Knives</title><body><h1>Knives</h1><ul>{badge * 3}</ul>'
+    document = Document(page, "https://shop.example.com/x")
+    assert visible_stock.buy_button(View(document)) is visible_stock.Button.NONE
+
+
+@pytest.mark.parametrize(("text", "is_out"), [("Sold out", True), ("Coming soon", False), ("Ended", False)])
+def test_listings_have_what_is_to_come_too(text: str, is_out: bool) -> None:
+    page = Document(f"<title>Knives</title><body><h1>Knives</h1><p>{text}</p>", "https://shop.example.com/x")
+    assert visible_stock.is_out(View(page)) is is_out
