@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final
 
 from crawler.extraction import (
+    buy_buttons,
     identifiers,
     other_kinds,
     price_in_source,
@@ -62,7 +63,7 @@ class Shown:
             score -= PERIODIC * visible_price.is_of_period(self.view, best)
         if best is not None and best.index != self.view.heading_index:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
-        score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
+        score += 2.0 * (buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE)
         score += url_identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
             score += visible_stock.is_out(self.view)
@@ -83,7 +84,7 @@ class Shown:
         likely = [each for each in self._prices if each.score > near]
         below = [each for each in likely if each.index > heading or best.index < heading]
         alike = any(each is not best and each.look == best.look for each in below)
-        return alike and visible_price.is_of_cards(self.view, best, below, visible_stock.buy_places(self.view))
+        return alike and visible_price.is_of_cards(self.view, best, below, buy_buttons.buy_places(self.view))
 
     def read(self, evidence: StructuredData) -> None:
         """Fill missing fields, and correct the stated price if the page shows another one."""
@@ -166,8 +167,8 @@ class Shown:
     def _best_price(self) -> visible_price.Price | None:
         best = visible_price.best_price(self._prices)
         if best is None and self._prices:
-            best = visible_price.price_by_button(self._prices, visible_stock.buy_places(self.view))
-            if best is None and visible_stock.buy_button(self.view) is visible_stock.Button.WORKING:
+            best = visible_price.price_by_button(self._prices, buy_buttons.buy_places(self.view))
+            if best is None and buy_buttons.buy_button(self.view) is buy_buttons.Button.WORKING:
                 best = visible_price.only_price(self._prices)
         return best
 

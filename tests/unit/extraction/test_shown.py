@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import (
+    buy_buttons,
     identifiers,
     stated_price,
     url_identifiers,
     visible,
     visible_price,
-    visible_stock,
     wording,
 )
 from crawler.extraction.document import Document
@@ -170,7 +170,7 @@ def test_without_headings_it_is_the_longest_part_of_the_title(body: str, heading
     ],
 )
 def test_the_buy_button(body: str, button: str) -> None:
-    assert visible_stock.buy_button(view(f"<h1>Knife</h1>{body}")) is visible_stock.Button[button]
+    assert buy_buttons.buy_button(view(f"<h1>Knife</h1>{body}")) is buy_buttons.Button[button]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_price_that_nothing_names_is_that_by_the_buy_button(body: str, amount:
     page = view(f"<h1>Knife</h1>{body}")
     prices = visible_price.shown_prices(page)
     assert visible_price.best_price(prices) is None
-    best = visible_price.price_by_button(prices, visible_stock.buy_places(page))
+    best = visible_price.price_by_button(prices, buy_buttons.buy_places(page))
     assert (str(best.amount) if best else None) == amount
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import visible_stock
+from crawler.extraction import buy_buttons, visible_stock
 from crawler.extraction.document import Document
 from crawler.extraction.view import View
 
@@ -80,7 +80,7 @@ def test_a_badge_of_a_listing_is_no_button(lang_label: str) -> None:
     badge = f'<li>Knife<div class="card"><span class="badge hidden">{label}</span></div><b>$9</b>'
     page = f'<html lang="{lang}"><title>Knives</title><body><h1>Knives</h1><ul>{badge * 3}</ul>'
     document = Document(page, "https://shop.example.com/x")
-    assert visible_stock.buy_button(View(document)) is visible_stock.Button.NONE
+    assert buy_buttons.buy_button(View(document)) is buy_buttons.Button.NONE
 
 
 @pytest.mark.parametrize(("text", "is_out"), [("Sold out", True), ("Coming soon", False), ("Ended", False)])
