@@ -20,7 +20,7 @@ from crawler.extraction import (
     visible_stock,
 )
 from crawler.extraction.draft import Draft
-from crawler.extraction.stated_price import Standing
+from crawler.extraction.stated_price import ShownAs
 from crawler.extraction.structured import StructuredData
 from crawler.extraction.view import View
 from crawler.lazy import cached_property
@@ -172,10 +172,10 @@ class Shown:
                 best = visible_price.only_price(self._prices)
         return best
 
-    def _standing(self, evidence: StructuredData) -> Standing:
+    def _standing(self, evidence: StructuredData) -> ShownAs:
         """Whether the page shows the one price that is stated: in its texts that costs less than to doubt it."""
         if len(set(evidence.prices)) > 1:
-            return Standing.NOWHERE
+            return ShownAs.NOWHERE
         return stated_price.standing(self.view, self.draft.fields["price"], self.draft.fields.get("currency"))
 
     def _is_contradicted(self, evidence: StructuredData) -> bool:
@@ -184,9 +184,9 @@ class Shown:
         A page with complete data is mostly here for its stock: its source is asked first, without the prices in it.
         """
         if evidence.complete:
-            return self.is_doubtful(evidence) and self._standing(evidence) is not Standing.ASKED
+            return self.is_doubtful(evidence) and self._standing(evidence) is not ShownAs.ASKED
         standing = self._standing(evidence)
-        return standing is Standing.ELSEWHERE or (standing is Standing.NOWHERE and self.is_doubtful(evidence))
+        return standing is ShownAs.ELSEWHERE or (standing is ShownAs.NOWHERE and self.is_doubtful(evidence))
 
     def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft

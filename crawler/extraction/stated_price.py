@@ -16,7 +16,7 @@ LEAD: Final = 1.5  # of one without a name
 CONVERTED: Final = 12  # texts between a price and the same in another currency
 
 
-class Standing(Enum):
+class ShownAs(Enum):
     """How the page shows a stated price."""
 
     NOWHERE = 0  # as a current one
@@ -24,12 +24,12 @@ class Standing(Enum):
     ASKED = 2
 
 
-def standing(page: View, stated: Decimal, currency: str | None) -> Standing:
+def standing(page: View, stated: Decimal, currency: str | None) -> ShownAs:
     """Whether the page shows *stated* as what it asks now, whatever other prices it shows: most pages do.
 
     Costs a look at the texts with its last digits before the decimals.
     """
-    digits, found = str(int(stated))[-3:], Standing.NOWHERE
+    digits, found = str(int(stated))[-3:], ShownAs.NOWHERE
     for index in money.numbers(page):
         if digits not in page.texts[index][0]:
             continue
@@ -40,9 +40,9 @@ def standing(page: View, stated: Decimal, currency: str | None) -> Standing:
         if looked.past or looked.score < MIN_SCORE:
             continue
         if currency is not None and each.currency not in (None, currency):
-            found = Standing.ELSEWHERE
+            found = ShownAs.ELSEWHERE
         elif not looked.doubtful and looked.score - REPEATED >= MIN_SCORE:
-            return Standing.ASKED
+            return ShownAs.ASKED
     return found
 
 
