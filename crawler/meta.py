@@ -119,6 +119,12 @@ UNSTORED: Final = frozenset(key.name for key in TABLE if not key.stored)
 RESERVED: Final = frozenset(key.name for key in TABLE if not key.external)
 
 
+def count(request: Request, key: str) -> int:
+    """The number that the request's meta has under *key*; 0 for anything else: a spider may use the key otherwise."""
+    value = request.meta.get(key, 0)
+    return value if isinstance(value, int) else 0
+
+
 def pooled(request: Request) -> bool:
     """Whether *request* uses a proxy from a pool."""
     return request.meta.get("proxy") is not None and request.meta["proxy"] == request.meta.get(POOL_PROXY)

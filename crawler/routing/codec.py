@@ -186,8 +186,8 @@ def _is_id(value: Any) -> bool:
 def _is_plain(value: Any) -> bool:
     """Whether *value* has a type that counts have: number, string, list of strings."""
     if isinstance(value, (list, tuple)):
-        return all(isinstance(each, str) for each in value)
-    return isinstance(value, str) or (isinstance(value, int) and abs(value) < _INT_MAX)
+        return all(isinstance(each, str) for each in value) and _packs(value)
+    return (isinstance(value, str) and _packs(value)) or (isinstance(value, int) and abs(value) < _INT_MAX)
 
 
 def _stored_meta(request: Request) -> dict[str, Any]:
@@ -206,6 +206,8 @@ def _stored_meta(request: Request) -> dict[str, Any]:
 
 
 def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:
+    if not isinstance(request.priority, int):
+        raise refused(request, "priority", request.priority, "an integer")
     if request.priority:
         state["p"] = request.priority
     if request.dont_filter:

@@ -108,8 +108,6 @@ class Encoder:
         fetched, and nothing else, whatever a spider put into it."""
         place = place or self.place(request)
         not_before_ms = _not_before_ms(request)
-        if not isinstance(request.priority, int):
-            raise codec.refused(request, "priority", request.priority, "an integer")
         if self.tracer is not None:
             self.tracer.mark(request, place.fingerprint)
         try:

@@ -20,7 +20,7 @@ from crawler import current_request
 from crawler import stats as names
 from crawler.errors import RobotsUnreachableError, TooCostlyError, UnstoredItem
 from crawler.masking import mask
-from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
+from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES, count
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
@@ -167,7 +167,12 @@ class RequestTracker:
         if held is not None and held.lost:
             self._outbox.abandon(held.handle)
         elif held is not None:
-            self._end(request, held)
+            try:
+                self._end(request, held)
+            except Exception as error:  # a request without an end is crawled again until its deliveries are used up
+                logger.exception("%s became a dead letter, as its end cannot be told", request)
+                detail = {"url": request.url, "error": f"{type(error).__name__}: {error}"}
+                self._outbox.end(Bury(held.handle, "unknown_end", detail))
         return True
 
     def _end(self, request: Request, held: Held) -> None:
@@ -181,7 +186,7 @@ class RequestTracker:
                 self._outbox.give_back(held.handle)
             case Verdict.GONE:
                 self._outbox.end(Gone(held.handle, conclusion.reason, _detail(request, held, conclusion)))
-            case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
+            case Verdict.NACK if (attempts := count(request, UNFINISHED_TIMES) + 1) < self._max_attempts:
                 request.meta[UNFINISHED_TIMES] = attempts
                 delay_ms = self._requeue.retry_delay_ms(attempts)
                 logger.warning("%s will be retried in %d ms: %s", request, delay_ms, _words(conclusion))
@@ -239,11 +244,6 @@ def _named(failure: Failure) -> str:
     return f"{type(failure.value).__name__}: {safe_str(failure.value)}"
 
 
-def _unfinished_times(request: Request) -> int:
-    times = request.meta.get(UNFINISHED_TIMES, 0)
-    return times if isinstance(times, int) else 0  # a spider may use the key for something else
-
-
 def _words(conclusion: Conclusion) -> str:
     return f"{conclusion.reason} ({conclusion.detail})" if conclusion.detail else conclusion.reason
 
@@ -255,7 +255,7 @@ def _detail(request: Request, held: Held, conclusion: Conclusion) -> dict[str, s
         "url": request.url,
         "error": mask(conclusion.detail[:2_000]),
         "class": seen.failure or "",
-        "attempts": request.meta.get("retry_times", 0) + 1,
+        "attempts": count(request, "retry_times") + 1,
         "status": seen.status or 0,
         "excerpt": seen.excerpt,
     }

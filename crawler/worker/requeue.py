@@ -46,13 +46,14 @@ class Requeue:
 
     def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> None:
         """Put *request* back for a retry after *delay_ms*; in its queued form if its present one cannot be stored."""
-        self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority, request))
+        body, priority = self._encoded(request, held), _priority(request, held)
+        self._outbox.end(Nack(held.handle, delay_ms, reason, body, priority, request))
 
     def move(self, request: Request, held: Held, tier: Tier) -> None:
         """Move *request* to the queue of *tier*; in its queued form if its present one cannot be stored."""
         assert self._crawler.spider is not None
         stream = stream_of(self._crawler.spider.name, tier)
-        self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=request.priority))
+        self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=_priority(request, held)))
 
     def pass_on(self, held: Held, error: OtherReleaseError) -> None:
         """Leave a request to workers of another release, uncharged; a dead letter if that fails for long enough."""
@@ -96,3 +97,8 @@ class Requeue:
         assert self._crawler.stats is not None
         self._crawler.stats.inc_value(names.RESTORED)
         logger.warning("%s is queued again in its original form, without later additions: %s", request, error)
+
+
+def _priority(request: Request, held: Held) -> int:
+    """That of *request*; one that a component set to what is no integer does not count."""
+    return request.priority if isinstance(request.priority, int) else held.lease.priority

@@ -23,7 +23,7 @@ from scrapy.http import Response
 from crawler import stats as names
 from crawler.errors import ConfigError, ProxyError
 from crawler.frontier.state.proxy_health import ProxyHealth
-from crawler.meta import POOL_LAST, POOL_NAME, POOL_PROXY, PROXY_DOUBTED, PROXY_RETRIES, PROXY_TRIED, pooled
+from crawler.meta import POOL_LAST, POOL_NAME, POOL_PROXY, PROXY_DOUBTED, PROXY_RETRIES, PROXY_TRIED, count, pooled
 from crawler.policy.proxies import ProxyPool
 from crawler.proxies.choice import Attempt, Chooser
 from crawler.proxies.faults import Fault, fault
@@ -117,7 +117,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         self._set_proxy_and_creds(request, attempt.endpoint.url, creds, None)
         request.meta[POOL_PROXY] = attempt.endpoint.url
         request.meta[POOL_NAME] = attempt.pool.name
-        request.meta[POOL_LAST] = request.meta.get(PROXY_RETRIES, 0) >= self._settings.retry_times
+        request.meta[POOL_LAST] = count(request, PROXY_RETRIES) >= self._settings.retry_times
         self._attempts[request] = attempt
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
@@ -190,7 +190,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
             self._chooser.leave_session(attempt)
         host = attempt.group if found is Fault.UNCERTAIN and not trial else ""
         counted = await self._blame(pool, proxy, why, host, trial=trial)
-        times = request.meta.get(PROXY_RETRIES, 0) + 1
+        times = count(request, PROXY_RETRIES) + 1
         if times <= self._settings.retry_times:
             logger.debug("Proxy %s of pool %s failed %s (%s): trying a fresh one", proxy, pool.name, request, why)
             self._crawler.stats.inc_value(names.PROXY_RETRIES.format(pool.name))

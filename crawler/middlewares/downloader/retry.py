@@ -3,9 +3,11 @@ says."""
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Final
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -20,9 +22,13 @@ from crawler.errors import BlockedError
 from crawler.meta import BLOCK, RETRY_WAIT_MS
 from crawler.policy.backoff import retry_after
 from crawler.policy.failures import FailureClass, classify
-from crawler.policy.retries import RetryPolicy
+from crawler.policy.retries import RetryBudget, RetryPolicy
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
+
+COUNTED: Final = ("retry_times", "max_retry_times", "priority_adjust", "give_up_log_level")  # in a request's meta
+
+logger = logging.getLogger(__name__)
 
 
 class RetryMiddleware(ScrapyRetryMiddleware):
@@ -79,16 +85,14 @@ class RetryMiddleware(ScrapyRetryMiddleware):
     def _later(
         self, request: Request, kind: FailureClass | None, reason: str | Exception, asked: float
     ) -> Request | None:
-        assert self.crawler.spider is not None
-        budget, meta = self._policy.budget(kind), request.meta
-        again = get_retry_request(
-            request,
-            spider=self.crawler.spider,
-            reason=reason,
-            max_retry_times=meta.get("max_retry_times", self.max_retry_times if budget.times is None else budget.times),
-            priority_adjust=meta.get("priority_adjust", self.priority_adjust),
-            give_up_log_level=meta.get("give_up_log_level", self.give_up_log_level),
-        )
+        budget = self._policy.budget(kind)
+        try:
+            again = self._copied(request, reason, budget)
+        except (TypeError, ValueError) as error:  # it would hide why the page failed
+            logger.warning("%s is retried without %s in its meta: %s", request, ", ".join(COUNTED), error)
+            for key in COUNTED:
+                request.meta.pop(key, None)
+            again = self._copied(request, reason, budget)
         if again is None:
             return None
         again.meta.pop(BLOCK, None)
@@ -96,6 +100,19 @@ class RetryMiddleware(ScrapyRetryMiddleware):
         again.meta[RETRY_WAIT_MS] = round(wait * 1000)
         self.crawler.stats.inc_value(names.RETRIES.format(kind or "other"))
         return again
+
+    def _copied(self, request: Request, reason: str | Exception, budget: RetryBudget) -> Request | None:
+        """Raises TypeError or ValueError for an entry of COUNTED that is no number or level."""
+        assert self.crawler.spider is not None
+        meta = request.meta
+        return get_retry_request(
+            request,
+            spider=self.crawler.spider,
+            reason=reason,
+            max_retry_times=meta.get("max_retry_times", self.max_retry_times if budget.times is None else budget.times),
+            priority_adjust=meta.get("priority_adjust", self.priority_adjust),
+            give_up_log_level=meta.get("give_up_log_level", self.give_up_log_level),
+        )
 
 
 def asked_seconds(response: Response) -> float:

@@ -226,11 +226,19 @@ def test_what_can_no_longer_be_stored_goes_back_as_it_was_with_its_counts() -> N
     assert (again.meta, again.priority) == ({"page": 2, "retry_times": 2}, -7)
 
 
-@pytest.mark.parametrize("count", [object(), 1 << 80, {}, [object()], None])
+@pytest.mark.parametrize("count", [object(), 1 << 80, {}, [object()], None, "\ud800", ["\ud800"]])
 def test_counts_of_another_kind_are_not_taken_over(count: Any) -> None:
     body = codec.encode(Request("https://shop.example/", meta={"retry_times": 1}), SPIDER)
     now = Request("https://shop.example/", meta={"retry_times": count})
     assert codec.decode(codec.restored(body, now), SPIDER).meta == {"retry_times": 1}
+
+
+@pytest.mark.parametrize("priority", [1.5, float("inf"), "high", None])
+def test_a_priority_that_could_not_be_decoded_is_refused(priority: Any) -> None:
+    request = Request("https://shop.example/")
+    request.priority = priority  # as a downloader middleware may
+    with pytest.raises(CodecError, match="priority = .*expected an integer"):
+        codec.encode(request, SPIDER)
 
 
 class Renamed(Spider):

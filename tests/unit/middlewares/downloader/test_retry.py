@@ -204,6 +204,16 @@ def test_a_callback_may_ask_for_a_retry_itself() -> None:
     assert chain.stat("retry/max_reached") == 1
 
 
+@pytest.mark.parametrize("meta", [{"retry_times": None}, {"max_retry_times": "3"}, {"priority_adjust": []}])
+def test_a_number_in_meta_that_is_none_does_not_hide_why_a_page_failed(
+    meta: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    again = Chain().answer(Request(URL, meta=meta))
+    assert isinstance(again, Request)
+    assert (again.meta["retry_times"], again.priority) == (1, -1)
+    assert "is retried without retry_times, max_retry_times, " in caplog.text
+
+
 def test_outside_the_fleet_it_is_scrapys() -> None:
     crawler = get_crawler(Spider, {})
     assert type(RetryMiddleware.from_crawler(crawler)) is ScrapyRetryMiddleware
