@@ -171,8 +171,8 @@ class RequestTracker:
                 self._end(request, held)
             except Exception as error:  # a request without an end is crawled again until its deliveries are used up
                 logger.exception("%s became a dead letter, as its end cannot be told", request)
-                detail = {"url": request.url, "error": f"{type(error).__name__}: {error}"}
-                self._outbox.end(Bury(held.handle, "unknown_end", detail))
+                words = f"{type(error).__name__}: {error}"
+                self._outbox.end(Bury(held.handle, "unknown_end", {"url": request.url, "error": words}))
         return True
 
     def _end(self, request: Request, held: Held) -> None:

@@ -52,8 +52,8 @@ class Requeue:
     def move(self, request: Request, held: Held, tier: Tier) -> None:
         """Move *request* to the queue of *tier*; in its queued form if its present one cannot be stored."""
         assert self._crawler.spider is not None
-        stream = stream_of(self._crawler.spider.name, tier)
-        self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=_priority(request, held)))
+        stream, body = stream_of(self._crawler.spider.name, tier), self._encoded(request, held)
+        self._outbox.end(Move(held.handle, stream, body=body, priority=_priority(request, held)))
 
     def pass_on(self, held: Held, error: OtherReleaseError) -> None:
         """Leave a request to workers of another release, uncharged; a dead letter if that fails for long enough."""
