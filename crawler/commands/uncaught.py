@@ -7,6 +7,7 @@ file that calls `install()`: Python reads that before it loads Scrapy. So nothin
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Final
 
@@ -19,11 +20,11 @@ def install() -> None:
     shown = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if "scrapy" not in sys.argv[0]:
+        if not _is_scrapy(*sys.argv[:1]):
             shown(kind, error, trace)
         elif isinstance(error, KeyboardInterrupt):
             print("interrupted", file=sys.stderr)
-        elif isinstance(error, FileNotFoundError) and error.errno and error.filename is None:
+        elif isinstance(error, FileNotFoundError) and error.filename is None and _is_homeless():
             print(DELETED, file=sys.stderr)
         elif wrong := _setting(trace):
             print(f"{wrong} = '...' is invalid: expected a dict, or a JSON object", file=sys.stderr)
@@ -32,6 +33,20 @@ def install() -> None:
             shown(kind, error, trace)
 
     sys.excepthook = show
+
+
+def _is_scrapy(program: str = "") -> bool:
+    """Whether *program* is the script `scrapy`, or `python -m scrapy`; a folder of another may be called so."""
+    name = Path(program)
+    return name.stem == "scrapy" or (name.parent.name, name.name) == ("scrapy", "__main__.py")
+
+
+def _is_homeless() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _setting(trace: TracebackType | None) -> str | None:

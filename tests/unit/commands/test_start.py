@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.commands import uncaught
 from settings.base import PROJECT_DIR
 
 COMMANDS = PROJECT_DIR / "crawler/commands"
@@ -40,6 +41,33 @@ def test_ctrl_c_while_everything_loads_is_one_word(before: str) -> None:
     ended = _python(f"import sys; sys.argv = ['/bin/scrapy']\n{before}\nraise KeyboardInterrupt")
     assert ended.returncode != 0
     assert ended.stderr == "interrupted\n"
+
+
+def _hooked(monkeypatch: pytest.MonkeyPatch, error: BaseException, *argv: str) -> bool:
+    """Whether the hook leaves *error* of that program to the one before it."""
+    passed: list[BaseException] = []
+    monkeypatch.setattr(sys, "argv", list(argv))
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: passed.append(error))
+    uncaught.install()
+    sys.excepthook(type(error), error, None)
+    return passed == [error]
+
+
+@pytest.mark.parametrize("argv", [[], ["/home/me/scrapy-shop/bin/pytest"], ["scrapyd"], ["/opt/scrapy/setup.py"]])
+def test_errors_of_other_programs_are_shown_as_before(monkeypatch: pytest.MonkeyPatch, argv: list[str]) -> None:
+    assert _hooked(monkeypatch, KeyboardInterrupt(), *argv)
+
+
+def test_a_missing_file_is_no_deleted_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _hooked(monkeypatch, FileNotFoundError(2, "no plugin"), "/bin/scrapy")
+
+
+@pytest.mark.parametrize("program", ["scrapy", "/usr/bin/scrapy", "scrapy.exe", "/lib/scrapy/__main__.py"])
+def test_scrapy_is_known_however_it_is_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], program: str
+) -> None:
+    assert not _hooked(monkeypatch, KeyboardInterrupt(), program)
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 def test_a_working_directory_that_was_deleted_is_one_line(tmp_path: Path) -> None:
