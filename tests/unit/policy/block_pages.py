@@ -422,7 +422,19 @@ BLOCKS += tuple(
     Answer(title, "captcha", page(title, f"<p>{text}</p>"))
     for title, _, text in (line.partition("|") for line in SAYINGS.strip().splitlines())
 )
+_MENU = "<nav>" + '<a href="/c">Lamps</a>' * 20 + "</nav>"
 PAGES += (
+    Answer(
+        "terms of use",
+        "",
+        page("Terms of use - Shop", _MENU + "<p>No bots or scrapers: automated access is prohibited and blocked.</p>"),
+    ),
+    Answer(
+        "a question answered",
+        "",
+        page("FAQ: Why is there a captcha?", _MENU + "<p>To verify that you are human, and keep bots out.</p>"),
+    ),
+    Answer("an imprint", "", page("Impressum", "<p>Automatisierte Zugriffe durch Bots werden blockiert.</p>")),
     Answer(
         "a note on bots",
         "",
