@@ -30,7 +30,7 @@ def unexpected(request: Request, spider: Spider | type[Spider]) -> str:
 def _taken(callback: Callable[..., Any]) -> frozenset[str] | None:
     """Names of arguments; None for any."""
     try:
-        parameters = signature(callback).parameters.values()
+        parameters = signature(callback, follow_wrapped=False).parameters.values()  # a decorator may take some
     except (TypeError, ValueError):
         return None
     if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):

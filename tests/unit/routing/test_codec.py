@@ -174,6 +174,20 @@ def test_arguments_that_a_callback_may_get_otherwise_are_nobody_elses() -> None:
         codec.check_arguments(body, codec.decode(body, spider), spider)
 
 
+class DecoratedShop(Shop):
+    """Its decorator takes an argument that the method below it does not get."""
+
+    def parse_item(self, response: Any, **given: Any) -> None: ...
+
+    parse_item.__wrapped__ = Shop.parse_item  # type: ignore[attr-defined]  # as functools.wraps leaves it
+
+
+def test_arguments_that_a_decorator_takes_are_nobody_elses() -> None:
+    request = Request("https://a.example/", NextShop().parse_item, cb_kwargs={"page": 2})
+    body, spider = codec.encode(request, NextShop()), DecoratedShop()
+    codec.check_arguments(body, codec.decode(body, spider), spider)
+
+
 def test_proxy_credentials_never_reach_redis() -> None:
     request = Request(
         "https://a.example/",
@@ -237,7 +251,7 @@ def test_counts_of_another_kind_are_not_taken_over(count: Any) -> None:
 def test_a_priority_that_could_not_be_decoded_is_refused(priority: Any) -> None:
     request = Request("https://shop.example/")
     request.priority = priority  # as a downloader middleware may
-    with pytest.raises(CodecError, match="priority = .*expected an integer"):
+    with pytest.raises(CodecError, match=r"priority = .*expected an integer"):
         codec.encode(request, SPIDER)
 
 
