@@ -62,6 +62,7 @@ THINGS: Final = _ABOUT["things"]
 VISITOR: Final = _ABOUT["visitor"]
 FAULTS: Final = _ABOUT["faults"]
 REFUSES: Final = _ABOUT["refuses"]
+EXPLAINS: Final = _ABOUT["explains"]
 TELLS: Final = tuple(_ABOUT["tells"])  # how titles begin
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
 MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)

@@ -14,12 +14,13 @@ from typing import Any, Final
 from crawler.entities import unescape
 from crawler.policy.block_vendors import HINTS, KINDS, VENDORS, WORDS
 from crawler.policy.judged_page import STATUSES, JudgedPage
-from crawler.policy.page_text import has_more, in_utf8, is_html, is_robots_txt, unframed, width
+from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, unframed, width
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
 MAX_CLOSED: Final = 100  # most elements of a block page above SCRIPT_BYTES
 SCRIPT_BYTES: Final = 65_536
+MAX_TAGS: Final = 10_000
 FRAMED_BYTES: Final = 65_536  # of a page in its site's design that may be a refusal inside
 FRAMED_TEXT: Final = 500
 MAX_SHOWN: Final = 2  # pictures beside a refusal
@@ -52,7 +53,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     framed = linked and _may_refuse(body)
     if not suspicious and not framed and (linked or _has_content(body) or is_robots_txt(body)):
         return None
-    page = JudgedPage(status, headers, body, title, linked=linked)
+    page = JudgedPage(status, headers, body, title, linked=linked or _is_dense(body))
     if suspicious and (decisive := _decided(page)) is not None:
         return decisive
     if (block := _weighed(page)) is not None or not framed:
@@ -63,6 +64,11 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
 def _may_refuse(body: bytes) -> bool:
     """Whether a page with many links may say nothing but a refusal, by a check that costs next to nothing."""
     return len(body) <= FRAMED_BYTES and not any(has_more(body, part, MAX_PARTS) for part in _PARTS)
+
+
+def _is_dense(body: bytes) -> bool:
+    """Whether it has more tags than any block page: each that is read costs a microsecond or two."""
+    return len(body) > SCRIPT_BYTES and body.count(b"<", 0, MOST_BYTES) > MAX_TAGS
 
 
 def _in_frame(page: JudgedPage) -> Block | None:

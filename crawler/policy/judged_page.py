@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from crawler.lazy import cached_property
 from crawler.policy.block_vendors import (
+    EXPLAINS,
     FAULTS,
     HINTS,
     MARKS,
@@ -21,7 +22,7 @@ from crawler.policy.block_vendors import (
     Vendor,
 )
 from crawler.policy.page_text import bones, condensed, prose, unquoted, visible_text, width, without_listings
-from crawler.policy.shells import carries_data
+from crawler.policy.shells import carries_data, is_mounted
 
 MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700
@@ -31,6 +32,9 @@ NO_PAGE_BYTES: Final = 3_000
 MANY_PRICES: Final = 3
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
 STUB_BYTES: Final = 65_536
+MANY_TAGS: Final = 5_000  # no block page has as many, or is as long without its scripts: its text is read in part only,
+MOST_SOURCE: Final = 160_000  # for a bomb of 1 MB of `<p` would cost a second
+CROWDED_BYTES: Final = 16_384
 MANY_HIDDEN: Final = 50  # names as obfuscators make them
 LONG_SCRIPT: Final = 4_096
 STUB_TEXT: Final = 200  # a note for visitors without scripts
@@ -50,6 +54,7 @@ _INCIDENT: Final = re.compile(
 )
 _SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas")
 _AGAIN: Final = (b"document.cookie", b"location.reload")
+_ARTICLE: Final = (b"<article", b"<ARTICLE")
 _OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br)\b)[a-z]", re.IGNORECASE
@@ -96,8 +101,13 @@ class JudgedPage:
         return next((vendor for vendor in VENDORS if any(_any(vendor.told, one) for one in told)), None)
 
     @cached_property
+    def _is_crowded(self) -> bool:
+        return len(self.source) > MOST_SOURCE or self.source.count(b"<") > MANY_TAGS
+
+    @cached_property
     def text(self) -> str:
-        return visible_text(self.source.decode("utf-8", "replace"))
+        most = CROWDED_BYTES if self._is_crowded else None
+        return visible_text(self.source[:most].decode("utf-8", "replace"))
 
     @cached_property
     def spoken(self) -> str:
@@ -106,7 +116,9 @@ class JudgedPage:
 
     @cached_property
     def is_bare(self) -> bool:
-        return not self._linked and (width(self.text) <= MAX_TEXT or prose(self.text) <= MAX_TEXT)
+        return (
+            not self._linked and not self._is_crowded and (width(self.text) <= MAX_TEXT or prose(self.text) <= MAX_TEXT)
+        )
 
     @cached_property
     def is_empty(self) -> bool:
@@ -127,18 +139,22 @@ class JudgedPage:
     @cached_property
     def serves(self) -> int:
         """Points for serving visitors: 4 for prices; 3 for a login, sign-up or contact form, or a title that promises
-        to tell; 2 for data; 1 for machine-readable statements."""
+        to tell; 2 for data, or an article; 1 for machine-readable statements."""
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
         is_data = self.text.startswith(("{", "[")) and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None
-        tells = self.title.startswith(TELLS)
+        tells = self.title.startswith(TELLS) or EXPLAINS.any_in(self.title)
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
-        return 4 * sells + 3 * (asks + tells) + 2 * is_data + _any(_OWN_DATA, self.source)
+        is_article = not self.is_refused and _any(_ARTICLE, self.source)
+        return 4 * sells + 3 * (asks + tells) + 2 * (is_data + is_article) + _any(_OWN_DATA, self.source)
 
     @property
     def offers(self) -> bool:
-        """Whether it sells several things; a challenge in it is there for later."""
-        return len(_SELLS.findall(self.text[:MAX_TEXT])) >= MANY_PRICES
+        """Whether it sells something, or is an app with its data; a challenge in it is there for later."""
+        prices = len(_SELLS.findall(self.text[:MAX_TEXT]))
+        if prices >= MANY_PRICES or any(self.told_robots) or self.refused:
+            return prices >= MANY_PRICES
+        return prices > 0 or (is_mounted(self.source) and carries_data(self.source))
 
     @property
     def is_fault(self) -> bool:

@@ -51,7 +51,12 @@ def is_shell(body: bytes, *, rendered: bool = False) -> bool:
     text = visible_text(body.decode("utf-8", "replace"))
     if len(text) > (MAX_RENDERED_TEXT if rendered else MAX_TEXT):
         return False
-    return _MOUNT.search(body) is not None or _PLEA.search(text) is not None
+    return is_mounted(body) or _PLEA.search(text) is not None
+
+
+def is_mounted(body: bytes) -> bool:
+    """Whether *body* has a place where a framework mounts an app."""
+    return _MOUNT.search(body) is not None
 
 
 def carries_data(body: bytes) -> bool:

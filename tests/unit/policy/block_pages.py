@@ -524,10 +524,15 @@ Hm|This website cannot be accessed from your country: it is not available there.
 Bots|Scrapers and bots are not welcome at this shop.
 Kaart|Te veel? U heeft te veel verzoeken gedaan. Probeer het later.
 """
-BLOCKS += tuple(
-    Answer(f"new words: {text}", "captcha", page(title, f"<p>{text}</p>"))
-    for title, _, text in (line.partition("|") for line in NEW_WORDS.strip().splitlines())
-)
+
+
+def worded(kind: str, lines: str) -> tuple[Answer, ...]:
+    """Refusals of no vendor; *lines* of title|text."""
+    parts = (line.partition("|") for line in lines.strip().splitlines())
+    return tuple(Answer(f"{kind}: {text}", "captcha", page(title, f"<p>{text}</p>")) for title, _, text in parts)
+
+
+BLOCKS += worded("new words", NEW_WORDS)
 PAGES += (
     Answer("an empty list in a shop's design", "", framed("Lamps", "<h1>No lamps found</h1><p>Try other words.</p>")),
     Answer("members only in a design", "", framed("Members", "<p>This page is for members. Log in.</p>"), 403),
@@ -614,4 +619,44 @@ BLOCKS += (
     Answer("an app's refusal", "shopee", '{"is_login":false,"error":90309999}', 403),
     Answer("a wall", "facebook", page("Log in", "<div>You must log in to continue.</div><input type=password>")),
     Answer("a wall", "instagram", page("Login • Instagram", "<div id=root></div>")),
+)
+
+# Parts of a refusal that had no class: threats, soundness of a browser, codes in pictures; and rarer languages.
+RARER_WORDS = """
+Attention|Your visit was taken for a security risk: the request looks like an attack.
+Firewall|An attack was detected in your request.
+Wait|We only check that your browser is genuine.
+Code|Veuillez saisir les lettres de l'image pour continuer.
+Tor|Connections from Tor exit nodes are blocked at our end.
+灯|为确认正常用户访问，请验证。
+ნათურა|დაადასტურეთ, რომ რობოტი არ ხართ.
+Шам|Робот емес екеніңізді растаңыз.
+Llum|Confirma que no ets un robot.
+Lamp|Sila sahkan bahawa anda bukan robot.
+Lampe|Du har sendt for mange forespørsler og er blokkert.
+Puzzle|Drag the slider to complete the puzzle.
+"""
+BLOCKS += worded("rarer words", RARER_WORDS)
+BLOCKS += (Answer("a queue in German", "queue-it", page("Lampe", "<p>Sie befinden sich in der Warteschlange.</p>")),)
+SOLD = "<h1>Lamp</h1><p>34.90 €</p><p>Of steel. <a href=/>All lamps</a></p>"
+DATA = '<div id="root"></div><script>window.__STATE__={"lamp":{"name":"Desk lamp","price":34.9}}</script>'
+SENSORS = {
+    "ddos-guard": "<script src=/.well-known/ddos-guard/mark/></script>",
+    "f5": '<script src="/TSPD/08ab?type=9"></script><script>window["bobcmn"]="10"</script>',
+    "siteground": '<link rel=prefetch href="/.well-known/sgcaptcha/x">',
+}
+PAGES += tuple(
+    Answer(f"a sensor of {vendor} beside {name}", "", page("Lamp", body, sensor))
+    for vendor, sensor in SENSORS.items()
+    for name, body in (("a price", SOLD), ("an app with data", DATA))
+)
+PAGES += (
+    Answer("an explanation in Turkish", "", page("Robot değilim ne demek?", "<p>Robot olmadığınızı doğrulayın.</p>")),
+    Answer("an explanation in Arabic", "", page("ما معنى أنا لست روبوت", "<p>تأكد أنك لست روبوت من شبكتك.</p>")),
+    Answer("advice", "", page("Acesso negado: o que fazer", "<p>O servidor bloqueia o seu endereço IP.</p>")),
+    Answer(
+        "an article",
+        "",
+        page("Our lamps", "<article><p>Sites ask: are you a robot? We make lamps. <a href=/>More</a></p></article>"),
+    ),
 )

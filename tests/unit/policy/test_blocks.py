@@ -61,6 +61,16 @@ def test_it_takes_linear_time(piece: bytes) -> None:
     assert cpu_seconds(lambda: [detect(403, {}, bomb, "") for bomb in bombs], 1.0) < 1.0
 
 
+@pytest.mark.parametrize("piece", [b"<p", b"<a ", b"<script></script>", b"&amp", b"your ip ", b"<script>window.state="])
+@pytest.mark.parametrize("status", [200, 403])
+def test_a_bomb_costs_little(piece: bytes, status: int) -> None:
+    """Tags of a page that has more than any block page are not read one by one, nor are megabytes of text: its cost is
+    that of some searches in it."""
+    bomb = b"<title>Access denied</title>" + piece * (1_000_000 // len(piece))
+    yardstick = cpu_seconds(lambda: [visible_text("<p" * 5_000) for _ in range(8)])
+    assert cpu_seconds(lambda: detect(status, {}, bomb, "")) < yardstick
+
+
 def test_headers_may_be_a_plain_map() -> None:
     assert detect(403, {"cf-mitigated": "challenge"}, b"", "") == Block("cloudflare", "challenge")
     assert detect(200, {}, page("", '<div id="px-captcha"></div>').encode(), "") == Block("perimeterx", "captcha")
