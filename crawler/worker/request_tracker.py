@@ -171,7 +171,7 @@ class RequestTracker:
                 self._end(request, held)
             except Exception as error:  # a request without an end is crawled again until its deliveries are used up
                 logger.exception("%s became a dead letter, as its end cannot be told", request)
-                words = f"{type(error).__name__}: {error}"
+                words = mask(f"{type(error).__name__}: {error}"[:2_000])
                 self._outbox.end(Bury(held.handle, "unknown_end", {"url": request.url, "error": words}))
         return True
 
