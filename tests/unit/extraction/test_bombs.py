@@ -25,7 +25,7 @@ from tests.unit.extraction.bombs import BOMBS, HIDDEN
 
 URL: Final = "https://shop.example.com/lamps/lamp-12345"
 SIZE: Final = 1_000_000  # characters
-SECONDS: Final = {"products": 1.0, "blocks": 1.0, "pages": 1.0}  # of CPU
+SECONDS: Final = {"products": 1.0, "blocks": 1.0, "pages": 1.0}  # of CPU, on the machine of tests/effort.py
 ENOUGH: Final = 0.5  # half of what each reader may take: up to there nobody asks for more
 MEGABYTES: Final = 300
 
