@@ -16,7 +16,7 @@ def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]
     return re.compile(pattern.encode(), flags)
 
 
-_RAW_ENDS: Final = {name: re.compile(f"</{name}".encode(), re.IGNORECASE) for name in RAW.split("|")}
+_RAW_ENDS: Final = {name.encode(): re.compile(f"</{name}".encode(), re.IGNORECASE) for name in RAW.split("|")}
 # A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
 _MARKUP = compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+))")
 _FOREIGN = compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
@@ -34,15 +34,18 @@ class Token(NamedTuple):
 
 def tokens(page: bytes, *, raw: bool) -> Iterator[Token]:
     """Those of *page*, read from its start, with or without elements of *raw* text: in <svg> their text is markup."""
-    place = 0
-    while (found := _MARKUP.search(page, place)) is not None:
-        place = found.end()
-        comment, ends, name, attributes = found.groups()
-        if comment:
-            place = behind(page, b"-->", found.end(1) - 2)
-        elif raw and name and not ends and name.lower().decode(errors="replace") in _RAW_ENDS:
-            place = behind_raw(page, name, place)
-        yield Token(found.start(), place, bool(ends), name or b"", attributes or b"")
+    place: int | None = 0
+    while place is not None:
+        found_all, place = _MARKUP.finditer(page, place), None
+        for found in found_all:
+            comment, ends, name, attributes = found.groups(b"")
+            if comment:
+                place = behind(page, b"-->", found.end(1) - 2)
+            elif raw and not ends and name.lower() in _RAW_ENDS:
+                place = behind_raw(page, name, found.end())
+            yield Token(found.start(), found.end() if place is None else place, ends != b"", name, attributes)
+            if place is not None:
+                break
 
 
 def has_foreign(page: bytes) -> bool:
@@ -58,5 +61,5 @@ def behind(page: bytes, mark: bytes, place: int) -> int:
 
 def behind_raw(page: bytes, name: bytes, place: int) -> int:
     """Where the text of a raw text element ends, with the name of its end tag."""
-    found = _RAW_ENDS[name.lower().decode()].search(page, place)
+    found = _RAW_ENDS[name.lower()].search(page, place)
     return found.end() if found else len(page)
