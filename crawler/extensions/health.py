@@ -20,8 +20,8 @@ class WorkerHealth:
     """What the probes of one worker report; may be read from any thread.
 
     Alive: the event loop ran within *max_lag_seconds*, or within *callback_seconds* while a callback blocks it, as its
-    pages stay leased that long. A server that is away must not get workers killed. Ready: it leases, or would if there
-    were work.
+    pages stay leased that long; right after it the loop has *max_lag_seconds* again, from when a probe last saw the
+    callback. A server that is away must not get workers killed. Ready: it leases, or would if there were work.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class WorkerHealth:
         self._callback_seconds = max(callback_seconds, max_lag_seconds)
         self._thread = get_ident()
         self._clock = clock
-        self._beat = clock()
+        self._beat = self._seen = clock()
         self._opened = False
 
     def opened(self) -> None:
@@ -44,7 +44,7 @@ class WorkerHealth:
         self._opened = True
 
     def beat(self) -> None:
-        """Called by the event loop every second."""
+        """Called by the event loop several times a second."""
         self._thread = get_ident()
         self._beat = self._clock()
 
@@ -63,8 +63,10 @@ class WorkerHealth:
         if (lag := self.lag) <= self._max_lag:
             return "", self._max_lag
         if not (where := standstill.running(self._thread)):
+            still = self._clock() - max(self._beat, self._seen)
             words = f"the event loop has not run for {lag:.0f} s (limit {self._max_lag:.0f} s)"
-            return words, self._max_lag
+            return (words if still > self._max_lag else ""), self._max_lag
+        self._seen = self._clock()
         words = f"{where} has blocked the event loop for {lag:.0f} s (limit {self._callback_seconds:.0f} s)"
         return words, self._callback_seconds
 

@@ -35,7 +35,7 @@ from crawler.worker.lease_book import LeaseBook
 
 logger = logging.getLogger(__name__)
 
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 0.25  # well below the least HEALTH_MAX_LAG_SECONDS, 1
 _OF_PORTS = (errno.EADDRINUSE, errno.EACCES)
 
 

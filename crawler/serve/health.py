@@ -34,7 +34,7 @@ class ServiceHealth:
         self.is_closing = False
 
     def beat(self) -> None:
-        """Called by the event loop every second."""
+        """Called by the event loop several times a second."""
         self._beat = self._clock()
 
     @property

@@ -22,7 +22,7 @@ from crawler.serve.leadership import Leadership, LeaderTask
 from crawler.serve.outage import ServiceOutage
 from crawler.serve.web import Routes, WebServer
 
-BEAT_SECONDS: Final = 1.0
+BEAT_SECONDS: Final = 0.25  # well below the least HEALTH_MAX_LAG_SECONDS, 1
 RESIGN_SECONDS: Final = 2.0  # a Redis that is away does not delay the exit
 
 logger = logging.getLogger(__name__)

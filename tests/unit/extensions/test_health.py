@@ -54,6 +54,21 @@ def test_a_callback_has_the_time_for_which_its_page_stays_leased(monkeypatch: py
     assert health.stuck() == "ShopSpider.parse (shop.py:12) has blocked the event loop for 901 s (limit 900 s)"
 
 
+def test_a_loop_that_has_just_left_its_callback_is_not_blamed_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = "ShopSpider.parse (shop.py:12)"
+    monkeypatch.setattr(standstill, "running", lambda thread: running)
+    clock = Clock()
+    health = _health(clock)
+    health.opened()
+    clock.now += 800
+    assert health.stuck() == ""
+    running = ""
+    clock.now += 30
+    assert (health.stuck(), health.unready()) == ("", "")
+    clock.now += 1
+    assert health.stuck() == "the event loop has not run for 831 s (limit 30 s)"
+
+
 def test_it_is_not_ready_before_the_spider_is_open() -> None:
     health = _health(Clock())
     assert health.unready() == "starting"
