@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -19,6 +19,7 @@ BEFORE, AFTER = 40, 300  # texts around the heading that are about the product
 RIGHT_AFTER: Final = 40  # texts after the heading that outweigh what structured data states
 MAX_WORDS: Final = 90  # characters; longer texts explain rather than state
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
+_LABELS: Final = frozenset(("dt", "th", "label", "strong", "b"))
 _DENIALS: Final = ("OutOfStock", "Discontinued")
 _ANNOUNCED: Final = ("PreOrder", "BackOrder")
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
@@ -37,8 +38,13 @@ def shown_availability(page: View) -> str | None:
 
 
 def is_out(page: View) -> bool:
-    """Whether the page says so of its stock; that something has ended or is to come, listings say, too."""
-    return _stated(page) in _DENIALS
+    """Whether the page says so of its stock, or of that in one place.
+
+    That something has ended or is to come, listings say, too.
+    """
+    return _stated(page) in _DENIALS or any(
+        page.lexicon.denies(text) and not page.flags(node) & _ELSEWHERE for text, node in page.once(_near_stock)
+    )
 
 
 def _stated(page: View) -> str | None:
@@ -95,7 +101,7 @@ def _after_heading(page: View, *names: str) -> str | None:
     short = [(text.lower(), node) for text, node in near if len(text) <= MAX_WORDS]
     for at in page.lexicon.of_stock.among([text for text, _ in short]):
         text, node = short[at]
-        first = _first(page, text, names)
+        first = _first(page, text, names) if not _is_of_place(page, short, at) else None
         if first is not None and not page.flags(node) & _ELSEWHERE and not _TEMPLATE.search(page.look(node)):
             return first[1]
     return None
@@ -141,9 +147,17 @@ def _near(page: View) -> list[tuple[str, LexborNode]]:
 
 
 def _near_stock(page: View) -> list[tuple[str, LexborNode]]:
-    """Those that say something of stock: few or none."""
+    """Those that say something of stock, and not behind the label of one place: few or none."""
     near = page.once(_near)
-    return [near[at] for at in page.lexicon.of_stock.among([text for text, _ in near])]
+    likely = page.lexicon.of_stock.among([text for text, _ in near])
+    return [near[at] for at in likely if not _is_of_place(page, near, at)]
+
+
+def _is_of_place(page: View, near: Sequence[tuple[str, LexborNode]], at: int) -> bool:
+    """Whether the text before one of stock is a label that names a place, or a way to get the product."""
+    label, node = near[at - 1] if at else ("", None)
+    is_label = node is not None and len(label) <= MAX_LABEL and (label.endswith((":", "：")) or node.tag in _LABELS)
+    return is_label and page.lexicon.is_place(label)
 
 
 def _denied_on_button(page: View) -> str | None:

@@ -40,7 +40,7 @@ _STOCK: Final = {  # denials before promises
 }
 # Kinds whose words also match without diacritics; near prices that would match other words ("før").
 _FOLDED: Final = frozenset(
-    (*_STOCK.values(), "over", "buy", "other_button", "offered", "negation", "negation_after", "nearly")
+    (*_STOCK.values(), "over", "elsewhere", "buy", "other_button", "offered", "negation", "negation_after", "nearly")
 )
 _PLAIN: Final = {
     mark: plain
@@ -59,6 +59,15 @@ _UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\
 _NO: Final = r"0|no|none|non|nein|nicht|não|nao|ne|nie|nee|nej|nei|nem|nu|нет|не|ні|ні|hayır|όχι|لا|לא|否|無|无"
 _ZERO: Final = re.compile(r"(?<![\d.,])0 (?:\w{1,8} )?$")
 _REACH: Final = 40  # characters before and after a promise that may deny it
+_CLAUSE: Final = 60  # characters around a denial that may say where it holds
+_END: Final = re.compile(r"[\n!?;|•,。、，]|\.(?:\s|$)")  # of a clause
+_BREAK: Final = re.compile(rf"{_END.pattern}|[(（]| [-–—] ")  # of what is said behind a denial
+# Said of a whole shop, in the languages of most: "sold out online and in stores", "not in our shops".
+_WHOLE: Final = re.compile(
+    r"\b(?:on-?line|web\w*|internet\w*|ligne|línea|nett?\w*butikk?\w*|verkko\w*|онлайн|інтернет|интернет)|オンライン|온라인|[线線網网]上"
+    r"|\b(?:our|unser\w*|nos|notre|nuestr\w+|noss[ao]s?|nostr\w|onze|nasz\w*|vår\w*|vore?s?|naš\w*|náš|наш\w*)\b"
+    r"|\b(?:all|alle[nr]?|tous|tod[ao]s|tutt[ie])\b"
+)
 
 
 class Lexicon:
@@ -73,6 +82,7 @@ class Lexicon:
     back_order: re.Pattern[str]
     in_stock: re.Pattern[str]
     over: re.Pattern[str]
+    elsewhere: re.Pattern[str]
     buy: re.Pattern[str]
     other_button: re.Pattern[str]
     price: re.Pattern[str]
@@ -103,6 +113,8 @@ class Lexicon:
         pattern: re.Pattern[str] = getattr(self, _STOCK[availability])
         if availability == "InStock":
             return next((place for place, denied in self._promises(text) if not denied), None)
+        if availability == "Discontinued":
+            return self._denial(pattern, text)
         if availability != "OutOfStock":
             return found.start() if (found := pattern.search(text)) else None
         place = self._denial(pattern, text)
@@ -143,11 +155,29 @@ class Lexicon:
         return self.buy.search(label) is not None and self.other_button.search(label) is None
 
     def _denial(self, pattern: re.Pattern[str], text: str) -> int | None:
-        """Where *pattern* is first found with no "nearly" before it."""
+        """Where *pattern* is first found with no "nearly" before it, of the whole product."""
         for found in pattern.finditer(text):
-            if not self.nearly.search(text[max(0, found.start() - _REACH) : found.start()]):
+            is_nearly = self.nearly.search(text[max(0, found.start() - _REACH) : found.start()])
+            if not (is_nearly or self._is_elsewhere(text, *found.span())):
                 return found.start()
         return None
+
+    def _is_elsewhere(self, text: str, start: int, end: int) -> bool:
+        """Whether the clause around a denial says that it holds for one place or way of delivery only.
+
+        Known weakness: a shop that calls itself "the store" and has no possessive before it.
+        """
+        before = _END.split(text[max(0, start - _CLAUSE) : start])[-1]
+        clause = before + text[start:end] + _BREAK.split(text[end : end + _CLAUSE], maxsplit=1)[0]
+        return self.is_place(clause)
+
+    def is_place(self, label: str) -> bool:
+        """Whether lower-cased *label* names a place or way to get something: "Store pick-up"."""
+        return self.elsewhere.search(label) is not None and _WHOLE.search(label) is None
+
+    def denies(self, text: str) -> bool:
+        """Whether lower-cased *text* denies stock, be it of one place only."""
+        return self.out_of_stock.search(text) is not None
 
     def _promises(self, text: str) -> Iterator[tuple[int, bool]]:
         """(where stock is promised, whether the promise is denied)."""
@@ -155,7 +185,8 @@ class Lexicon:
             before = text[max(0, promise.start() - _REACH) : promise.start()]
             after = text[promise.end() : promise.end() + _REACH]
             denied = self.negation.search(before) or _ZERO.search(before) or self.negation_after.match(after)
-            yield promise.start(), denied is not None
+            if denied is None or not self._is_elsewhere(text, promise.start(), promise.end()):
+                yield promise.start(), denied is not None
 
 
 def languages_of(language: str, country: str) -> frozenset[str]:
@@ -197,6 +228,8 @@ def _source(kind: str, languages: Iterable[str]) -> str:
     if kind == "negation_after":
         behind = "|".join(phrases) or "(?!)"
         return rf"\w{{0,3}} ?(?:(?:{behind})(?!\w)|[:：] ?(?:{behind}|{_NO})(?![\w.,]))"
+    if kind == "elsewhere":  # searched in clauses that deny, few and short
+        return "|".join(phrases)
     return _by_first(phrases) if kind != "offered" else rf"(?:{'|'.join(phrases) or '(?!)'})\D{{0,6}}$"
 
 
