@@ -102,6 +102,10 @@ _BRAND = (
     r"|manufactured by|vendor)"
 )
 BRANDS: Final = frozenset(_BRAND.removeprefix("(?:").removesuffix(")").split("|"))  # in lower case
+BRAND_IN_SOURCE: Final = re.compile(
+    rf">\s*+(?=[{''.join(sorted({each[0] + each[0].upper() for each in BRANDS}))}])"
+    rf"{any_of(' '.join(each.replace(' ', '_') for each in sorted(BRANDS)))}\s?+(?:[:：<])"
+)
 BRAND_PREFIX: Final = re.compile(rf"^.{{0,40}}\b{_BRAND}\s*[:：]\s*", re.IGNORECASE)
 # Labels before a statement about the whole product's stock.
 STOCK_LABEL: Final = re.compile(

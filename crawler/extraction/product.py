@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crawler.extraction import opengraph, site_names, state_product
+from crawler.extraction import opengraph, site_names, state_product, stated_brand
 from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
@@ -54,6 +54,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
         shown.read(evidence)
     elif shown.is_internal:
         shown.read_identifier()
+    stated_brand.settle(draft, shown.view)
     if draft.lacks("title", "price"):
         _stated_in_script(draft, structured)
     return _finished(draft, structured)

@@ -15,6 +15,7 @@ from crawler.extraction import (
     stated_price,
     url_identifiers,
     visible,
+    visible_brand,
     visible_free,
     visible_price,
     visible_stock,
@@ -219,7 +220,7 @@ class Shown:
 
 _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
     "gtin": identifiers.shown_gtin,
-    "brand": visible.shown_brand,
+    "brand": visible_brand.shown_brand,
     "review_count": visible.shown_reviews,
     "image": visible.shown_image,
     "category": visible.shown_category,
