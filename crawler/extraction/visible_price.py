@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
-from crawler.extraction import cards, currencies, money, values, view
+from crawler.extraction import cards, currencies, editions, money, values, view
 from crawler.extraction.view import View
 
 UNDERCUTS: Final = 8  # texts between an old price and the current one
@@ -91,17 +91,20 @@ def by_score(page: View) -> list[Price]:
     candidates = [(each, amount) for each, amount in read if amount is not None]
     looks = [_signature(page, each.node) for each, _ in candidates]
     amounts: dict[_Form, list[Decimal]] = {}
+    places: dict[_Form, list[int]] = {}
     looks_of = [looked_at(page, each) for each, _ in candidates]
     for look, looked, (each, amount) in zip(looks, looks_of, candidates, strict=True):
         if not looked.past:
             amounts.setdefault((look, each.currency), []).append(amount)
+            places.setdefault((look, each.currency), []).append(each.index)
+    lists = {form for form, of in amounts.items() if _is_list(of) and not editions.are(page, places[form])}
     found: list[Price] = []
     for at, (each, amount) in enumerate(candidates):
         looked = looks_of[at]
         past = looked.past
         if not past and (looked.doubtful or _is_said_again(candidates, looks_of, at)):
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
-        repeated = _is_list(amounts.get((looks[at], each.currency), ()))
+        repeated = (looks[at], each.currency) in lists
         score = looked.score - 5 * past - REPEATED * repeated
         found.append(
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
@@ -195,11 +198,14 @@ def only_price(prices: Sequence[Price]) -> Price | None:
 
 def is_of_cards(page: View, best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
     """Whether prices like *best* alternate with buy *buttons* (places of texts), as in a listing or a table of plans.
+    Not if they are those of one product's editions.
 
     The same price again is that of a bar that stays in view, unless there are more than SAME, or links beside them name
     different things.
     """
     alike = sorted((each for each in prices if each.look == best.look and not each.past), key=lambda each: each.index)
+    if editions.are(page, [each.index for each in alike]):
+        return False
     parted = [
         (one, other) for one, other in pairwise(alike) if any(one.index < button <= other.index for button in buttons)
     ]
