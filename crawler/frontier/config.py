@@ -14,6 +14,7 @@ from crawler.errors import ConfigError
 
 SCHEMA: Final = 2  # version of the data in Redis; others are refused. Raise it with each change of the layout
 CLOCK_GRAIN_MS: Final = 10  # the clock is not written more often: each write goes to the AOF
+MOST_SHARDS: Final = 1024
 DEDUPE_MODES: Final = ("compact", "exact", "window", "bloom")
 BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: the most memory that a push allocates
 SUSPECT_DELIVERIES: Final = 2  # unfinished deliveries after which a request is leased alone
@@ -63,7 +64,7 @@ class FrontierConfig:
         """Raises ConfigError for values out of range or in contradiction."""
         made = cls(
             key=_key(settings),
-            shards=config.integer(settings, "FRONTIER_SHARDS", 1, 1024),
+            shards=config.integer(settings, "FRONTIER_SHARDS", 1, MOST_SHARDS),
             lease_ms=_ms(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400),
             start_within_ms=_ms(settings, "FRONTIER_START_WITHIN_SECONDS", 0.1, 3_600),
             hard_cap_ms=_ms(settings, "FRONTIER_HARD_CAP_SECONDS", 1, 86_400),

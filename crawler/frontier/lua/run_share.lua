@@ -12,6 +12,6 @@ if ARGV[3] == '' then
 else
   call('HSETNX', T .. ':gen:' .. name, 'shares', ARGV[3])
 end
-call('SADD', T .. ':gens', name)
+add_generation(name)
 save()
 return 1

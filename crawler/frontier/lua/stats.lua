@@ -3,12 +3,25 @@
 -- KEYS[1]  the shard's tag
 -- ARGV     names of the generations, at most AT_ONCE; none: the first ones there are
 -- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...},
--- {{stream, hosts due, hosts waiting, suspects}...}, {name...} of generations to ask for in further calls}.
+-- {{stream, hosts due, hosts waiting, suspects}...}, uncounted, {name...} of generations to ask for in further calls}.
+-- Uncounted: how far what all generations count as queued and delayed is from the backlog, as counters were damaged.
 -- O(generations + streams * log hosts).
 -- include: clock damage state
 local AT_ONCE = 100
+local function count_of(raw)
+  local count = tonumber(string.match(raw or '', '^-?%d+$'))
+  return count and math.abs(count) < 1e15 and count or 0
+end
+
 local names, generations, streams, known, rest = ARGV, {}, {}, {}, {}
-if #names == 0 then names = generation_names() end
+local uncounted = 0
+if #names == 0 then
+  names, uncounted = generation_names(), state.backlog
+  for _, name in ipairs(names) do
+    local row = call('HMGET', T .. ':gen:' .. name, 'queued', 'delayed')
+    uncounted = uncounted - count_of(row[1]) - count_of(row[2])
+  end
+end
 for i = AT_ONCE + 1, #names do rest[i - AT_ONCE] = names[i] end
 for i = 1, math.min(#names, AT_ONCE) do
   local name = names[i]
@@ -23,4 +36,4 @@ for i = 1, math.min(#names, AT_ONCE) do
     streams[#streams + 1] = {stream, ready, all - ready, suspects}
   end
 end
-return {state.born, now, state.seq, state.token, state.evicted, generations, streams, rest}
+return {state.born, now, state.seq, state.token, state.evicted, generations, streams, uncounted, rest}

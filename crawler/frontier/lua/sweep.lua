@@ -33,8 +33,9 @@ local function number(key, field)
   return 0
 end
 
-local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
-  + call('ZCARD', T .. ':delayed:aside') == 0
+local all_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
+  + call('ZCARD', T .. ':delayed:aside')
+local nothing_delayed = all_delayed == 0
 local is_damaged = call('HLEN', T .. ':damaged') > 0
 local nothing_leased = call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
 
@@ -68,17 +69,25 @@ end
 
 -- How many of each generation are queued on a stream, of which `counted` should be; nothing if that is so, or if they
 -- are too many to read.
+local counters_hold = true -- as far as they were compared with what is there
 local function found_queued(stream, counted)
   local queues, total, found = queues_of(stream), 0, {}
   for _, count in pairs(queues or {}) do total = total + count end
-  if not queues or total == counted or not all_filed() or total > FEW then return end
+  if queues and total == counted then return end
+  if not queues or not all_filed() or total > FEW then
+    counters_hold = false
+    return
+  end
   for place in pairs(queues) do
     for _, entries in ipairs({
       call('LRANGE', T .. ':q:' .. place, 0, -1), call('ZRANGE', T .. ':early:' .. place, 0, -1),
     }) do
       for _, entry in ipairs(entries) do
         local ok, generation = pcall(generation_of, string.sub(entry, 9))
-        if not ok then return end -- lease sets it aside
+        if not ok then -- lease sets it aside
+          counters_hold = false
+          return
+        end
         found[generation] = (found[generation] or 0) + 1
       end
     end
@@ -100,13 +109,26 @@ local function recount(stream, generation, key, field, found)
 end
 
 -- generations by spider and name, with all their streams
-local groups, queued, queued_by = {}, {}, {}
-for _, name in ipairs(generation_names()) do
-  local stream = string.match(name, '^(.*):')
-  queued[stream] = (queued[stream] or 0) + number(T .. ':gen:' .. name, 'queued')
+-- What the counters say is queued, by stream, and queued or delayed in all.
+local function count_backlog()
+  local by_stream, total, delayed = {}, 0, 0
+  for _, name in ipairs(generation_names()) do
+    local stream, key = string.match(name, '^(.*):'), T .. ':gen:' .. name
+    local here = number(key, 'queued')
+    by_stream[stream] = (by_stream[stream] or 0) + here
+    total, delayed = total + here, delayed + number(key, 'delayed')
+  end
+  if delayed ~= all_delayed then counters_hold = false end
+  return by_stream, total + delayed
 end
+
+local groups, queued_by, backlog = {}, {}, state.backlog
+local queued, counted_backlog = count_backlog()
+local is_whole = counted_backlog == backlog -- else counters were damaged
 if call('EXISTS', T .. ':refile') == 1 then all_filed() end
-for stream, counted in pairs(queued) do queued_by[stream] = counted ~= 0 and found_queued(stream, counted) or nil end
+for stream, counted in pairs(queued) do
+  if counted ~= 0 or not is_whole then queued_by[stream] = found_queued(stream, counted) end
+end
 for _, name in ipairs(generation_names()) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
   local key = T .. ':gen:' .. name
@@ -230,5 +252,9 @@ end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 state.again = call('HLEN', T .. ':dead:again')
 save_tallies()
+if not is_whole then
+  local _, total = count_backlog()
+  state.backlog = counters_hold and total or backlog
+end
 save_state()
 return left + (#overdue == HOSTS and 1 or 0) + (looks_on() and 1 or 0)

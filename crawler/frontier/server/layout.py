@@ -9,6 +9,7 @@ from typing import Final
 from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError
 
 from crawler.errors import ConfigError
+from crawler.frontier.config import MOST_SHARDS
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
 
@@ -18,15 +19,15 @@ SAMPLED: Final = 16  # hosts checked per shard if the number is not recorded
 async def check(shards: Shards) -> None:
     """Raises ConfigError if FRONTIER_SHARDS is not the number that the data in Redis was written with.
 
-    Shard 0 records the number when it is first opened. Data without a record (from an older release) is judged by
-    whether a few hosts of each shard belong there. If nothing was ever pushed the number may change.
+    Shard 0 records the number when it is first opened. Data without a record (from an older release, or damaged) is
+    judged by whether a few hosts of each shard belong there. If nothing was ever pushed the number may change.
     """
     key = shards.key(0, "shards")
-    found = await shards.client.get(key)
-    if found == b"%d" % shards.count:
+    found = _number(await shards.client.get(key))
+    if found == shards.count:
         return
-    if found is not None and found.isdigit() and await _any_work(shards, max(int(found), shards.count)):
-        raise _refused(shards, f"{int(found)}, the number its data was written with")
+    if found is not None and await _any_work(shards, max(found, shards.count)):
+        raise _refused(shards, f"{found}, the number its data was written with")
     if found is None and await _misplaced(shards):
         raise _refused(shards, "the number its data was written with")
     try:
@@ -34,6 +35,13 @@ async def check(shards: Shards) -> None:
     except FrontierError as error:
         if not isinstance(error.__cause__, NoPermissionError | OutOfMemoryError | ReadOnlyError):
             raise  # otherwise a client that may write records it
+
+
+def _number(raw: bytes | None) -> int | None:
+    """The number recorded; None if there is none that could have been one of ours."""
+    if raw is None or not raw.isdigit() or len(raw) > len(str(MOST_SHARDS)):
+        return None
+    return int(raw) if 1 <= int(raw) <= MOST_SHARDS else None
 
 
 async def adopt_modes(shards: Shards) -> None:

@@ -37,6 +37,7 @@ class FrontierStats:
 
     *tiers*: the counters by spider and tier, that is by queue. *cut*: what was out of scope by spider and generation,
     and by rule.
+    *uncounted*: requests missing in the counters, which were damaged: the next `sweep` counts them again.
     *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
     lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time. *dead_by*: the dead letters by reason, without those of
     releases that did not count them so.
@@ -52,6 +53,7 @@ class FrontierStats:
     now_ms: int
     dead_by: Mapping[str, int] = field(repr=False)
     mark: tuple[int, ...] = field(repr=False)  # changes whenever anything is queued or leased
+    uncounted: int = 0
     cut: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
 
     @property
@@ -75,7 +77,7 @@ class Inspection:
         cut: dict[tuple[str, str], Counter[str]] = {}
         hosts = [0, 0, 0]
         dead_by: Counter[str] = Counter()
-        for *_, rows, streams in answers:
+        for *_, rows, streams, _uncounted in answers:
             for name, fields in rows:
                 stream, _, generation = name.decode().rpartition(":")
                 key = (stream.partition(":")[0], generation)
@@ -104,6 +106,7 @@ class Inspection:
             now_ms=max(answer[1] for answer in answers),
             dead_by=dead_by,
             mark=mark,
+            uncounted=sum(abs(answer[7]) for answer in answers),
             cut=cut,
         )
 
@@ -113,14 +116,15 @@ class Inspection:
         return sum([await self._shards.client.zcard(key) for key in keys])
 
     async def empty(self, spider: str | None = None) -> bool:
-        """Whether nothing is queued, leased or delayed, nor in a live worker's outbox: needs two equal passes.
+        """Whether nothing is queued, leased or delayed, nor in a live worker's outbox: needs two equal passes. Nobody
+        knows while counters are damaged, of whatever spider.
 
         Seeds are not included: ask `Seeds.pending` too. Errors pass through: unknown is not empty.
         """
         first = await self.stats(spider)
         busy = any(worker.info.get("outbox") for worker in await self.workers(SILENT_MS))
         second = await self.stats(spider)
-        idle = not (second.total.queued or second.total.leased or second.total.delayed)
+        idle = not (second.total.queued or second.total.leased or second.total.delayed or second.uncounted)
         return idle and not busy and first.mark == second.mark and first.total == second.total
 
     async def hosts(self, spider: str | None = None, top: int = 20) -> list[HostState]:

@@ -46,8 +46,10 @@ async def join(
     its crawl and finds nothing to do.
     """
     seen_in = await Generations(shards).current(spider) if only_after is None else only_after
-    total = (await inspection.stats(spider)).total
-    state = "under way" if total.queued or total.leased or total.delayed else "over"
+    stats = await inspection.stats(spider)
+    total = stats.total
+    pending = total.queued or total.leased or total.delayed or stats.uncounted
+    state = "under way" if pending else "over"
     mine = pack(dict(sorted(arguments.items())))
     generation, opened, theirs = await shards.run(
         "join", 0, spider, worker, SILENT_MS, "endless" if endless else state, seen_in, mine

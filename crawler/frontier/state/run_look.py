@@ -12,23 +12,25 @@ from crawler.frontier.state.run_record import Run, is_counted
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """*rows*: by spider and generation, then by shard and stream. *now_ms*: the frontier's time."""
+    """*rows*: by spider and generation, then by shard and stream. *now_ms*: the frontier's time. *uncounted*: as in
+    FrontierStats."""
 
     rows: Mapping[tuple[str, str], Mapping[tuple[int, str], Mapping[str, int]]]
     now_ms: int
+    uncounted: int = 0
 
     @classmethod
     def of(cls, answers: Iterable[Sequence[Any]]) -> Self:
         """Decode the answers of the script `stats` on each shard."""
         rows: dict[tuple[str, str], dict[tuple[int, str], Mapping[str, int]]] = {}
-        now = 0
+        now = unknown = 0
         for shard, answer in enumerate(answers):
-            now = max(now, int(answer[1]))
+            now, unknown = max(now, int(answer[1])), unknown + abs(int(answer[7]))
             for name, fields in answer[5]:
                 stream, _, generation = name.decode().rpartition(":")
                 streams = rows.setdefault((stream.partition(":")[0], generation), {})
                 streams[shard, stream] = {"born": int(answer[0])} | _numbers(fields)
-        return cls(rows, now)
+        return cls(rows, now, unknown)
 
     def counters(self, spider: str, generation: str) -> dict[str, int]:
         """The counters of a generation, summed."""

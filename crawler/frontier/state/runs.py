@@ -216,6 +216,8 @@ class Runs:
         if (known := await self._known(turn_ms)) is None:
             return []
         first = await self._look()
+        if first.uncounted:
+            return []  # unknown is not finished
         runs = [*known.runs, *await self.plain.begun(known, first)]
         alive = await self.plain.workers() if any(run.is_plain and run.state == "open" for run in runs) else []
         sealed = [run for one in runs if (run := await self._sealed(one, known, first, alive, leaving))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -30,6 +31,18 @@ async def test_another_number_of_shards_over_existing_data_is_refused_by_name(
     with pytest.raises(ConfigError, match=rf"FRONTIER_SHARDS = {after} .*another FRONTIER_KEY"):
         await of_shards(redis_client, after).open()
     await of_shards(redis_client, before).open()
+
+
+@pytest.mark.parametrize("noise", [b"9" * 18, b"9" * 5_000, b"1025", b"0", b"many", b"\xb2"])
+async def test_a_number_that_cannot_be_one_of_ours_is_none(redis_client: Any, noise: bytes) -> None:
+    frontier = of_shards(redis_client, 4)
+    await frontier.push([message(number, f"{number}.example") for number in range(40)])
+    await redis_client.set(frontier.shards.key(0, "shards"), noise)
+    async with asyncio.timeout(20):
+        with pytest.raises(ConfigError, match="FRONTIER_SHARDS = 3 "):
+            await of_shards(redis_client, 3).open()
+        await frontier.open()
+    assert await redis_client.get(frontier.shards.key(0, "shards")) == b"4"
 
 
 async def test_the_number_may_change_while_there_is_no_data(redis_client: Any) -> None:

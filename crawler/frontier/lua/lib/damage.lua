@@ -12,6 +12,19 @@ local function set_aside(name, value)
   end
 end
 
+-- The names in T:gens, read from the counters themselves, where it was lost. Reads the names of all keys of the server.
+local function lost_generations()
+  local prefix, names, cursor = T .. ':gen:', {}, '0'
+  local pattern = string.gsub(prefix, '[%[%]%*%?\\%^]', '\\%0') .. '*'
+  repeat
+    local page = redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', 1000)
+    cursor = page[1]
+    for _, key in ipairs(page[2]) do names[#names + 1] = string.sub(key, #prefix + 1) end
+  until cursor == '0'
+  for _, name in ipairs(names) do redis.pcall('SADD', T .. ':gens', name) end -- a read-only script only tells them
+  return names
+end
+
 -- Moves away a key of the wrong type, so that the command can be repeated; false if it cannot.
 local function heal(why, command, key, field)
   if string.find(why, 'WRONGTYPE', 1, true) then
@@ -19,6 +32,7 @@ local function heal(why, command, key, field)
     local moved = redis.pcall('RENAME', key, aside)
     if moved.err then return false end -- in a read-only script: see mend
     set_aside(key, 'now ' .. aside)
+    if key == T .. ':gens' then lost_generations() end
     return true
   end
   if string.sub(command, 1, 7) ~= 'HINCRBY' then return false end

@@ -34,7 +34,7 @@ local function load_set(name, is_owner)
     state.sets = state.sets + 1
     set.uid, set.buckets = state.sets, set.mode == 'bloom' and BLOOM_PAGES or 1
     call('HSET', key, 'set', set.uid, 'mode', set.mode, 'buckets', set.buckets, 'seen', 0, 'last', now)
-    call('SADD', T .. ':gens', name)
+    add_generation(name)
   end
   while set.span * 2 <= set.buckets do set.span = set.span * 2 end
   set.prefix = T .. ':seen:' .. set.uid .. ':'

@@ -8,12 +8,12 @@
 --   ahead           requests queued before the end of their host's list
 --   stepped         ms since when time has certainly passed evenly: the clock may have stepped before
 --   again           0 when no dead letter's page is being tried again: see again
-local STATE, STATE_BYTES, STEP_AFTER_MS = '<ddddddddddddddd', 120, 4500
+local STATE, STATE_BYTES, SETS_AT, STEP_AFTER_MS = '<ddddddddddddddd', 120, 57, 4500
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's state is shorter
 
 -- The members of T:gens: '<stream>:<generation>', and '<stream>:' for what has moved there. Others are set aside.
-local function generation_names()
+local function generation_names(was_lost)
   local function is_utf8(text)
     for _, form in ipairs({'[%z\1-\127]', '[\194-\223].', '[\224-\239]..', '[\240-\244]...'}) do
       text = string.gsub(text, (string.gsub(form, '%.', '[\128-\191]')), '')
@@ -21,8 +21,10 @@ local function generation_names()
     return text == ''
   end
 
-  local names = {}
-  for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+  local names, members = {}, call('SMEMBERS', T .. ':gens')
+  local is_missing = was_lost or #members == 0
+  if is_missing and struct.unpack('<d', raw_state, SETS_AT) > 0 then members = lost_generations() end
+  for _, name in ipairs(members) do
     if string.find(name, '^[^%c!:]+:?[^%c!:]*:%d*$') and is_utf8(name) then
       names[#names + 1] = name
     else
@@ -31,6 +33,11 @@ local function generation_names()
     end
   end
   return names
+end
+
+-- Another one; where the set was lost, with those before it.
+local function add_generation(name)
+  if call('SADD', T .. ':gens', name) == 1 and call('SCARD', T .. ':gens') == 1 then generation_names(true) end
 end
 
 local function read_state(raw)

@@ -50,6 +50,7 @@ local function take_back(key, field, lost)
   call('HINCRBY', key, field, lost)
   call('HINCRBY', key, 'dropped', -lost)
   call('HINCRBY', key, 'dropped:damaged', -lost)
+  if field == 'queued' then state.backlog = state.backlog + lost end
   return lost
 end
 
@@ -83,7 +84,7 @@ local function save_tallies()
         if by ~= 0 and string.sub(field, 1, 4) == 'cut:' then cut = cut + by end
       end
       local worked = t.accepted + t.duplicates + t.duplicates_dead + t.refused + t.done + cut > 0
-      if worked and call('HSET', key, 'last', now) == 1 then call('SADD', T .. ':gens', name) end
+      if worked and call('HSET', key, 'last', now) == 1 then add_generation(name) end
       state.backlog = state.backlog + t.queued + t.delayed
     end
   end

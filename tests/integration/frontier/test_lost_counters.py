@@ -1,0 +1,105 @@
+"""Counters in Redis that were damaged: what is queued is not taken for finished, and is counted again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from crawler.frontier.state.joining import join
+from tests.integration.frontier.making import Timed, handles, message, timed
+
+LATER_MS = 30_000
+
+
+async def replaced(client: Any, key: str) -> None:
+    await client.delete(key)
+    await client.set(key, "garbage")
+
+
+async def no_numbers(client: Any, key: str) -> None:
+    await client.hset(key, mapping={"queued": "many", "delayed": "some", "leased": ""})
+
+
+async def deleted(client: Any, key: str) -> None:
+    await client.delete(key)
+
+
+HARMS: dict[str, tuple[str, Callable[[Any, str], Awaitable[None]]]] = {
+    "names, another type": ("gens", replaced),
+    "names, deleted": ("gens", deleted),
+    "counters, another type": ("gen:s:0", replaced),
+    "counters, deleted": ("gen:s:0", deleted),
+    "counters, no numbers": ("gen:s:0", no_numbers),
+}
+
+
+async def harmed(client: Any, kind: str) -> Timed:
+    """Five requests are queued, one is delayed, one was done; then the damage."""
+    world = await timed(client, lease_ms=600_000, queue_limit=20)
+    await world.frontier.push([message(number, "a.example", delay_ms=1_000) for number in range(6)])
+    await world.frontier.push([message(9, "b.example", not_before_ms=world.now + LATER_MS)])
+    await world.fetch(1)
+    place, harm = HARMS[kind]
+    await harm(client, world.frontier.shards.key(0, place))
+    return world
+
+
+@pytest.mark.one_server("the first shard has it all")
+@pytest.mark.parametrize("kind", list(HARMS))
+async def test_nobody_takes_what_is_not_counted_for_finished(redis_client: Any, kind: str) -> None:
+    world = await harmed(redis_client, kind)
+    frontier = world.frontier
+    assert not await frontier.inspection.empty("s")
+    joined = await join(frontier.shards, frontier.inspection, spider="s", endless=False, arguments={})
+    assert not joined.is_over, "a new worker goes on with it"
+    run = await frontier.runs.open("other")  # which knows its own generation again, and no other
+    await frontier.push([message(1, "c.example", "other", generation=run.generation)])
+    assert not await frontier.inspection.empty("s")
+
+
+@pytest.mark.one_server("the first shard has it all")
+@pytest.mark.parametrize("kind", list(HARMS))
+async def test_what_is_queued_is_counted_again(redis_client: Any, kind: str) -> None:
+    world = await harmed(redis_client, kind)
+    frontier = world.frontier
+    await frontier.generations.tidy()
+    total = (await frontier.inspection.stats("s")).total
+    assert (total.queued, total.leased) == (5, 0)
+    done = []
+    for _ in range(8):
+        done += await world.fetch(1)
+        await world.pass_ms(LATER_MS // 6)
+        await frontier.generations.tidy()
+    assert sorted(done) == [1, 2, 3, 4, 5, 9]
+    total = (await frontier.inspection.stats("s")).total
+    assert (total.queued, total.delayed, total.leased, total.dropped) == (0, 0, 0, 0)
+    assert await frontier.inspection.empty("s")
+    assert (await frontier.lease(["s"], 1, worker="w")).queued == 0, "nothing is missing beneath FRONTIER_QUEUE_LIMIT"
+
+
+@pytest.mark.one_server("the first shard has it all")
+async def test_noise_in_a_queue_is_not_taken_for_a_request_that_is_counted_nowhere(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    await frontier.push([message(number, delay_ms=1_000) for number in range(2)])
+    await redis_client.lpush(frontier.shards.key(0, "q:s:a.example"), b"garbage", b"more")
+    done = []
+    for _ in range(3):
+        done += await world.fetch(1)
+        await world.pass_ms(1_000)
+    assert done == [0, 1]
+    assert await frontier.inspection.empty("s")
+
+
+@pytest.mark.one_server("the first shard has it all")
+async def test_names_are_found_whatever_the_prefix(redis_client: Any) -> None:
+    world = await timed(redis_client, key="a[b]*?\\c^")
+    frontier = world.frontier
+    await frontier.push([message(number, stream="s:browser", generation="7", delay_ms=1_000) for number in (1, 2)])
+    await replaced(redis_client, frontier.shards.key(0, "gens"))
+    assert not await frontier.inspection.empty("s")
+    batch = await frontier.lease(["s:browser"], 1, worker="w")
+    await frontier.ack(handles(batch.leases))
+    assert set((await frontier.inspection.stats()).generations) == {("s", "7")}
