@@ -32,8 +32,8 @@ _FORMS: Final = (
 )
 _FORM: Final = re.compile(rf"(?<!\w)(?:{_FORMS})(?!\w)", re.IGNORECASE)
 _MEASURE: Final = re.compile(
-    r"(?:\d+ ?[x×] ?)?\d+(?:[.,]\d+)? ?(?:ml|cl|dl|l|lit(?:er|re|ro|r)s?|g|gr|kg|oz|fl\.? ?oz|lbs?|cm|mm|m|inch(?:es)?|in"
-    r"|\"|″|st(?:ück|k|\.)|pcs|pieces|pack|мл|л|г|кг|см|шт\.?|毫升|克|公斤)"
+    r"(?:\d+ ?[x×] ?)?\d+(?:[.,]\d+)? ?(?:ml|cl|dl|l|lit(?:er|re|ro|r)s?|g|gr|kg|oz|fl\.? ?oz|lbs?|cm|mm|m|inch(?:es)?"
+    r"|in|\"|″|st(?:ück|k|\.)|pcs|pieces|pack|мл|л|г|кг|см|шт\.?|毫升|克|公斤)"
     r"|(?:size |größe |taille |talla |taglia |maat |storlek |størrelse |rozmiar |velikost |размер )?"
     r"(?:x{0,3}[sl]|m|\dxl|(?:eu|uk|us) \d{1,2}(?:[.,]5)?)",
     re.IGNORECASE,
