@@ -87,7 +87,7 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
     """
     tokens = list(_TOKEN.finditer(before[-MAX_BESIDE:])) if before else ()
     certain = bool(_AMOUNT.search(number))
-    if tokens and not _DIGIT.search(tokens[-1].string, tokens[-1].end()):
+    if tokens and not _DIGIT.search(tokens[-1].string, tokens[-1].end()) and not _is_joined(tokens[-1]):
         code = _meant(tokens[-1][0], country, certain=certain)
         if code is not None:
             return code
@@ -96,6 +96,15 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
         return _dashed(after, country)
     is_next = first.start() > 0 and after[first.end() : first.end() + 1].isdigit()  # 12 $15
     return None if is_next else _meant(first[0], country, certain=certain)
+
+
+def _is_joined(token: re.Match[str]) -> bool:
+    """Whether letters before a number are part of an identifier: `CL-BND-1`, `X_USD 2`."""
+    if not token[0].isalpha():
+        return False
+    text, before = token.string, token.string[: token.start()]
+    behind = text[token.end() : token.end() + 1] in ("-", "_", "/") and len(text) == token.end() + 1
+    return behind or (before[-1:] in ("-", "_", "/") and before[-2:-1].isalnum())
 
 
 @cached(16_384)  # labels beside numbers are much the same on all pages

@@ -16,7 +16,7 @@ def any_of(phrases: str) -> str:
 
 
 _THINGS: Final = (
-    r"product item article catalog(?:ue)? stock store web listing auction prod(?:u[ckti]|ott|us)\w* arti[ckg]\w*"
+    r"product item style article catalog(?:ue)? stock store web listing auction prod(?:u[ckti]|ott|us)\w* arti[ckg]\w*"
     r" artí\w* artyk\w* art bestell order vare tuote tovar\w* towar\w* zbož\w* r[ée]f\w* term[ée]k cikk ürün stok"
     r" prec\w+ prek\w+ toote kauba товар\w* продукт\w* προϊόντος proizvod\w* izdelk\w* artikl\w* obj\w* best"
     r" katal\w+ kat артикул\w* каталож\w+ кат barang"

@@ -20,7 +20,7 @@ NET: Final = 512  # no price that is asked: without tax, of a unit, or what is s
 _OTHER = re.compile(
     r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|\bowl"
     r"|accessor|sponsor|advert|suggest|best-?sell|mini-?_?cart|cart-?_?(content|flyout|popup|drop|summary|modal)|popup"
-    r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle|(?<!p)review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
+    r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle(?![-_]{0,2}price)|(?<!p)review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
     r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|faq|question|paywall"
     r"|pick-?up-?(?:avail|location|store|stock)|stores?-?(?:avail|stock|list|finder|locator|pick)|click-?(?:and-?|n-?|&-?)collect"
 )

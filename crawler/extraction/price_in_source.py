@@ -19,6 +19,8 @@ _REDUCED = re.compile(
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _DIGIT = re.compile(r"\d")
+_SEPARATOR = re.compile(r"(?:[.,'’ \u00a0\u202f]|&nbsp;|&#160;)$")  # of groups of digits
+MAX_SEPARATOR = 8  # characters of one, and a digit
 _ENDS = frozenset(" .,<€")  # of a number
 _DATA = frozenset("\"'=:/-")  # before what is data or an address
 MAX_FOUND = 20_000  # per number and page
@@ -32,8 +34,19 @@ def is_reduced(price: Decimal, html: str) -> bool:
 
     Searches for the last three digits before the decimals, as pages group the others in many ways.
     """
-    digits = str(int(price))[-3:]
-    return any(_is_old(html[max(0, at - REACH) : at].lower()) for at in islice(shown(digits, html), MAX_PLACES))
+    whole = str(int(price))
+    places = islice(shown(whole[-3:], html, whole[:-3]), MAX_PLACES)
+    return any(_is_old(_before(html[max(0, at - REACH) : at], whole[:-3]).lower()) for at in places)
+
+
+def _before(text: str, groups: str) -> str:
+    """*text* without the first digits of a number, its *groups*, at its end: `18 ` of `18 990`."""
+    for digit in reversed(groups):
+        bare = _SEPARATOR.sub("", text[-MAX_SEPARATOR:])
+        if not bare.endswith(digit):
+            return text
+        text = text[: -min(MAX_SEPARATOR, len(text))] + bare[:-1]
+    return text
 
 
 def is_net(document: Document) -> bool:
@@ -45,21 +58,24 @@ def is_net(document: Document) -> bool:
 def is_shown(price: Decimal, html: str) -> bool:
     """Whether *price* occurs in the source as people see it."""
     cents = f"{price % 1:.2f}"[2:].replace("00", "")
-    places = islice(shown(str(int(price))[-3:], html), MAX_PLACES)
+    whole = str(int(price))
+    places = islice(shown(whole[-3:], html, whole[:-3]), MAX_PLACES)
     return any(cents in html[at : at + CENTS] for at in places)
 
 
-def shown(digits: str, html: str) -> Iterator[int]:
+def shown(digits: str, html: str, groups: str = "") -> Iterator[int]:
     """Where *digits* are the end of a whole number that people see: no data and no address.
 
-    One or two are found so often that a pattern with what may stand around them pays.
+    *groups* are the digits before them, if they have no separator in the source. One or two are found so often that a
+    pattern with what may stand around them pays.
     """
     if len(digits) < 3:
         yield from (place.start() for place in _pattern(digits).finditer(html))
         return
     for place in islice(_exactly(digits).finditer(html), MAX_FOUND):  # in half the time that find() takes
         at, behind = place.span()
-        before = html[at - 1 : at]
+        start = at - len(groups) if groups and html.endswith(groups, 0, at) else at
+        before = html[start - 1 : start]
         if html[behind : behind + 1] in _ENDS and not (before in _DATA or before.isdecimal()):
             yield at
 

@@ -14,7 +14,7 @@ BEHIND: Final = 100_000  # characters of source from the heading on, that have t
 NEXT: Final = 300  # characters of source behind a label, that have its value
 MAX_WORDS: Final = 5  # of a name
 _COMPANY: Final = re.compile(  # who makes or imports it, not its brand
-    r"\b(?:gmbh|ltd|limited|inc|llc|corp|co|kg|ag|ug|s\.?a\.?s?|s\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|a/?s|oy|oyj|s\.?r\.?o|kft"
+    r"\b(?:gmbh|ltd|limited|inc|llc|corp|kg|ag|ug|s\.?a\.?s?|s\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|a/?s|oy|oyj|s\.?r\.?o|kft"
     r"|sp\. ?z|ооо|оао|тов|株式会社|有限公司)\b|[,;@]|\d{4}",
     re.IGNORECASE,
 )

@@ -100,6 +100,11 @@ def test_what_a_text_means(text: str, country: str, code: str | None) -> None:
         ("500 ft", "", None),
         ("25 lv", "bg", "BGN"),
         ("SMALL 12", "", None),
+        ("SKU CL-BND-1", "", None),
+        ("SET_PEN 12,00", "", None),
+        ("USD-49", "", None),
+        ("Price - USD 49", "", "USD"),
+        ("US-$ 49", "", "USD"),
         ("12,50 p/st", "se", None),
     ],
 )

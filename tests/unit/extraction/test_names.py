@@ -51,3 +51,10 @@ def test_sizes_are_choices() -> None:
 @pytest.mark.parametrize(("name", "net"), [("prices-tier", True), ("price-net", True), ("price_net_brutto_1", False)])
 def test_prices_that_are_not_asked(name: str, net: bool) -> None:
     assert bool(names.flags(name) & names.NET) is net
+
+
+@pytest.mark.parametrize(
+    ("name", "is_other"), [("bundle-price price", False), ("bundle-items", True), ("bundle", True)]
+)
+def test_the_price_of_a_bundle_is_its_own(name: str, is_other: bool) -> None:
+    assert bool(names.flags(name) & names.OTHER) is is_other

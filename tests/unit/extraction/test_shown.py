@@ -193,6 +193,7 @@ def test_the_buy_button(body: str, button: str) -> None:
         ("<p>Model number: X-100</p>", None),
         ("<p>Model: X-100</p>", "X-100"),
         ("<p>SKU:</p><p>KN-RED</p>", "KN-RED"),
+        ("<p>Style Code: KN-204</p>", "KN-204"),
         ("<p>SKU: soon</p>", None),
         ("<p class=product__sku>KN-100</p>", "KN-100"),
         ("<p>[KN-100]</p>", "KN-100"),

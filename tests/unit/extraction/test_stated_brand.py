@@ -65,6 +65,7 @@ def test_a_labelled_brand_is_read_though_the_data_is_complete(lang: str, body: s
         ("BikeBarn", "", "<p>Manufacturer: BikeBarn Trading GmbH</p>", "BikeBarn"),
         ("BikeBarn", "", "<p>Manufacturer: Parts of Asia Co., Ltd</p>", "BikeBarn"),
         ("BikeBarn", "", "<p>No label</p>", "BikeBarn"),
+        ("BikeBarn", "", "<p>Brand: Vole & Co</p>", "Vole & Co"),
         ("Zorro", "", "<p>Brand: Acme</p>", "Zorro"),
     ],
 )

@@ -37,3 +37,24 @@ def test_a_number_of_another_currency(lang: str, body: str, stated: str, currenc
     item = extract_product(html, "https://shop.example.com/p/vase")
     assert item is not None
     assert (item.price, item.currency) == (Decimal(price), currency)
+
+
+@pytest.mark.parametrize(
+    ("old", "now", "asked"),
+    [
+        ("<span class=old-price>18 990 Kč</span>", "<b class=price-final>15 990 Kč</b>", "15990"),
+        ("<del>18.990 Kč</del>", "<b class=price>15.990 Kč</b>", "15990"),
+        ("<s>18990 Kč</s>", "<b class=price>15990 Kč</b>", "15990"),
+        ("<del>18&nbsp;990 Kč</del>", "<b class=price>15&nbsp;990 Kč</b>", "15990"),
+        ("<del>21 990 Kč</del>", "<b class=price>18 990 Kč</b>", "18990"),
+        ("<del>21990 Kč</del>", "<b class=price>18990 Kč</b>", "18990"),
+    ],
+)
+def test_complete_data_is_late_of_a_price_with_thousands(old: str, now: str, asked: str) -> None:
+    offer = {"price": "18990", "priceCurrency": "CZK", "availability": "https://schema.org/InStock"}
+    product = {"@type": "Product", "name": "Kolo", "sku": "HK-29", "brand": "Rapid", "offers": offer}
+    script = f'<script type="application/ld+json">{json.dumps(product)}</script>'
+    html = f"<html lang=cs><title>Kolo</title>{script}<body><h1>Kolo</h1>{old}{now}<p>HK-29</p><button>Koupit</button>"
+    item = extract_product(html, "https://shop.example.cz/p/kolo")
+    assert item is not None
+    assert item.price == Decimal(asked)
