@@ -16,7 +16,12 @@ from crawler.caches import cached
 from crawler.policy.validation import CURRENCIES
 
 THREE_DECIMALS: Final = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
-NO_DECIMALS: Final = frozenset(("CLP", "COP", "HUF", "IDR", "ISK", "JPY", "KRW", "PYG", "VND", "XAF", "XOF"))
+NO_DECIMALS: Final = frozenset(  # or worth so little that no shop writes them
+    (
+        "ARS", "CLP", "COP", "CRC", "HUF", "IDR", "IRR", "ISK", "JPY", "KHR", "KRW", "LAK", "LBP", "MMK", "PYG", "RWF",
+        "UGX", "UZS", "VND", "XAF", "XOF",
+    )
+)  # fmt: skip
 MAX_BESIDE: Final = 16  # characters examined beside a number
 
 _DATA: Final[dict[str, Any]] = tomllib.loads(
@@ -49,7 +54,7 @@ def _token(symbols: Iterable[str]) -> re.Pattern[str]:
     worded = [each for each in signs if each[0].isalpha() and not _UNSPACED.match(each)]
     others = [each for each in signs if each not in worded]
     single, longer = (_any(each for each in others if (len(each) == 1) is one) for one in (True, False))
-    pattern = rf"[^\W\d_]{{0,3}}\$u?|{single}|{longer}|(?<![^\W\d_]){_any(worded)}"
+    pattern = rf"[^\W\d_]{{0,3}}\$(?:u|s(?![^\W\d_]))?|{single}|{longer}|(?<![^\W\d_]){_any(worded)}"
     return re.compile(rf"{pattern}|(?:f ?cfa|бел\. ?руб|{_LETTERS})", re.IGNORECASE)
 
 

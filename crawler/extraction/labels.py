@@ -49,7 +49,7 @@ _DOUBTED: Final = (
 )
 # Mostly the maker's, in some shops their own: they need a colon.
 _MODELS: Final = (
-    "model modell modelo modèle modello modelis mudel malli модель modeli μοντέλο"
+    "part_no\\.? part_number part_nr\\.? model modell modelo modèle modello modelis mudel malli модель modeli μοντέλο"
     " الموديل موديل مدل דגם รุ่น 모델 모델명 मॉडल"
 )
 MODEL_LABEL: Final = re.compile(rf"{any_of(_MODELS)}\s?(?:[:：#№]|$)\s*")

@@ -100,6 +100,8 @@ def test_what_a_text_means(text: str, country: str, code: str | None) -> None:
         ("500 ft", "", None),
         ("25 lv", "bg", "BGN"),
         ("SMALL 12", "", None),
+        ("U$S 449", "uy", "USD"),
+        ("$U 449", "", "UYU"),
         ("SKU CL-BND-1", "", None),
         ("SET_PEN 12,00", "", None),
         ("USD-49", "", None),

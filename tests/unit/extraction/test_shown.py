@@ -41,6 +41,7 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<p>Price:</p><p>12.50</p>", "12.50", None),
         ("<p class=was>$59</p><p class=price>$49</p>", "49", "USD"),
         ("<p>$59</p><p>$49</p>", "49", "USD"),
+        ("<p>U$S 449</p>", "449", "USD"),
         ("<p class=price>$49</p><p>$0.49 per 100 g</p>", "49", "USD"),
         ("<p>Free shipping over $25</p><p class=price>$49</p>", "49", "USD"),
         ("<p class=price><del>$59</del> $49</p>", "49", "USD"),
@@ -194,6 +195,7 @@ def test_the_buy_button(body: str, button: str) -> None:
         ("<p>Model: X-100</p>", "X-100"),
         ("<p>SKU:</p><p>KN-RED</p>", "KN-RED"),
         ("<p>Style Code: KN-204</p>", "KN-204"),
+        ("<p>Part No.: 88-0612</p>", "88-0612"),
         ("<p>SKU: soon</p>", None),
         ("<p class=product__sku>KN-100</p>", "KN-100"),
         ("<p>[KN-100]</p>", "KN-100"),
@@ -282,3 +284,14 @@ def test_the_first_element_that_says_a_rating_counts(counted: str) -> None:
     said = "<p class=rating>rated<p class=stars title='4.5 out of 5'><p class=rating>3 of 5"
     assert visible.shown_rating(view(f"<h1>Knife</h1>{counted}{said}")) == ("4.5", "5")
     assert visible.shown_rating(view(f"<h1>Knife</h1>{counted}")) is None
+
+
+@pytest.mark.parametrize(
+    ("lang", "label"),
+    [("de", "Neupreis"), ("nl", "Nieuwprijs"), ("sv", "Nypris"), ("da", "Nypris"), ("fr", "Prix neuf")],
+)
+def test_the_price_as_new_is_not_that_of_a_used_thing(lang: str, label: str) -> None:
+    page = view(f"<h1>Knife</h1><p><b>89 €</b></p><p>{label}: 149 €</p>", lang=lang)
+    best = visible_price.best_price(visible_price.shown_prices(page))
+    assert best is not None
+    assert best.amount == 89
