@@ -8,7 +8,8 @@
 -- ARGV[4]  '1' if this request met a complaint before
 -- ARGV[5]  a random number in [0, 1)
 -- Result: for how many ms the host is paused; negative if its breaker opened. O(streams of the host).
--- include: clock damage state hosts addresses adapt
+-- include: clock damage state hosts addresses
+-- include: pace pace_turns pace_trials pace_rests breaker adapt
 local h = host(ARGV[1])
 local p = pace_of(ARGV[1], h)
 local wire, status = now - tonumber(ARGV[2]), tonumber(ARGV[3])

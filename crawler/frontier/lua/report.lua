@@ -5,7 +5,8 @@
 -- ARGV[1]  a random number in [0, 1)
 -- ARGV[2...]  reports, as lib/report reads them
 -- Result: one number per report, see lib/report. O(streams of the host) each.
--- include: clock damage state hosts addresses records release adapt report
+-- include: clock damage state hosts addresses records release
+-- include: pace pace_turns pace_trials pace_rests breaker adapt report
 local jitter, result = tonumber(ARGV[1]), {}
 local records, ids = lookup_rows(2)
 load_hosts_of(records, 0)

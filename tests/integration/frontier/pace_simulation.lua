@@ -1,5 +1,5 @@
--- The shipped report, start and reservation of one host or two fleets at one site, over simulated time: see pace_simulation.py.
--- It stands behind the text of the scripts' own parts (clock damage state hosts records release start adapt report).
+-- The shipped report, start and reservation of one host or two fleets at one site, over simulated time: see
+-- pace_simulation.py. It stands behind the text of the scripts' own parts (PARTS there).
 local random_state = tonumber(ARGV[2])
 local P = cjson.decode(ARGV[1])
 
@@ -128,7 +128,8 @@ while true do
     local status, blocked = q[3], q[3] == 403
     local asks = status == 429 and P.retry_after_ms or 0
     local again, told = q.tries > 0 and 1 or 0, {math.floor(at - q[4]), q[5], status, asks}
-    report(q[2], q[1], string.rep('\0', 16) .. struct.pack('<I4I4HI4B', told[1], told[2], status, asks, 8 * again), random())
+    local row = struct.pack('<I4I4HI4B', told[1], told[2], status, asks, 8 * again)
+    report(q[2], q[1], string.rep('\0', 16) .. row, random())
     if blocked then
       local p = pace_of(name, h)
       complain(h, p, math.floor(q[4]), 0, again, random(), true)

@@ -6,7 +6,7 @@
 --   CRAWL     Crawl-delay of its robots.txt; below 0: not obeyed
 --   BLOCKED   paused until (429, 503, Retry-After)
 --   HOLD      held for a reserved slot until
---   HURT      when it last complained, 0: no complaint counts any more (see lib/adapt)
+--   HURT      when it last complained, 0: no complaint counts any more (see lib/pace)
 --   TRIPPED   when its breaker last opened
 --   PRIOR     NEXT before the last reservation
 --   CAP       concurrency by the rules in force

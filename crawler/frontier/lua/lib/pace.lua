@@ -1,0 +1,90 @@
+-- What is remembered of the pace that a host allows, beside its DELAY: T:pace HASH host -> these numbers (d), while
+-- HURT is not 0.
+--   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
+--   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace, SHARED: another
+--            fleet is there, and takes turns
+--   DEBT     complaints beyond that share, of late; if there is no such share, ms of rests in the present ROW
+--                                                      ROW      complaints without a good answer between, below 0 after
+--                                                               the first good one (it may be a block page yet)
+--   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
+--                                                               half by itself, which is as good
+--   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
+--            taken EVENTS is 1 if the present ROW began at a delay that had been served, and 2 more if it
+--            began soon after the one before, and ANSWERS counts from its beginning
+local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
+local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
+local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
+local HALVED, DOWN = 1, 2
+local PACED, SHARED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, -2, 0.05, 0.1, 512, 0.01
+local paces = {}
+
+local function read_pace(raw)
+  if #raw ~= PACE_BYTES then return false end
+  local p = {struct.unpack(PACE_FORMAT, raw)}
+  for field = PEAK, ANSWERS do
+    if not (math.abs(p[field]) < 1e9) then return false end -- not a number, or not a plausible one
+  end
+  p.raw = raw
+  return p[PEAK] >= 0 and p
+end
+
+local function pace_of(name, h)
+  local p = paces[name]
+  if not p then
+    local raw = h[HURT] > 0 and call('HGET', T .. ':pace', name)
+    p = raw and read_pace(raw)
+    if raw and not p then set_aside(T .. ':pace ' .. name, raw) end
+    p = p or {0, 0, 0, 0, 0, 0, 0, 0, 0}
+    paces[name] = p
+  end
+  return p
+end
+
+local function save_paces()
+  for name, p in pairs(paces) do
+    if host(name)[HURT] == 0 then
+      if p.raw then call('HDEL', T .. ':pace', name) end
+    else
+      local raw = struct.pack(PACE_FORMAT, unpack(p, PEAK, ANSWERS))
+      if raw ~= p.raw then call('HSET', T .. ':pace', name, raw) end
+    end
+  end
+end
+
+-- How much later than allowed the last request was sent: a delay or more means that the pace did not limit it.
+local function lateness(h)
+  if h[PRIOR] == 0 then return 0 end
+  local sent = h[NEXT] - h[DELAY]
+  if sent > now then sent = sent - START_MS end -- it was not sent yet
+  return math.max(0, sent - h[PRIOR])
+end
+
+local function is_paced(h)
+  return lateness(h) <= h[DELAY] + SLACK_MS
+end
+
+-- The effective delay: late requests were further apart than the pace required.
+local function gap(h)
+  if h[DELAY] == 0 then return math.max(SLACK_MS, h[LATENCY] / math.max(1, h[INFLIGHT])) end
+  local late = lateness(h)
+  return late <= h[DELAY] and h[DELAY] or h[DELAY] + math.min(late, math.max(h[DELAY], LATE_MS))
+end
+
+-- The delay to remember: latency varies and says nothing about what the host allows.
+local function remembered(p)
+  return p[PEAK] / (1 - (1 - LESS) * (1 - p[GROWN]) ^ 3)
+end
+
+local function settle_delay(h, p)
+  local floor = math.max(h[FLOOR], h[CRAWL])
+  local most = math.max(THROTTLE_MAX_MS, floor)
+  p[PEAK] = math.min(math.max(p[PEAK], floor), most)
+  local delay = remembered(p)
+  h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
+end
+
+local function aim(h, p, delay, grown)
+  p[GROWN], p[PEAK] = grown, delay * (1 - (1 - LESS) * (1 - grown) ^ 3)
+  settle_delay(h, p)
+end
