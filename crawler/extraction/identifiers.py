@@ -100,7 +100,8 @@ def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str
     """(weight, identifier, source) of what labels, the URL and structured data tell."""
     yield from ((2.0, other, "html") for other in others)
     for rank, value in enumerate(list(dict.fromkeys(url_identifiers.identifiers(page.document.url)))[:4]):
-        if not (len(value) <= MAX_COUNT and value in view.words_of(page.title)):  # a puzzle of 1000 pieces
+        is_count = len(value) <= MAX_COUNT and value in view.words_of(page.title)  # a puzzle of 1000 pieces
+        if not is_count and _is_given(value):
             yield 1.5 - 0.3 * rank, value, "url"
     yield from ((weight, value, "html") for weight, value in page.once(_labelled))
 
@@ -227,7 +228,7 @@ def is_internal(value: str) -> bool:
 
 
 def _is_given(value: str) -> bool:
-    """Whether an attribute's *value* may be an identifier that people use: the shop's, or a GTIN."""
+    """Whether the *value* of an attribute or in a URL may be an identifier that people use: the shop's, or a GTIN."""
     if not VALUE.fullmatch(value):
         return False
     return not is_internal(value) or values.gtin(value) is not None

@@ -295,3 +295,17 @@ def test_the_price_as_new_is_not_that_of_a_used_thing(lang: str, label: str) -> 
     best = visible_price.best_price(visible_price.shown_prices(page))
     assert best is not None
     assert best.amount == 89
+
+
+@pytest.mark.parametrize(
+    ("url", "sku"),
+    [
+        ("https://shop.example.com/item/1005010537563439.html", None),
+        ("https://shop.example.com/knife?variant=43012345678901", None),
+        ("https://shop.example.com/item/4006381333931.html", "4006381333931"),
+        ("https://shop.example.com/item/384001234567", "384001234567"),
+    ],
+)
+def test_a_databases_number_in_a_url_is_no_identifier(url: str, sku: str | None) -> None:
+    found = identifiers.shown_sku(view("<h1>Knife</h1>", url))
+    assert (found[0] if found else None) == sku
