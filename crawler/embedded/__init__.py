@@ -9,8 +9,8 @@ Each server has a small supervisor process (`supervisor.py`) of its own and a di
     <data_dir>/<name>/server.log       the server's log <data_dir>/<name>/data/            its data
 
 Known weakness: the servers have no password; they listen on 127.0.0.1 only, but any user of this machine can connect. A
-supervisor killed with -9 takes its server along (no data is lost), and the next process that needs the server starts it
-again on the same port. Linux on x86-64 only.
+supervisor killed with -9 takes its server along (no data is lost); the processes that use the server start both again
+within seconds, on the same port. Linux on x86-64 only.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ runs."""
 from __future__ import annotations
 
 import errno
+import logging
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -16,9 +18,11 @@ from crawler.supervision.children import python_module
 
 START_SECONDS = 120.0  # Valkey may have to load millions of queued URLs from its file
 POLL_SECONDS = 0.02
+WATCH_SECONDS = 1.0  # between two looks at whether the supervisor lives
 MOST_WORDS = 65_536  # bytes read of a supervisor that could not begin
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
+logger = logging.getLogger(__name__)
 _joined: dict[tuple[str, Path], JoinedServer] = {}
 
 
@@ -32,6 +36,7 @@ class JoinedServer:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = FileLock(directory / "users.lock")
         self._deadline = 0.0
+        self._watcher: threading.Thread | None = None
 
     def begin(self) -> None:
         """Take the lock and start a supervisor if there is none. Waits while one is shutting down."""
@@ -48,12 +53,35 @@ class JoinedServer:
         while True:
             said = record.read(self._directory)
             if said and said.state == "ready" and said.supervised:
+                self._watch()
                 return self.service.url.format(port=said.port)
             if said and said.state == "failed" and said.at >= since:
                 raise self._error(said.error)
             if not (said and said.supervised):
                 self._start_supervisor()
             self._pause("it is still starting")
+
+    def _watch(self) -> None:
+        """Start a thread that brings back a supervisor that is killed: without it the server would be gone for as long
+        as this process lives."""
+        if self._watcher is None:
+            self._watcher = threading.Thread(
+                target=self._keep_supervised, name=f"{self.service.name}-watch", daemon=True
+            )
+            self._watcher.start()
+
+    def _keep_supervised(self) -> None:
+        while True:
+            time.sleep(WATCH_SECONDS)
+            said = record.read(self._directory)
+            if said is None or said.supervised or said.state not in ("ready", "starting"):
+                continue  # it lives, was told to stop, gave up, or its directory was deleted
+            try:
+                self._start_supervisor()
+            except ServiceError as error:
+                logger.error("%s", error)
+                return
+            logger.warning("The supervisor of the bundled %s server was killed: started again", self.service.name)
 
     def _start_supervisor(self) -> None:
         try:

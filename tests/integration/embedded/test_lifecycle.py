@@ -92,6 +92,25 @@ def test_a_killed_supervisor_takes_its_server_along_and_the_next_user_brings_bot
     assert said(data_dir).supervisor != supervisor
 
 
+def test_a_killed_supervisor_is_brought_back_by_who_uses_the_server(use: Use, data_dir: Path) -> None:
+    """A crawl that runs alone would wait for ever."""
+    url = use().url()
+    supervisor = said(data_dir).supervisor
+    supervisor.send(signal.SIGKILL)
+    assert eventually(lambda: said(data_dir).supervisor != supervisor and said(data_dir).state == "ready")
+    with client(url) as redis:
+        assert redis.ping()
+
+
+def test_a_server_that_was_told_to_stop_is_not_brought_back(use: Use, data_dir: Path) -> None:
+    use().url()
+    supervisor = said(data_dir).supervisor
+    supervisor.send(signal.SIGTERM)
+    assert eventually(lambda: not supervisor.alive)
+    time.sleep(3 * joining.WATCH_SECONDS)
+    assert (said(data_dir).supervisor, said(data_dir).state) == (supervisor, "stopping")
+
+
 def test_after_kill_9_of_everything_the_old_record_is_not_believed(use: Use, data_dir: Path) -> None:
     user = use()
     user.url()
