@@ -47,6 +47,10 @@ def _button(page: View) -> Button:
 
 def buy_places(page: View) -> list[int]:
     """Which of the page's texts are labels of working buy buttons."""
+    return page.once(_places)
+
+
+def _places(page: View) -> list[int]:
     bought = page.once(_bought)
     return [at for at, (text, node) in enumerate(page.texts) if text in bought and _state(page, node) is Button.WORKING]
 

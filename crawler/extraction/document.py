@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from crawler.entities import unescape
 from crawler.errors import MessageError
-from crawler.extraction import charsets, source, state, tame
+from crawler.extraction import charsets, source, state, state_prices, tame
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN
 from crawler.extraction.source import Source
@@ -71,6 +71,11 @@ class Document:
     def states(self) -> list[Any]:
         """JSON in its scripts (see state.py); a page that is JSON itself is its only state."""
         return [self._json] if self.is_json else state.states(self.html, self.source.scripts)
+
+    @cached_property
+    def priced_states(self) -> list[Any]:
+        """Those that may hold a price."""
+        return self.states if self.is_json else state.states(self.html, self.source.scripts, state_prices.may_be_in)
 
     @property
     def is_json(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
 MAX_CHUNKS: Final = 5_000
@@ -23,9 +24,10 @@ _REFERENCE: Final = re.compile(r"\$[L@QW]?([\da-f]{1,8})((?::[^:]{1,60}){0,20})"
 _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
 
-def chunks(code: str) -> Iterator[str]:
-    """The strings that a script pushes onto the stream."""
-    for _, push in zip(range(MAX_CHUNKS), _PUSH.finditer(code), strict=False):
+def chunks(scripts: Iterable[str]) -> Iterator[str]:
+    """The strings that *scripts* push onto the stream."""
+    pushes = ((code, push) for code in scripts for push in _PUSH.finditer(code))
+    for code, push in islice(pushes, MAX_CHUNKS):
         try:
             value = _decoder.raw_decode(code, push.end())[0]
         except (ValueError, RecursionError):

@@ -63,10 +63,10 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
 def _stated_in_script(draft: Draft, structured: Structured) -> bool:
     """Fill *draft* with the product in the page's state that heading or URL names; returns whether there is one."""
     document = draft.document
-    if not document.states:
+    if not document.priced_states:
         return False
     headings = [] if document.is_json else [*structured.headings, structured.metas.get("og:title", "")]
-    fields = state_product.raw_fields(document.states, document.url, headings)
+    fields = state_product.raw_fields(document.priced_states, document.url, headings)
     draft.fill(fields, "state")
     return bool(fields)
 

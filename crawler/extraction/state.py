@@ -8,7 +8,7 @@ literal (literal.py), and never executed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -47,38 +47,41 @@ def whole(text: str) -> Any:
         return None
 
 
-def states(html: str, scripts: Iterable[Script]) -> list[Any]:
-    """The states in a page's *scripts*, in document order; an assigned one as {variable: value}.
+def states(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool] = bool) -> list[Any]:
+    """The states in a page's *scripts*, in document order, of *wanted* source; an assigned one as {variable: value}.
 
     Numbers with a fraction stay strings. Bounded in characters; states that are too long, too deep or broken are left
     out.
     """
-    return list(islice(_in_scripts(html, scripts), MAX_STATES))
+    return list(islice(_in_scripts(html, scripts, wanted), MAX_STATES))
 
 
-def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
-    left, budget, stream = MAX_ALL, literal.Allowance(), list[str]()
+def _in_scripts(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool]) -> Iterator[Any]:
+    left, budget, streamed = MAX_ALL, literal.Allowance(), list[str]()
     for script in scripts:
         size = script.end - script.start
-        if not 20 <= size <= min(MAX_STATE, left):
+        is_json = _JSON_TYPE.search(script.attributes) is not None
+        if not 20 <= size <= min(MAX_STATE, left) or not (is_json or _OTHER_TYPE.search(script.attributes) is None):
             continue
-        if _JSON_TYPE.search(script.attributes):
-            left -= size
-            value = _parsed(html[script.start : script.end])
-            if "NUXT_DATA" in script.attributes:
-                value = _unflattened(value)
-            if isinstance(value, (dict, list)):
-                yield value
-        elif not _OTHER_TYPE.search(script.attributes):
-            code = html[script.start : script.end]
-            if "__next_f" in code:
-                left -= size
-                stream += flight.chunks(code)
-            elif "rice" in code:  # it contains no "price"
-                left -= size
-                yield from _assigned(code, budget)
-    if stream and (found := flight.state(stream)) is not None:
+        code = html[script.start : script.end]
+        is_streamed = not is_json and "__next_f" in code
+        if not is_streamed and not ((is_json or "rice" in code) and wanted(code)):  # no "price"
+            continue
+        left -= size
+        if is_streamed:
+            streamed.append(code)
+        else:
+            yield from _typed(code, script.attributes) if is_json else _assigned(code, budget)
+    if any(map(wanted, streamed)) and (found := flight.state(flight.chunks(streamed))) is not None:
         yield found
+
+
+def _typed(code: str, attributes: str) -> Iterator[Any]:
+    value = _parsed(code)
+    if "NUXT_DATA" in attributes:
+        value = _unflattened(value)
+    if isinstance(value, (dict, list)):
+        yield value
 
 
 def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:

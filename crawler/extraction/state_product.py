@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from crawler.extraction import state, state_nodes, state_sku, url_identifiers, values
+from crawler.extraction import state, state_nodes, state_prices, state_sku, url_identifiers, values
 from crawler.extraction.state_nodes import Node, plain, text
 from crawler.policy.validation import CURRENCIES
 
@@ -18,15 +18,10 @@ MAX_TOP: Final = 50  # objects examined per level for a currency
 MIN_ID: Final = 3  # characters of an identifier in the URL
 
 _NAMES: Final = ("name", "title", "productname", "displayname", "producttitle", "itemname")
-_PRICES: Final = (
-    "saleprice", "specialprice", "finalprice", "currentprice", "sellingprice", "discountedprice", "discountprice",
-    "offerprice", "priceafterdiscount", "pricewithdiscount", "pricenow", "price", "unitprice", "prices", "priceinfo",
-    "pricing", "pricerange", "priceamount", "pricevalue", "variants", "offers", "offer", "masterdata", "mastervariant",
-)  # fmt: skip
 # Keys if a price is an object: the current price first, then any.
 _AMOUNTS: Final = (
-    *_PRICES[:10], "final", "current", "sale", "special", "selling", "now", "discounted", "value", "amount", "raw",
-    "gross", "numeric", "price", "min", "minprice", "minimum", "minvariantprice", "low", "lowprice", "regular",
+    *state_prices.KEYS[:10], "final", "current", "sale", "special", "selling", "now", "discounted", "value", "amount",
+    "raw", "gross", "numeric", "price", "min", "minprice", "minimum", "minvariantprice", "low", "lowprice", "regular",
     "regularprice", "base", "formatted", "formattedprice", "display", "text",
 )  # fmt: skip
 _CURRENCIES: Final = ("currency", "currencycode", "pricecurrency", "currencyiso", "currencyisocode", "isocode")
@@ -107,7 +102,7 @@ class _Spelled:
                 self._known.add(key)
                 if plain in _NAMES:
                     self._names.add(key)
-                elif plain in _PRICES:
+                elif plain in state_prices.KEYS:
                     self._prices.add(key)
         return not (self._prices.isdisjoint(node) or self._names.isdisjoint(node))
 
@@ -158,7 +153,7 @@ def _confirmed(node: Node, path: str, in_url: set[str], headings: set[str]) -> f
 def _price(node: Node, root: Any) -> tuple[str | None, str | None]:
     """(price, currency) of the first property that has one."""
     cents = "pricevaries" in node and "handle" in node  # Shopify's form of a product
-    for key in _PRICES:
+    for key in state_prices.KEYS:
         if key in node and (found := _amount(node[key], root, MAX_DEPTH)) is not None:
             whole = cents and isinstance(node[key], int)
             return (str(Decimal(found[0]) / 100), found[1]) if whole else found

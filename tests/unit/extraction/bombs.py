@@ -244,6 +244,7 @@ BOMBS: dict[str, Bomb] = {
     "quotes in JSON": filled(f'{LD}{{"@type": "Product", "name": "', '\\"', "</script>"),
     "commas in JSON": filled(f"{LD}{{x", f",{' ' * 98}", "</script>"),
     "lines in JSON": filled(f"{LD}{{x", " \n\t", "</script>"),
+    "keys of prices that are none": filled("<script>var a = {", '"rice":1,', "}</script>"),
     "lists in JSON": filled(LD, "[", "</script>"),
     "closed lists in JSON": lambda size: f"{LD}{'[' * (size // 2)}{']' * (size // 2)}</script>",
     "objects in JSON": filled(LD, '{"a":', "</script>"),
