@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crawler.extraction import opengraph, site_names, state_product, stated_brand
+from crawler.extraction import opengraph, script_brand, site_names, state_product, stated_brand
 from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
@@ -88,6 +88,8 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
         draft.set("category", " > ".join(trail), evidence.trail_source)
     if draft.lacks("brand"):
         draft.set("brand", site_names.maker(title, draft.document), "inferred")
+    if draft.lacks("brand"):
+        draft.set("brand", script_brand.brand(draft.document, title, draft.fields.get("sku")), "state")
     if draft.lacks("price") and draft.found_in.get("currency") != "rule":
         draft.drop("currency")  # it says how a price is to be read
     if draft.lacks("availability") and not draft.lacks("price"):

@@ -1,0 +1,77 @@
+"""A brand that only the scripts of a page state beside its product, and that the page shows."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from crawler.extraction import extract_product
+
+FLIGHT = json.dumps('{"title":"Trail Vest","brand":{"id":4,"name":"Tikkr"}}')
+SHOWN = "<div><span>Tikkr</span></div>"
+
+
+def page(script: str, body: str = SHOWN) -> str:
+    return (
+        f"<html lang=en><head><title>Trail Vest</title><script>{script}</script></head><body><h1>Trail Vest</h1>"
+        f"<p class=price>$49</p><p>SKU: TV-4711</p><button>Add to cart</button><h2>Text</h2><p>On the trail.</p>{body}"
+    )
+
+
+def brand(html: str) -> tuple[str | None, str | None]:
+    item = extract_product(html, "https://shop.example.com/p/trail-vest")
+    assert item is not None
+    return item.brand, item.found_in.get("brand")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "dataLayer.push({items: [{item_name: 'Trail Vest', item_brand: 'Tikkr', price: 49}]})",
+        'window.item = {"sku":"TV-4711","brand":"TIKKR"}',
+        'var meta = {"product":{"id":77,"vendor":"Tikkr","title":"Trail Vest"}};',
+        'x = {"brandName": "Tikkr", "name": "Trail Vest"}',
+        f"self.__next_f.push([1,{FLIGHT}])",
+        'y = {"name":"Trail Vest","brand":"Tikkr"}; z = {"brand":"visa"}; t = {"brand":"#ff0000"}' + " " * 600,
+    ],
+)
+def test_scripts_state_the_brand(script: str) -> None:
+    stated, source = brand(page(script))
+    assert (stated or "").lower() == "tikkr"
+    assert source == "state"
+
+
+@pytest.mark.parametrize(
+    ("script", "body"),
+    [
+        ('x = {"name":"Trail Vest","brand":"Tikkr"}', "<p>Text</p>"),  # nowhere to be seen
+        ('x = {"name":"Trail Vest","brand":"Tikkr"}', "<p>More of Tikkr and others</p>"),
+        ('x = {"name":"Trail Vest","brand":"Tikkr"}; y = {"name":"Trail Vest","brand":"Zorro"}', SHOWN),
+        ('x = {"name":"Rain Coat","brand":"Tikkr"}', SHOWN),
+        ('x = {"name":"Trail Vest","brand":"{{ brand }}"}', SHOWN),
+        ('x = {"name":"Trail Vest","brand":""}', SHOWN),
+        ('x = {"name":"Trail Vest","brand":null}', SHOWN),
+    ],
+)
+def test_what_nobody_sees_or_is_of_others_does_not_count(script: str, body: str) -> None:
+    assert brand(page(script, body)) == (None, None)
+
+
+def test_a_labelled_brand_comes_first() -> None:
+    assert brand(page('x = {"name":"Trail Vest","brand":"Tikkr"}', SHOWN + "<p>Brand: Acme</p>")) == ("Acme", "html")
+
+
+def test_an_image_shows_it_too() -> None:
+    assert brand(page('x = {"name":"Trail Vest","brand":"Tikkr"}', '<i><img alt="Tikkr" src=/t.png></i>'))[0] == "Tikkr"
+
+
+@pytest.mark.parametrize(
+    "piece", ['brand:"', "brand:{" + "x" * 79, 'brand:"Tikkr",', "brand" + " " * 9 + ":", "vendor"]
+)
+def test_hostile_scripts_cost_little(piece: str) -> None:
+    html = page(piece * (500_000 // len(piece)))
+    started = time.process_time()
+    brand(html)
+    assert time.process_time() - started < 2
