@@ -109,7 +109,7 @@ def crawl_side_by_side(
         input=json.dumps({"settings": dict(settings), "crawls": crawls}),
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -23,7 +23,7 @@ def test_scrapys_own_crawl_tests_differ_only_by_design() -> None:
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:]

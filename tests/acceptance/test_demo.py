@@ -67,7 +67,7 @@ def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path)
             break
     servers = re.findall(r"\w+://127[^ ;]+", "".join(shown))
     demo.send_signal(signal.SIGINT)
-    rest, words = demo.communicate(timeout=90)
+    rest, words = demo.communicate(timeout=200)
 
     assert demo.returncode == 130, "".join(shown) + rest
     assert words == "demo: stopped; the next run continues this day\n"

@@ -74,7 +74,7 @@ async def deaf(swallows: int = 0) -> str:
     return "all done"
 
 
-@pytest.mark.timeout(8)
+@pytest.mark.timeout(60)
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("swallows", [0, 1, 2])
 def test_one_ctrl_c_ends_a_command_whatever_its_clients_swallow(swallows: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_one_ctrl_c_ends_a_command_whatever_its_clients_swallow(swallows: int, m
         tasks.run(deaf(swallows))
 
 
-@pytest.mark.timeout(8)
+@pytest.mark.timeout(60)
 @pytest.mark.usefixtures("interruptible")
 def test_one_ctrl_c_ends_what_a_command_leaves_running(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "AGAIN_SECONDS", 0.01)

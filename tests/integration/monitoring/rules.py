@@ -38,7 +38,7 @@ def failures(directory: Path, alert: str, cases: Sequence[Case], rule: dict[str,
     path = directory / "tests.yml"
     path.write_text(yaml.safe_dump(tests, sort_keys=False))
     done = subprocess.run(
-        [program("promtool"), "test", "rules", str(path)], capture_output=True, text=True, check=False, timeout=100
+        [program("promtool"), "test", "rules", str(path)], capture_output=True, text=True, check=False, timeout=280
     )
     return done.stdout + done.stderr if done.returncode else ""
 

@@ -72,7 +72,7 @@ class Environment:
         ours = ("SCRAPY", "REDIS_URL", "MONGODB", "PYTHONPATH")
         env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         return subprocess.run(
-            [*command, *args], cwd=project, env=env, capture_output=True, text=True, timeout=100, check=False
+            [*command, *args], cwd=project, env=env, capture_output=True, text=True, timeout=280, check=False
         )
 
 
@@ -83,7 +83,7 @@ def build(directory: Path) -> Path:
     for name in ("shoal.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(PROJECT_DIR / name, source)
     done = subprocess.run(
-        [sys.executable, "-c", BUILD, directory], cwd=source, capture_output=True, text=True, timeout=100, check=True
+        [sys.executable, "-c", BUILD, directory], cwd=source, capture_output=True, text=True, timeout=280, check=True
     )
     return directory / done.stdout.splitlines()[-1]
 
