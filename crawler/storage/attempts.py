@@ -25,6 +25,7 @@ INTERVAL_SECONDS: Final = 1.0
 WAITING: Final = 60  # intervals kept while MongoDB is away
 _DAY: Final = 86_400
 _EXISTS: Final = 48
+_NO_SERIES: Final = 72  # InvalidOptions
 
 Attempt = dict[str, Any]
 Later = Callable[[], Attempt]
@@ -112,11 +113,23 @@ class AttemptsLog:
             await self._write()
         except PyMongoError as error:
             if not self._failing:
-                logger.warning("Attempts cannot be stored yet: %.200s. A minute of them is kept meanwhile", error)
+                cure = self._cure(error)
+                logger.warning(
+                    "Attempts cannot be stored yet: %.500s. A minute of them is kept meanwhile", cure or error
+                )
             self._failing = True
         except Exception as error:  # noqa: BLE001 - a value that MongoDB has no type for: it must not stop the log
             self._stats.inc_value(names.ATTEMPTS_LOST, len(self._batches.popleft()) if self._batches else 0)
             logger.warning("Attempts of a second are dropped, as one cannot be stored: %.200s", error)
+
+    def _cure(self, error: PyMongoError) -> str:
+        """What to do about *error*, if that is known."""
+        if not isinstance(error, OperationFailure) or error.code != _NO_SERIES:
+            return ""
+        return (
+            f"the collection {ATTEMPTS} of database {self._database.name} is no time series, as a worker was writing "
+            "when it was dropped. Rename it, or drop it while no worker runs"
+        )
 
     async def _run(self) -> None:
         while True:

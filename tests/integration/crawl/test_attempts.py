@@ -77,6 +77,23 @@ async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits(
     await client.close()
 
 
+async def test_a_collection_that_a_worker_made_after_a_drop_is_named_with_what_to_do(
+    mongo_database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    stats = RecordedStats()
+    await mongo_database["attempts"].insert_one({"at": at(0)})
+    log = AttemptsLog(mongo_database, AttemptsConfig(), stats, random.Random(1))
+    log.add(lambda: lambda: {"at": at(0), "of": {"host": "a.example"}})
+    await log.flush()
+    [said] = caplog.messages
+    assert f"attempts of database {mongo_database.name} is no time series" in said
+    assert "Rename it, or drop it" in said
+    await mongo_database["attempts"].rename("attempts_before")
+    await log.flush()
+    assert await mongo_database["attempts"].count_documents({}) == stats.values["attempts/logged"] == 1
+    await log.close()
+
+
 async def test_another_retention_replaces_the_earlier_one(mongo_database: Database) -> None:
     await ensure(mongo_database, 7)
     await asyncio.gather(*(ensure(mongo_database, 3) for _ in range(4)))
