@@ -96,7 +96,7 @@ MUTANTS = (
     Mutant("429 does not stop the host", "lib/pace_rests", "h[BLOCKED] = math.max(", "local _ = math.max("),
     Mutant("each 429 of a burst doubles the delay", "lib/adapt", "if wire >= h[HURT] then", "if true then"),
     Mutant("an answer of before a complaint counts", "lib/adapt", "if wire < h[HURT] then return end", ""),
-    Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 or moment", "if true"),
+    Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 then blame", "if true then blame"),
     Mutant("who only complains is not left alone", "lib/pace_rests", "2 ^ math.min(before, 30)", "1"),
     Mutant("a lease goes although its host pushed back", "lib/start", "not on_wire and is_blocked(r[HOST])", "false"),
     Mutant("a breaker never opens", "lib/breaker", "h[STREAK] <= -BREAKER_FAULTS", "false"),

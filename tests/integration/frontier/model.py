@@ -28,7 +28,6 @@ class Host(Pace):
     burst: int = 1  # never more here: test_wire.py has bursts
     cap: int = 1
     width: int = 1
-    bad: int = 0
     known: bool = False
 
     @property

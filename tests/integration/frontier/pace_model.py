@@ -10,9 +10,10 @@ from crawler.frontier.config import FrontierConfig
 DAY_MS = 86_400_000
 LESS, PACED, SHARED = 0.85, -1, -2
 FEW_MS, FEWEST_MS = 400, 2_000
-TURN_MS, ONE_TURN_MS, TURNS_MS = 550, 950, 5_000
+TURN_MS, PACED_TURN_MS, TURNS_MS = 550, 950, 5_000
 LONG_MS, PAIR = 200, 1.9
-FAR, HELD, SETTLED = -0.26, 0.5, 0.6
+ALONE_MS, BOTH_MS = 1_160, 2_000
+FAR, HELD, PAIRED = -0.26, 0.5, 0.4
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Pace:
     hurt: float = 0
     in_flight: int = 0
     ok: int = 0
+    bad: int = 0
     latency: float = 0
     peak: float = 0
     grown: float = 0
@@ -56,15 +58,13 @@ class Rule:
 
     def complain(self, h: Pace, wire: float, retry_after: float, *, again: bool, denied: bool = False) -> None:
         if wire >= h.hurt:
-            served, held = h.row == 0, h.grown >= HELD and not h.trying
-            soon = h.row <= 0 and held and h.answers <= 2
+            soon = h.row <= 0 and h.grown >= HELD and not h.trying and h.answers <= 2
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
-            long = self._least_rest(h, retry_after) > LONG_MS
-            if not again or (long and h.grown < HELD and not denied and self._takes_turns(h)):
+            if not again:
                 self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
-                h.events, h.answers = served + 2 * soon, 0
+                h.events, h.answers = int(soon), 0
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
@@ -113,7 +113,7 @@ class Rule:
 
     def hasten(self, h: Pace, wire: float) -> None:
         """After a refused request: its host's next one need not wait for the delay while a turn is looked for."""
-        looks = h.row > 0 and (self._takes_turns(h) or self._only_refused(h))
+        looks = h.row > 0 and (self._takes_turns(h) or self._is_new(h))
         if looks and h.next <= wire + h.delay + 1:
             h.next = min(h.next, max(wire + max(h.floor, h.crawl), h.blocked))
 
@@ -121,30 +121,27 @@ class Rule:
         return max(h.floor, h.crawl, retry_after)
 
     def _rest_of(self, h: Pace, step: float, jitter: float) -> float:
-        before, new, turns = abs(h.row) - 1, self._only_refused(h), self._takes_turns(h)
-        if (new or turns) and step > LONG_MS:
-            rest = self._long_rest(h, step, jitter)
-        elif new:
-            rest = 90 * 1.07 ** min(before, 10) * 3.0 ** min(max(before - 10, 0), 30)
-            rest = max(rest, step) * (1 + jitter / 20)
-        elif turns:
-            rest = max(0.05 * h.delay * 1.04**before, step)
-            rest *= 2.0 ** min(max(before - 13, 0), 30) * (1 + jitter / 30)
-        else:
-            rest = h.delay * 2.0 ** min(before, 30)
+        before, new, turns = abs(h.row) - 1, self._is_new(h), self._takes_turns(h)
+        rest = h.delay * 2.0 ** min(before, 30)
+        if turns and h.noise == SHARED and h.row == 1 and step > LONG_MS:
+            rest = h.delay * 1.029
+        elif new or turns:
+            rest = self._search_rest(h, step, before, jitter, new=new)
         return float(min(rest, max(self.config.breaker_max_ms, h.delay)))
 
-    def _long_rest(self, h: Pace, step: float, jitter: float) -> float:
-        if h.row == 1 and h.noise == SHARED:
-            return h.delay * 1.029
-        return float(step * 1.25 ** min(max(abs(h.row) - 30, 0), 50) * (1 + jitter * (1 / 30 if h.row == 1 else 0.1)))
+    def _search_rest(self, h: Pace, step: float, before: float, jitter: float, *, new: bool) -> float:
+        often, factor = (30, 1.5) if step > LONG_MS else (10, 3.0) if new else (13, 2.0)
+        rest = (110 if new else 0.05 * max(h.delay, TURN_MS)) * 1.04**before
+        return float(max(rest, step) * factor ** min(max(before - often, 0), 50) * (1 + jitter / 10))
+
+    def _is_few(self, h: Pace) -> bool:
+        return self._remembered(h) >= PACED_TURN_MS or (h.peak >= TURN_MS and h.noise != PACED)
 
     def _takes_turns(self, h: Pace) -> bool:
-        delay = self._remembered(h)
-        few = delay >= ONE_TURN_MS or (h.peak >= TURN_MS and h.noise != PACED)
-        return h.ok > 0 and few and delay < TURNS_MS and h.noise <= 0
+        is_lost = not self._is_few(h) and h.row >= 3 and h.bad >= h.ok
+        return h.ok > 0 and (self._is_few(h) or is_lost) and self._remembered(h) < TURNS_MS and h.noise <= 0
 
-    def _only_refused(self, h: Pace) -> bool:
+    def _is_new(self, h: Pace) -> bool:
         return not h.ok and not h.peak and h.noise <= 0
 
     def _aim(self, h: Pace, delay: float, grown: float) -> None:
@@ -154,52 +151,52 @@ class Rule:
     def _growth(self, h: Pace) -> float:
         return min(h.delay / 35_000, 1 / 60) * self._speed(h)
 
-    def _between(self, h: Pace) -> float:
-        served = h.peak / (1 - (1 - LESS) * (1 - h.grown + self._growth(h)) ** 3)
-        return float((self._gap(h) + max(h.delay, served)) / 2)
-
-    def _give_way(self, h: Pace, *, long: bool) -> None:
+    def _give_way(self, h: Pace) -> None:
         if h.noise == SHARED:
-            self._aim(h, max(self._remembered(h), h.peak) * 1.012 if long else self._remembered(h) * 1.01, HELD)
-        elif (HELD if long else SETTLED) <= h.grown < 1:
-            self._aim(h, self._remembered(h) * (1.045 if long else 1.01), h.grown)
+            self._aim(h, max(self._remembered(h), h.peak) * 1.012, HELD)
+        elif HELD <= h.grown < 1:
+            self._aim(h, self._remembered(h) * 1.01, h.grown)
         else:
-            self._aim(h, (self._between(h) if long else self._gap(h)) / 0.87, HELD)
+            self._aim(h, self._gap(h) / 0.87, HELD)
         h.trying = h.ref = 0
 
-    def _take_long_turn(self, h: Pace) -> None:
-        again = h.events >= 2 or (h.events == 1 and h.row > 1)
+    def _take_long_turn(self, h: Pace, apart: float) -> None:
         if h.noise == SHARED and h.row > 1:
             h.noise = 0
             self._aim(h, self._remembered(h) / PAIR, HELD)
-        elif h.noise != SHARED and again and h.grown >= HELD and h.debt > 0.5 * h.delay:
+        elif h.noise != SHARED and (h.events or h.row > 1) and h.grown >= HELD and h.debt > h.delay / 2:
             h.noise = SHARED
-            self._aim(h, min(h.delay + h.debt, PAIR * h.delay), 0.4)
+            self._aim(h, min(apart, PAIR * max(min(h.delay, apart / 2), ALONE_MS)), PAIRED)
+
+    def _find_turns(self, h: Pace, apart: float) -> None:
+        if apart - (self.now - h.hurt) >= TURN_MS:
+            h.noise = h.trying = h.ref = 0
+            self._aim(h, min(apart, ALONE_MS), HELD)
 
     def _take_turn(self, h: Pace) -> None:
-        new, shared = self._only_refused(h), h.noise == SHARED
+        new, shared = self._is_new(h), h.noise == SHARED
         if h.row <= 0 or not (new or self._takes_turns(h)):
             return
-        long = h.debt > LONG_MS * h.row
-        if long and not new:
-            self._take_long_turn(h)
-        elif h.row >= (2 if shared or h.events >= 2 else 3):
-            self._aim(h, 1_160, HELD) if long else self._take_short_turn(h, new=new, shared=shared)
+        long, apart = h.debt > LONG_MS * h.row, h.delay + h.debt
+        if not new and not self._is_few(h):
+            self._find_turns(h, apart)
+        elif long and not new:
+            self._take_long_turn(h, apart)
+        elif h.row >= (2 if shared else 3):
+            self._aim(h, ALONE_MS, HELD) if long else self._take_short_turn(h, apart, new=new)
 
-    def _take_short_turn(self, h: Pace, *, new: bool, shared: bool) -> None:
-        apart = min(h.delay + h.debt, (1.5 if shared else 2.15) * h.delay)
-        if new:
-            apart = min(max(h.debt, 1_500), 2_200)
-        if new or (h.events % 2 == 1 and apart > 1.5 * h.delay):
+    def _take_short_turn(self, h: Pace, apart: float, *, new: bool) -> None:
+        apart = BOTH_MS if new else min(apart, 2 * h.delay)
+        if new or apart > 1.5 * h.delay:
             h.noise = SHARED
         self._aim(h, apart, HELD if h.row < 3 else FAR)
 
     def _speed(self, h: Pace) -> float:
         if not self._takes_turns(h):
             return 1 if h.grown < 1 else 3
-        if h.grown < HELD:
+        if h.grown < HELD or h.grown >= 1:
             return 6
-        return 4 if h.grown >= 1 else 1 if h.noise == SHARED else 0.5
+        return 1 if h.noise == SHARED else 0.5
 
     def _start_slowly(self, h: Pace) -> None:
         least = self.least(h)
@@ -304,7 +301,7 @@ class Rule:
     def _blame(self, h: Pace, *, asked: float, denied: bool) -> None:
         if not denied and self._takes_turns(h):
             if h.row == 1:
-                self._give_way(h, long=self._least_rest(h, asked) > LONG_MS)
+                self._give_way(h)
             return
         if h.row > 1 and not self._is_paced(h):
             return

@@ -13,6 +13,7 @@ local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
 -- A trial that would take longer waits until the pace is down to half anyway: in a minute another fleet takes what this
 -- one leaves, and complaints go on whatever its pace.
 local DEAR_MS = 20000
+local AGAIN = 2 -- answers: a refusal after fewer comes soon after the last one
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
 
 -- A host that refused all requests so far says nothing of what it allows: slow start goes on at half the rate, as TCP's
@@ -29,13 +30,13 @@ local function decrease(h, p, asked)
   local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
   weigh(h, p, lower and 1 or 0)
   local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
-  local is_new = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
+  local first = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
   local some = p[EVENTS] >= ENOUGH and p[EVENTS] <= SOME * p[ANSWERS]
   if lower and some and not asked and (TRIAL * p[REF] <= HALF * DEAR_MS or before >= p[REF] / HALF) then
     begin_trial(h, p, p[REF], before)
   else
     local few = h[HURT] > 0 and p[PEAK] >= FEW_MS and p[PEAK] < FEWEST_MS
-    slow_down(h, p, before, ((often and not few) or is_new) and HALF or LESS, few)
+    slow_down(h, p, before, ((often and not few) or first) and HALF or LESS, few)
     if often then p[EVENTS], p[ANSWERS] = 0, 0 end
   end
 end
@@ -43,7 +44,7 @@ end
 -- The first complaint of a request; consecutive ones do not count against the pace after a pause longer than its delay.
 local function blame(h, p, asked, denied)
   if not denied and takes_turns(h, p) then
-    return p[ROW] == 1 and give_way(h, p, least_rest(h, asked) > LONG_MS)
+    return p[ROW] == 1 and give_way(h, p)
   end
   if p[ROW] > 1 and not is_paced(h) then return end
   if asked > 0 and h[OK] > 0 then end_trial(p, PACED) end -- Retry-After says that the pace is to blame
@@ -52,18 +53,14 @@ local function blame(h, p, asked, denied)
 end
 
 -- again: this request met a complaint before, so this one says nothing new about the pace. denied: by a block page,
--- whose report may have looked like a good response. Where turns are taken it is the moment that was refused, more than
--- the request: after long rests a repeated one counts too, until a delay is held.
+-- whose report may have looked like a good response.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
   if wire >= h[HURT] then -- requests in flight at the last complaint say nothing new
-    local served, held = p[ROW] == 0, p[GROWN] >= HELD and p[TRYING] == 0
-    local soon = p[ROW] <= 0 and held and p[ANSWERS] <= AGAIN
+    local soon = p[ROW] <= 0 and p[GROWN] >= HELD and p[TRYING] == 0 and p[ANSWERS] <= AGAIN
     p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
-    local long = least_rest(h, retry_after) > LONG_MS
-    local moment = long and p[GROWN] < HELD and not denied and takes_turns(h, p)
-    if again ~= 1 or moment then blame(h, p, retry_after, denied) end
+    if again ~= 1 then blame(h, p, retry_after, denied) end
     h[HURT] = now
-    if p[ROW] == 1 and takes_turns(h, p) then p[EVENTS], p[ANSWERS] = (served and 1 or 0) + (soon and 2 or 0), 0 end
+    if p[ROW] == 1 and takes_turns(h, p) then p[EVENTS], p[ANSWERS] = soon and 1 or 0, 0 end
   end
   rest(h, p, wire, retry_after, jitter)
 end

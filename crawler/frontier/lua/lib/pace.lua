@@ -9,11 +9,11 @@
 --   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
 --                                                               half by itself, which is as good
 --   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
---            taken EVENTS is 1 if the present ROW began at a delay that had been served, and 2 more if it
---            began soon after the one before, and ANSWERS counts from its beginning
+--            taken EVENTS is 1 if the present ROW began soon after the one before, and ANSWERS counts from its
+--            beginning
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
-local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
+local SLACK_MS, LATE_MS = 20, 1000
 local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
 local HALVED, DOWN = 1, 2
 local PACED, SHARED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, -2, 0.05, 0.1, 512, 0.01

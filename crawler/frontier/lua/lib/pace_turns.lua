@@ -2,89 +2,90 @@
 -- between two requests there is room for one of the other's, or none. There a refused request is tried again soon,
 -- until it is served: that moment is this fleet's turn from then on, and the time since the one before it is the new
 -- delay. Two fleets come to rest at twice the delay of one, half a delay apart, and whoever comes too early is refused,
--- not the other one. Where the rules or Retry-After ask for long rests a turn is found only roughly.
--- Delays at which turns are taken: the one remembered is at least so long, or the present one, and below the last.
-local TURN_MS, ONE_TURN_MS, TURNS_MS = 550, 950, 5000
-local KEPT, CREEP = 0.87, 1.01 -- factor of the rate after a complaint that ends a probe; of the delay after another one
--- GROWN after a wide gap was found, when the delay is held, and when it has been held long enough to believe in it.
-local FAR, HELD, SETTLED = -0.26, 0.5, 0.6
-local FASTER, ALONE, PROBING = 6, 0.5, 4 -- growth before the delay is held, while it is by a fleet alone, and after it
-local ROOM, WIDE, WIDEST = 3, 1.5, 2.15 -- refusals, and factors of the delay, that tell of another fleet
--- Least rests over so many ms are long. After the first of them the next turn comes a little later; then each rest is
--- up to so much longer, at random, so that they meet the other fleet's gaps, so often before they grow by a factor.
-local LONG_MS, LATER, SPREAD, LONG_SWEEP, LONG_GROWTH = 200, 1.029, 0.1, 30, 1.25
--- There: factor of the delay for two fleets, GROWN then, answers until a refusal is a new one, factors of the delay
--- after a refusal of two fleets and of one, and the delay to begin with at a host that refused at first, ms.
-local PAIR, PAIRED, AGAIN, LONG_CREEP, YIELD, LONG_FIRST_MS = 1.9, 0.4, 2, 1.012, 1.045, 1160
-local LEAST_TURN_MS, MOST_TURN_MS = 1500, 2200 -- delay to begin with at a host that gave its first turn late
+-- not the other one. Where the rules or Retry-After ask for long rests a turn is found only roughly: there a fleet that
+-- is refused in its turn leaves it out and comes a little later.
+local TURN_MS, PACED_TURN_MS, TURNS_MS = 550, 950, 5000 -- delays at which they are taken: from, if PACED, and to
+local LOST = 3 -- refusals in a row that tell of a host remembered as far too fast
+local HELD, FAR, PAIRED = 0.5, -0.26, 0.4 -- GROWN of a delay that is held; after a wide gap; of one for two fleets
 local BACK_MS, BACK_ANSWERS = 35000, 60 -- recovery to the peak takes at least this long and this many responses
 local BEYOND = 3 -- times as fast beyond the peak
+local UNHELD, ALONE = 6, 0.5 -- the same where turns are taken: while no delay is held, and while one fleet holds it
+local KEPT, CREEP, SHARED_CREEP = 0.87, 1.01, 1.012 -- rate after a refused probe; delay after other refusals
+local LONG_MS = 200 -- least rests over so many ms are long
+local ALONE_MS, BOTH_MS = 1160, 2000 -- delays to begin with, for one fleet and for two
+local PAIR, WIDE = 1.9, 1.5 -- factor of the delay for two fleets, and the least that tells of another one
 
--- Whether turns are taken there.
-local function takes_turns(h, p)
-  local delay = remembered(p)
-  local few = delay >= ONE_TURN_MS or (p[PEAK] >= TURN_MS and p[NOISE] ~= PACED)
-  return h[OK] > 0 and few and delay < TURNS_MS and p[NOISE] <= 0
+-- What is remembered is few requests a second.
+local function is_few(p)
+  return remembered(p) >= PACED_TURN_MS or (p[PEAK] >= TURN_MS and p[NOISE] ~= PACED)
 end
 
-local function only_refused(h, p)
+-- A host that refuses again and again, and has refused at least what it served: what is remembered is far too fast.
+local function is_lost(h, p)
+  return not is_few(p) and p[ROW] >= LOST and h[BAD] >= h[OK]
+end
+
+local function takes_turns(h, p)
+  return h[OK] > 0 and (is_few(p) or is_lost(h, p)) and remembered(p) < TURNS_MS and p[NOISE] <= 0
+end
+
+local function is_new(h, p)
   return h[OK] == 0 and p[PEAK] == 0 and p[NOISE] <= 0
 end
 
 -- How many times as fast as CUBIC the pace grows.
 local function speed(h, p)
   if not takes_turns(h, p) then return p[GROWN] < 1 and 1 or BEYOND end
-  if p[GROWN] < HELD then return FASTER end
-  return p[GROWN] >= 1 and PROBING or p[NOISE] == SHARED and 1 or ALONE
+  if p[GROWN] < HELD or p[GROWN] >= 1 then return UNHELD end
+  return p[NOISE] == SHARED and 1 or ALONE
 end
 
 local function growth(h, p)
   return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * speed(h, p)
 end
 
--- Halfway between the delay that was refused and the one served before it.
-local function between(h, p)
-  local served = p[PEAK] / (1 - (1 - LESS) * (1 - p[GROWN] + growth(h, p)) ^ 3)
-  return (gap(h) + math.max(h[DELAY], served)) / 2
-end
-
--- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little,
--- and the next try, a little later, is in time.
-local function give_way(h, p, long)
-  local shared = p[NOISE] == SHARED
-  local held = p[GROWN] >= (long and HELD or SETTLED) and p[GROWN] < 1
-  if shared then
-    aim(h, p, long and math.max(remembered(p), p[PEAK]) * LONG_CREEP or remembered(p) * CREEP, HELD)
-  elseif held then
-    aim(h, p, remembered(p) * (long and YIELD or CREEP), p[GROWN])
+-- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little.
+local function give_way(h, p)
+  if p[NOISE] == SHARED then
+    aim(h, p, math.max(remembered(p), p[PEAK]) * SHARED_CREEP, HELD)
+  elseif p[GROWN] >= HELD and p[GROWN] < 1 then
+    aim(h, p, remembered(p) * CREEP, p[GROWN])
   else
-    aim(h, p, (long and between(h, p) or gap(h)) / KEPT, HELD)
+    aim(h, p, gap(h) / KEPT, HELD)
   end
   p[TRYING], p[REF] = 0, 0
 end
 
--- After long rests a good response tells only that there is another fleet, or that this one's turn is lost.
-local function take_long_turn(h, p)
-  local again = p[EVENTS] >= 2 or (p[EVENTS] == 1 and p[ROW] > 1)
+-- After long rests the first good response tells only that there is another fleet, or that this one's turn is lost:
+-- then it looks for another. Two requests were served in `apart` ms, so that the delay of two fleets is no longer.
+local function take_long_turn(h, p, apart)
   if p[NOISE] == SHARED and p[ROW] > 1 then
     p[NOISE] = 0
     aim(h, p, remembered(p) / PAIR, HELD)
-  elseif p[NOISE] ~= SHARED and again and p[GROWN] >= HELD and p[DEBT] > (WIDE - 1) * h[DELAY] then
+  elseif p[NOISE] ~= SHARED and (p[EVENTS] > 0 or p[ROW] > 1) and p[GROWN] >= HELD and p[DEBT] > h[DELAY] / 2 then
     p[NOISE] = SHARED
-    aim(h, p, math.min(h[DELAY] + p[DEBT], PAIR * h[DELAY]), PAIRED)
+    aim(h, p, math.min(apart, PAIR * math.max(math.min(h[DELAY], apart / 2), ALONE_MS)), PAIRED)
   end
+end
+
+-- Where far more was remembered than is allowed, the time since the turn before tells what is; nothing, if the last
+-- rest was most of it.
+local function find_turns(h, p, apart)
+  if apart - (now - h[HURT]) < TURN_MS then return end
+  p[NOISE], p[TRYING], p[REF] = 0, 0, 0
+  aim(h, p, math.min(apart, ALONE_MS), HELD)
 end
 
 -- The first good response after several refusals tells how far apart requests may be.
 local function take_turn(h, p)
-  local new, shared = only_refused(h, p), p[NOISE] == SHARED
+  local new, shared = is_new(h, p), p[NOISE] == SHARED
   if p[ROW] <= 0 or not (new or takes_turns(h, p)) then return end
-  local long = p[DEBT] > LONG_MS * p[ROW]
-  if long and not new then return take_long_turn(h, p) end
-  if p[ROW] < ((shared or p[EVENTS] >= 2) and ROOM - 1 or ROOM) then return end
-  if long then return aim(h, p, LONG_FIRST_MS, HELD) end
-  local apart = math.min(h[DELAY] + p[DEBT], (shared and WIDE or WIDEST) * h[DELAY])
-  if new then apart = math.min(math.max(p[DEBT], LEAST_TURN_MS), MOST_TURN_MS) end
-  if new or (p[EVENTS] % 2 == 1 and apart > WIDE * h[DELAY]) then p[NOISE] = SHARED end
-  aim(h, p, apart, p[ROW] < ROOM and HELD or FAR)
+  local apart, long = h[DELAY] + p[DEBT], p[DEBT] > LONG_MS * p[ROW]
+  if not new and not is_few(p) then return find_turns(h, p, apart) end
+  if long and not new then return take_long_turn(h, p, apart) end
+  if p[ROW] < (shared and 2 or 3) then return end
+  if long then return aim(h, p, ALONE_MS, HELD) end
+  apart = new and BOTH_MS or math.min(apart, 2 * h[DELAY])
+  if new or apart > WIDE * h[DELAY] then p[NOISE] = SHARED end
+  aim(h, p, apart, p[ROW] < 3 and HELD or FAR)
 end
