@@ -25,6 +25,7 @@ _ENDS = frozenset(" .,<€")  # of a number
 _DATA = frozenset("\"'=:/-")  # before what is data or an address
 MAX_FOUND = 20_000  # per number and page
 MAX_PLACES = 500  # of these, such as people see
+MIN_CENTS = 100  # of a price in cents
 CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
 REACH = 160  # characters between the sign and the price
 
@@ -61,6 +62,16 @@ def is_shown(price: Decimal, html: str) -> bool:
     whole = str(int(price))
     places = islice(shown(whole[-3:], html, whole[:-3]), MAX_PLACES)
     return any(cents in html[at : at + CENTS] for at in places)
+
+
+def is_in_cents(price: Decimal, html: str) -> bool:
+    """Whether *price* is a whole number that the source does not show, but a hundredth of it: 2400 for $24.00."""
+    if price % 1 or price < MIN_CENTS or is_shown(price, html):
+        return False
+    cents = f"{price / 100:.2f}"
+    return any(
+        found in html for found in (f">{cents}<", f"${cents}", f"£{cents}", f"€{cents}", cents.replace(".", ","))
+    )
 
 
 def shown(digits: str, html: str, groups: str = "") -> Iterator[int]:

@@ -148,7 +148,9 @@ class Shown:
         if len(set(evidence.prices)) > 1 or price_in_source.is_reduced(price, document.markup):
             return True
         # Often a script shows it: that it does not stand in the source is alone no reason to build a tree.
-        is_asked = document.has_tree or price_in_source.is_net(document)
+        is_asked = (
+            document.has_tree or price_in_source.is_net(document) or price_in_source.is_in_cents(price, document.markup)
+        )
         return is_asked and not price_in_source.is_shown(price, document.markup)
 
     def read_identifier(self) -> None:

@@ -7,7 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from crawler.extraction import extract_product
+from crawler.extraction import Document, extract_product
+from crawler.extraction.view import View
+from crawler.extraction.visible_price import best_price, shown_prices
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,42 @@ def test_complete_data_is_late_of_a_price_with_thousands(old: str, now: str, ask
     item = extract_product(html, "https://shop.example.cz/p/kolo")
     assert item is not None
     assert item.price == Decimal(asked)
+
+
+@pytest.mark.parametrize(
+    ("stated", "currency", "shown", "asked"),
+    [
+        ("2400", "USD", "$24.00", "24"),
+        ("2995", "EUR", "29,95 €", "29.95"),
+        ("2400", "USD", "$2,400", "2400"),
+        ("2400", "JPY", "2,400円", "2400"),
+        ("2400", "USD", "$19.00", "2400"),
+    ],
+)
+def test_complete_data_states_cents(stated: str, currency: str, shown: str, asked: str) -> None:
+    offer = {"price": stated, "priceCurrency": currency, "availability": "https://schema.org/InStock"}
+    product = {"@type": "Product", "name": "Candle", "sku": "HK-29", "brand": "Glow", "offers": offer}
+    script = f'<script type="application/ld+json">{json.dumps(product)}</script>'
+    html = (
+        f"<title>Candle</title>{script}<body><h1>Candle</h1><p class=price>{shown}</p><p>HK-29</p><button>Buy</button>"
+    )
+    item = extract_product(html, "https://shop.example.com/p/candle")
+    assert item is not None
+    assert item.price == Decimal(asked)
+
+
+@pytest.mark.parametrize(
+    ("lang", "label"),
+    [
+        ("fr", "Prix adhérent"),
+        ("es", "Precio socio"),
+        ("it", "Prezzo soci"),
+        ("ja", "会員価格"),
+        ("ru", "Клубная цена"),
+    ],
+)
+def test_a_members_price_is_not_asked_of_all(lang: str, label: str) -> None:
+    html = f"<html lang={lang}><title>Vase</title><body><h1>Vase</h1><p><b>18,50 €</b></p><p>{label}: 16,65 €</p>"
+    best = best_price(shown_prices(View(Document(html, "https://shop.example.com/p/vase"))))
+    assert best is not None
+    assert best.amount == Decimal("18.50")
