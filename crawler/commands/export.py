@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
 from crawler import tasks
 from crawler.commands.options import parse_since
@@ -23,10 +24,12 @@ from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import ConfigError, ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection, reader, rows
+from crawler.storage.building import spool_directory
 from crawler.storage.config import StorageConfig
 from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
 from crawler.storage.markdown_files import MarkdownFiles, unfinished
+from crawler.storage.spool.claims import usage
 
 FORMATS = ("jsonl", "csv", "markdown")
 STEP = 1_000  # documents between updates of the progress bar
@@ -108,6 +111,8 @@ class Command(FleetCommand, ScrapyCommand):
                     raise
         changed = f" changed since {since.isoformat()}" if since else ""
         print(f"{done:,} documents{changed} exported from {collection}", file=sys.stderr)
+        if not_stored := await asyncio.to_thread(_not_stored, self.settings, config):
+            print(not_stored, file=sys.stderr)
 
 
 class UnknownCollectionError(ShoalError):
@@ -120,6 +125,15 @@ class UnknownCollectionError(ShoalError):
 def collections(config: StorageConfig) -> set[str]:
     """The collections that may be exported, even before anything is stored in them."""
     return {ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *config.history.values()}
+
+
+def _not_stored(settings: Settings, config: StorageConfig) -> str:
+    """What waits in this machine's spool of the database, and so cannot be exported."""
+    if not config.spool_dir:
+        return ""
+    directory = spool_directory(settings, config)
+    size = usage(directory).size
+    return f"not among them: {size:,} bytes that wait in {directory}; `scrapy spool replay` stores them" if size else ""
 
 
 def _kept(output: str | None) -> str:

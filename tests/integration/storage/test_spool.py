@@ -261,7 +261,9 @@ def test_the_command_shows_and_stores_what_waits(
     away = scrapy_run.run("spool", "replay", *options)
     assert (away.returncode, "does not serve us" in away.stderr) == (2, True)
     mongod.start()
+    assert "`scrapy spool replay` stores them" in scrapy_run.run("export", "products", *options).stderr
     assert scrapy_run.run("spool", "replay", *options).stdout == f"stored {len(spooled)} entries\n"
+    assert "spool" not in scrapy_run.run("export", "products", *options).stderr
     assert set(asyncio.run(products(settings))) == set(spooled)
     assert (
         scrapy_run.run("spool", "replay", *options).stdout
