@@ -27,7 +27,8 @@ _VALUE: Final = (
     rf"(?P<quote>{_QUOTE})(?P<value>[^<>{{}}\n]{{1,60}}?)(?P=quote)"
 )
 # Each begins with letters, which are found fast.
-_STATED: Final = (re.compile(rf"brand(?:_?[nN]ame)?{_VALUE}"), re.compile(rf"vendor{_VALUE}"))
+_BRAND: Final = re.compile(rf"brand(?:_?[nN]ame)?{_VALUE}")
+_VENDOR: Final = re.compile(rf"vendor{_VALUE}")  # only one shop system's word for it
 _BRACE: Final = re.compile(r"[{}]")
 _ESCAPED: Final = re.compile(r"\\u([\da-fA-F]{4})")
 
@@ -40,7 +41,8 @@ def brand(document: Document, title: str, sku: str | None) -> str | None:
     """
     names = [(_word(name), squeezed(name)[:MAX_NAME]) for name in (title, sku or "")]
     names = [(word, name) for word, name in names if len(name) >= MIN_NAME]
-    for pattern in _STATED if names else ():
+    patterns = (_BRAND, _VENDOR) if "hopify" in document.head else (_BRAND,)
+    for pattern in patterns if names else ():
         stated = {squeezed(value): value for value in _beside(document, pattern, names)}
         if stated:
             only = next(iter(stated.values()))

@@ -15,7 +15,8 @@ SHOWN = "<div><span>Tikkr</span></div>"
 
 def page(script: str, body: str = SHOWN) -> str:
     return (
-        f"<html lang=en><head><title>Trail Vest</title><script>{script}</script></head><body><h1>Trail Vest</h1>"
+        f"<html lang=en><head><title>Trail Vest</title>"
+        f"<link rel=preconnect href=https://cdn.shopify.com><script>{script}</script></head><body><h1>Trail Vest</h1>"
         f"<p class=price>$49</p><p>SKU: TV-4711</p><button>Add to cart</button><h2>Text</h2><p>On the trail.</p>{body}"
     )
 
