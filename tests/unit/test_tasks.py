@@ -22,7 +22,7 @@ async def test_a_task_that_swallows_its_first_cancellation_ends(monkeypatch: pyt
         nonlocal swallowed
         while True:
             try:
-                await asyncio.sleep(10)
+                await asyncio.sleep(1_000)
             except asyncio.CancelledError:
                 if swallowed == 2:
                     raise
@@ -69,8 +69,8 @@ async def deaf(swallows: int = 0) -> str:
     signal.raise_signal(signal.SIGINT)
     for _ in range(swallows):
         with suppress(asyncio.CancelledError):
-            await asyncio.sleep(10)
-    await asyncio.sleep(10)
+            await asyncio.sleep(1_000)
+    await asyncio.sleep(1_000)
     return "all done"
 
 
@@ -91,7 +91,7 @@ def test_one_ctrl_c_ends_what_a_command_leaves_running(monkeypatch: pytest.Monke
 
     async def swallows() -> None:
         with suppress(asyncio.CancelledError):
-            await asyncio.sleep(10)
+            await asyncio.sleep(1_000)
         await asyncio.Event().wait()
 
     async def leaves() -> str:
