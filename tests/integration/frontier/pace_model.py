@@ -178,7 +178,11 @@ class Rule:
         if h.row <= 0 or not (new or self._takes_turns(h)):
             return
         long, apart = h.debt > LONG_MS * h.row, h.delay + h.debt
-        if not new and not self._is_few(h):
+        refused = apart - (self.now - h.hurt)
+        if not new and refused >= 3_000 and h.ok * refused >= 120_000 and h.bad >= 3 * h.ok:
+            h.noise, h.trying, h.ref = PACED, 0, 0
+            self._aim(h, refused, HELD)
+        elif not new and not self._is_few(h):
             self._find_turns(h, apart)
         elif long and not new:
             self._take_long_turn(h, apart)

@@ -40,6 +40,19 @@ def test_it_finds_what_the_site_allows(client: Any, rate: int, cap: int, retry_a
     assert refused <= 0.03
 
 
+@pytest.mark.parametrize("retry_after_ms", [0, 1_000])
+@pytest.mark.parametrize("floor", [10, 100, 1_000])
+@pytest.mark.parametrize(("seconds", "wait"), [(7, 5), (10, 5), (20, 8)])
+def test_one_request_in_many_seconds_is_found(
+    client: Any, seconds: int, wait: int, floor: float, retry_after_ms: int
+) -> None:
+    """Up to 20 were refused for each one served, for good; *wait*: minutes until that is over."""
+    site = Site(1 / seconds, retry_after_ms, floor=floor, cap=8, start_ms=0, run_ms=(wait + 20) * MINUTE_MS)
+    told = [simulate(client, site, seed).after(wait * 60) for seed in (1, 2, 3)]
+    assert min(good for good, _ in told) >= 0.7 / seconds
+    assert max(refused for _, refused in told) <= 0.3
+
+
 def test_a_flight_of_refusals_is_no_host_that_only_refuses(client: Any) -> None:
     """One token a second, and eight at once ten times a second: it goes on, and soon at what is allowed."""
     runs = [simulate(client, Site(1, floor=10, cap=8, start_ms=0, latency_ms=150), seed) for seed in range(1, 9)]

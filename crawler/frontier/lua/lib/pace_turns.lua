@@ -13,6 +13,9 @@ local UNHELD, ALONE = 6, 0.5 -- the same where turns are taken: while no delay i
 local KEPT, CREEP, SHARED_CREEP = 0.87, 1.01, 1.012 -- rate after a refused probe; delay after other refusals
 local LONG_MS = 200 -- least rests over so many ms are long
 local ALONE_MS, BOTH_MS = 1160, 2000 -- delays to begin with, for one fleet and for two
+-- Where requests are served so far apart, in so much time together, with so many refusals for each, the limit is lower
+-- than turns are for; another fleet would leave more.
+local SLOW_MS, SURE_MS, MOSTLY = 3000, 120000, 3
 local PAIR, WIDE = 1.9, 1.5 -- factor of the delay for two fleets, and the least that tells of another one
 
 -- What is remembered is few requests a second.
@@ -76,11 +79,24 @@ local function find_turns(h, p, apart)
   aim(h, p, math.min(apart, ALONE_MS), HELD)
 end
 
+-- The host refused for so many ms after it had served a request, again and again. From then on its pace is learned as
+-- that of a host that allows many requests a second: trying often would only add refusals.
+local function leave_turns(h, p, refused)
+  p[NOISE], p[TRYING], p[REF] = PACED, 0, 0
+  aim(h, p, refused, HELD)
+end
+
+local function is_slow(h, refused)
+  return refused >= SLOW_MS and h[OK] * refused >= SURE_MS and h[BAD] >= MOSTLY * h[OK]
+end
+
 -- The first good response after several refusals tells how far apart requests may be.
 local function take_turn(h, p)
   local new, shared = is_new(h, p), p[NOISE] == SHARED
   if p[ROW] <= 0 or not (new or takes_turns(h, p)) then return end
   local apart, long = h[DELAY] + p[DEBT], p[DEBT] > LONG_MS * p[ROW]
+  local refused = apart - (now - h[HURT])
+  if not new and is_slow(h, refused) then return leave_turns(h, p, refused) end
   if not new and not is_few(p) then return find_turns(h, p, apart) end
   if long and not new then return take_long_turn(h, p, apart) end
   if p[ROW] < (shared and 2 or 3) then return end
