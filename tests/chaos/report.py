@@ -57,7 +57,7 @@ def _emptied(result: Result) -> Iterator[str]:
     if len(result.emptied) < result.options.empties:
         yield f"Redis was emptied {len(result.emptied)} times, not {result.options.empties}"
         return
-    again = {(one.host, one.path) for one in result.log if one.status == 200 and one.at > result.emptied[-1]}
+    again = {(one.host, one.path) for one in result.log if one.status == 200 and one.at > result.emptied[-1][1]}
     for url in sorted(result.plan.expected):
         at = urlsplit(url)
         if (at.hostname, at.path) not in again:
@@ -72,8 +72,9 @@ def _releases(result: Result) -> Iterator[str]:
 def _rules(result: Result) -> Iterator[str]:
     if len(result.stricter) < result.options.rules:
         yield f"a worker with stricter rules was at work {len(result.stricter)} times, not {result.options.rules}"
+    lost = [ended for _, ended in result.emptied]
     for stricter in result.stricter:
-        yield from rules.violations(result.log, stricter, result.freezes, _settled(result), result.emptied)
+        yield from rules.violations(result.log, stricter, result.freezes, _settled(result), lost)
 
 
 def _settled(result: Result) -> float:
@@ -92,7 +93,7 @@ def _strict(result: Result) -> str:
 def _unpaced(result: Result) -> list[tuple[float, float]]:
     """Times when earlier requests were unknown: Redis had lost them, and workers continued with what they had."""
     seconds = 0.3 * result.options.lease + result.options.delay + verdict.THAW_SECONDS
-    return [(at, at + seconds) for at in result.emptied]
+    return [(began, ended + seconds) for began, ended in result.emptied]
 
 
 def _short(gap: verdict.Gap, result: Result) -> str:

@@ -72,7 +72,7 @@ class Result:
     restarts: int = 0
     mongo_kills: int = 0
     fillings: Fillings = field(default_factory=Fillings)
-    emptied: list[float] = field(default_factory=list)  # when, seconds since the epoch
+    emptied: list[tuple[float, float]] = field(default_factory=list)  # from when to when, seconds since the epoch
     stricter: list[Stricter] = field(default_factory=list)
     spooled: int = 0  # files in the spool, at the most
     turned_away: int = 0  # workers that came while Redis was away

@@ -256,8 +256,9 @@ class Run:
 
     async def _lose_everything(self, frontier: Frontier) -> bool:
         """Empty Redis, and push the start URLs again."""
+        began = time.time()
         await frontier.client.flushall()
-        self._result.emptied.append(time.time())
+        self._result.emptied.append((began, time.time()))
         pushed = self._plan.start_urls[: len(self._plan.start_urls) - len(self._seeds)]
         await frontier.client.rpush(SEEDS_KEY, *pushed)
         return True

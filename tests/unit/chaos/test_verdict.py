@@ -107,11 +107,27 @@ def test_stricter_rules_hold_from_the_moment_they_are_stated_until_some_seconds_
     assert ["for longer than 15 s" in line for line in found(during + kept + slow)] == [True]
 
 
+def test_a_gap_counts_from_when_redis_began_to_be_emptied() -> None:
+    """The run may note seconds later that it was done: on a busy machine requests were sent before that."""
+    options = Options(home=Path(), seed=1, cap=1, delay=DELAY, hosts=2, pages=3)
+    seconds = 0.3 * options.lease + DELAY + verdict.THAW_SECONDS
+
+    def short(first: float) -> bool:
+        log = [entry(first, host="b"), entry(first + DELAY / 2, "/2", host="b")]
+        return any(
+            "too close" in line for line in report.violations(Result(options, PLAN, log=log, emptied=[(49.0, 50.0)]))
+        )
+
+    assert [short(at) for at in (48.0, 49.0, 49.9, 50.0 + seconds - DELAY, 50.1 + seconds)] == [
+        True, False, False, False, True,
+    ]  # fmt: skip
+
+
 def test_each_part_of_the_run_has_a_verdict_that_can_fail() -> None:
     options = Options(home=Path(), seed=1, cap=1, delay=DELAY, hosts=2, pages=3, fills=1, empties=1, rules=1, old=1)
     asked = [entry(60.0, urlsplit(url).path, host=urlsplit(url).hostname or "") for url in PLAN.expected]
     visited = [entry(22.0, host="b"), entry(23.0, "/2", host="b")]
-    good = Result(options, PLAN, log=[*asked, *visited], passed_on=1, emptied=[50.0])
+    good = Result(options, PLAN, log=[*asked, *visited], passed_on=1, emptied=[(49.5, 50.0)])
     good.fillings = Fillings(count=1, waited=3)
     good.stricter = [rules.Stricter(6 * DELAY, 10.0, 30.0)]
     assert report.parts(good) == {part: [] for part in report.parts(good)}
