@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# In lower case and without punctuation; the current price comes first.
+from crawler.extraction import state_nodes
+
+# As of `state_nodes.key`; the current price comes first.
 KEYS: Final = (
     "saleprice", "specialprice", "finalprice", "currentprice", "sellingprice", "discountedprice", "discountprice",
     "offerprice", "priceafterdiscount", "pricewithdiscount", "pricenow", "price", "unitprice", "prices", "priceinfo",
@@ -18,7 +20,6 @@ MOST: Final = 5_000  # stems that are none, before the script is read to know it
 
 _BEFORE = re.compile(r"[\w-]*+\Z")
 _BEHIND = re.compile(rf"([\w-]{{0,{LONGEST}}}+)\\{{0,4}}+[\"']?+\s{{0,9}}+:")
-_PUNCTUATION = re.compile(r"[\W_]+")
 _KNOWN: Final = frozenset(KEYS)
 
 
@@ -40,8 +41,7 @@ def _has_key(code: str, stem: str) -> bool:
         behind = _BEHIND.match(code, end)
         if behind is not None:
             before = _BEFORE.search(code, max(0, place - LONGEST), place)
-            key = f"{before[0] if before else ''}{stem}{behind[1]}"
-            if _PUNCTUATION.sub("", key).lower() in _KNOWN:
+            if state_nodes.key(f"{before[0] if before else ''}{stem}{behind[1]}") in _KNOWN:
                 return True
         place = code.find(stem, end)
     return True

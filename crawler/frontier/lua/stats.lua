@@ -8,18 +8,13 @@
 -- O(generations + streams * log hosts).
 -- include: clock damage state
 local AT_ONCE = 100
-local function count_of(raw)
-  local count = tonumber(string.match(raw or '', '^-?%d+$'))
-  return count and math.abs(count) < 1e15 and count or 0
-end
-
 local names, generations, streams, known, rest = ARGV, {}, {}, {}, {}
 local uncounted = 0
 if #names == 0 then
   names, uncounted = generation_names(), state.backlog
   for _, name in ipairs(names) do
     local row = call('HMGET', T .. ':gen:' .. name, 'queued', 'delayed')
-    uncounted = uncounted - count_of(row[1]) - count_of(row[2])
+    uncounted = uncounted - (whole_number(row[1]) or 0) - (whole_number(row[2]) or 0)
   end
 end
 for i = AT_ONCE + 1, #names do rest[i - AT_ONCE] = names[i] end

@@ -26,8 +26,8 @@ for i = runs + 3, #ARGV, 2 do current[ARGV[i]] = ARGV[i + 1] end
 local function number(key, field)
   local raw = call('HGET', key, field)
   if not raw then return 0 end
-  local value = tonumber(string.match(raw, '^-?%d+$'))
-  if value and math.abs(value) < 1e15 then return value end
+  local value = whole_number(raw)
+  if value then return value end
   set_aside(key .. ' ' .. field, raw)
   call('HDEL', key, field)
   return 0

@@ -57,6 +57,12 @@ class FrontierStats:
     cut: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
 
     @property
+    def is_pending(self) -> bool:
+        """Whether anything is queued, leased or delayed; nobody knows while counters are damaged."""
+        total = self.total
+        return bool(total.queued or total.leased or total.delayed or self.uncounted)
+
+    @property
     def total(self) -> SpiderStats:
         """The sum over all spiders."""
         return sum(self.spiders.values(), SpiderStats())
@@ -124,8 +130,7 @@ class Inspection:
         first = await self.stats(spider)
         busy = any(worker.info.get("outbox") for worker in await self.workers(SILENT_MS))
         second = await self.stats(spider)
-        idle = not (second.total.queued or second.total.leased or second.total.delayed or second.uncounted)
-        return idle and not busy and first.mark == second.mark and first.total == second.total
+        return not second.is_pending and not busy and first.mark == second.mark and first.total == second.total
 
     async def hosts(self, spider: str | None = None, top: int = 20) -> list[HostState]:
         """The hosts with most queued requests, among a random HOSTS_EXAMINED if there are more."""

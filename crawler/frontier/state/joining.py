@@ -46,10 +46,7 @@ async def join(
     its crawl and finds nothing to do.
     """
     seen_in = await Generations(shards).current(spider) if only_after is None else only_after
-    stats = await inspection.stats(spider)
-    total = stats.total
-    pending = total.queued or total.leased or total.delayed or stats.uncounted
-    state = "under way" if pending else "over"
+    state = "under way" if (await inspection.stats(spider)).is_pending else "over"
     mine = pack(dict(sorted(arguments.items())))
     generation, opened, theirs = await shards.run(
         "join", 0, spider, worker, SILENT_MS, "endless" if endless else state, seen_in, mine

@@ -12,6 +12,12 @@ local function set_aside(name, value)
   end
 end
 
+-- What a counter holds; nil if that is no plausible whole number.
+local function whole_number(raw)
+  local value = tonumber(string.match(raw or '', '^-?%d+$'))
+  return value and math.abs(value) < 1e15 and value or nil
+end
+
 -- The names in T:gens, read from the counters themselves, where it was lost. Reads the names of all keys of the server.
 local function lost_generations()
   local prefix, names, cursor = T .. ':gen:', {}, '0'
