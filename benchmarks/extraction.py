@@ -36,16 +36,15 @@ def main() -> None:
     parser.add_argument("--errors", action="store_true", help="list every wrong or missed value")
     parser.add_argument("--shown-only", action="store_true", help="remove the structured data of the pages first")
     options = parser.parse_args()
-    console = Console()
-    console.print(extraction_cost.table())
-    if options.folder is None:
-        return
     try:
-        pages = scoring.load(options.folder)
+        pages = scoring.load(options.folder) if options.folder is not None else None
     except (OSError, ValueError) as error:
         parser.error(f"{options.folder} is no folder of saved pages (truth.json and html/): {error}")
-    console.print(extraction_parse.table(pages))
-    run(pages, console, errors=options.errors, shown_only=options.shown_only)
+    console = Console()
+    console.print(extraction_cost.table())
+    if pages is not None:
+        console.print(extraction_parse.table(pages))
+        run(pages, console, errors=options.errors, shown_only=options.shown_only)
 
 
 def run(pages: Sequence[scoring.Page], console: Console, *, errors: bool = False, shown_only: bool = False) -> None:
