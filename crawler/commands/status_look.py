@@ -53,6 +53,8 @@ class Snapshot:
     runs: Sequence[Run] = ()  # unfinished ones, newest first, and the last few finished ones
     oldest_ms: float = 0  # how long the oldest request that may be sent has waited for a worker
     now_ms: int = 0  # the frontier's time
+    uncounted: int = 0  # requests that damaged counters miss, or count too many; of all spiders
+    set_aside: Sequence[str] = ()  # damaged values, by key: see Inspection.set_aside
 
     @property
     def pending(self) -> int:
@@ -110,6 +112,8 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         runs=_shown(await frontier.runs.find(spider, limit=MOST_RUNS)),
         oldest_ms=(await eligible(frontier.shards)).late_ms,
         now_ms=stats.now_ms,
+        uncounted=stats.uncounted,
+        set_aside=await frontier.inspection.set_aside(),
     )
 
 

@@ -21,6 +21,7 @@ from crawler.policy.tiers import TIERS
 COLUMNS: Final = ("queued", "leased", "delayed", "dead", "done", "seen")
 MOST_HOSTS: Final = 5  # per list, so that all fits a screen; --json has more
 MOST_WAITING: Final = 5
+MOST_DAMAGED: Final = 2
 LATE_MS: Final = 10_000
 
 
@@ -45,7 +46,9 @@ def render(seen: Snapshot) -> Group:
 
 
 def verdict(seen: Snapshot) -> str:
-    """One line: finished, or speed and remaining time, or that it has stopped."""
+    """One line: finished, or speed and remaining time, or that it has stopped, or that nobody knows."""
+    if seen.uncounted and not seen.pending:
+        return "Unknown whether it is finished: counters in Redis were damaged, see below."
     if not seen.spiders:
         return "Nothing has been pushed yet." + ("" if seen.workers else " No worker is running.")
     if not seen.pending:
@@ -96,6 +99,23 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
     if sized := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
         yield f"Redis memory: {', '.join(sized)}."
     yield from _room(seen)
+    yield from _damage(seen)
+
+
+def _damage(seen: Snapshot) -> Iterator[str]:
+    if seen.uncounted:
+        when = "within a minute" if seen.workers else "as soon as one runs"
+        yield (
+            f"Damaged counters in Redis are off by {seen.uncounted:,} requests; workers count them again {when}, "
+            "delayed ones once they are due."
+        )
+    if seen.set_aside:
+        names = ", ".join(map(escape, seen.set_aside[:MOST_DAMAGED]))
+        more = ", ..." if len(seen.set_aside) > MOST_DAMAGED else ""
+        yield (
+            f"Damaged values in Redis, set aside so far: {len(seen.set_aside):,} ({names}{more}). "
+            'What is left to do: docs/operations.md, "Damaged data".'
+        )
 
 
 def _room(seen: Snapshot) -> Iterator[str]:

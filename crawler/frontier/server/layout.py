@@ -23,7 +23,7 @@ async def check(shards: Shards) -> None:
     judged by whether a few hosts of each shard belong there. If nothing was ever pushed the number may change.
     """
     key = shards.key(0, "shards")
-    found = _number(await shards.client.get(key))
+    found = _number(raw := await shards.client.get(key))
     if found == shards.count:
         return
     if found is not None and await _any_work(shards, max(found, shards.count)):
@@ -31,6 +31,8 @@ async def check(shards: Shards) -> None:
     if found is None and await _misplaced(shards):
         raise _refused(shards, "the number its data was written with")
     try:
+        if raw and found is None:
+            await shards.client.hsetnx(shards.key(0, "damaged"), key, raw)
         await shards.client.set(key, shards.count)
     except FrontierError as error:
         if not isinstance(error.__cause__, NoPermissionError | OutOfMemoryError | ReadOnlyError):

@@ -121,6 +121,12 @@ class Inspection:
         keys = [self._shards.key(shard, "delayed:room") for shard in range(self._shards.count)]
         return sum([await self._shards.client.zcard(key) for key in keys])
 
+    async def set_aside(self) -> list[str]:
+        """The damaged values of all shards that were set aside, as `<key> <field>`: at most 1,000 of each shard."""
+        keys = [self._shards.key(shard, "damaged") for shard in range(self._shards.count)]
+        names = [name for key in keys for name in await self._shards.client.hkeys(key)]
+        return sorted(name.decode(errors="backslashreplace") for name in names)
+
     async def empty(self, spider: str | None = None) -> bool:
         """Whether nothing is queued, leased or delayed, nor in a live worker's outbox: needs two equal passes. Nobody
         knows while counters are damaged, of whatever spider.

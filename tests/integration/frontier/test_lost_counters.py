@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from crawler.commands.status_look import look
+from crawler.commands.status_view import verdict
+from crawler.frontier.server.layout import check
 from crawler.frontier.state.joining import join
 from tests.integration.frontier.making import Timed, handles, message, timed
 
@@ -103,3 +106,34 @@ async def test_names_are_found_whatever_the_prefix(redis_client: Any) -> None:
     batch = await frontier.lease(["s:browser"], 1, worker="w")
     await frontier.ack(handles(batch.leases))
     assert set((await frontier.inspection.stats()).generations) == {("s", "7")}
+
+
+@pytest.mark.one_server("the first shard has it all")
+@pytest.mark.parametrize("kind", list(HARMS))
+async def test_status_tells_damaged_counters_from_a_finished_crawl(redis_client: Any, kind: str) -> None:
+    world = await harmed(redis_client, kind)
+    before = verdict(await look(world.frontier, "s"))
+    assert "Finished" not in before
+    assert "Nothing has been pushed" not in before
+    if not (await world.frontier.inspection.stats("s")).is_pending:
+        assert before.startswith("Unknown whether it is finished")
+    await world.frontier.generations.tidy()
+    counted = await look(world.frontier, "s")
+    assert counted.pending + counted.uncounted == 6, "a delayed one is counted once it is due"
+
+
+@pytest.mark.one_server("the first shard has it all")
+async def test_status_names_what_was_set_aside(redis_client: Any) -> None:
+    world = await harmed(redis_client, "counters, another type")
+    await world.frontier.generations.tidy()
+    key = world.frontier.shards.key(0, "gen:s:0")
+    assert (await look(world.frontier, "s")).set_aside == [key]
+
+
+async def test_a_number_of_shards_that_is_none_is_named(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    shards = world.frontier.shards
+    await redis_client.set(shards.key(0, "shards"), b"-1e9")
+    await check(shards)
+    assert (await look(world.frontier, None)).set_aside == [shards.key(0, "shards")]
+    assert int(await redis_client.get(shards.key(0, "shards"))) == shards.count

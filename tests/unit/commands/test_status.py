@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,9 +59,14 @@ def _snapshot() -> Snapshot:
     )
 
 
-def _printed(width: int) -> str:
+def _shown(seen: Snapshot) -> str:
+    """Of a wide terminal, on one line."""
+    return " ".join(_printed(400, seen).split())
+
+
+def _printed(width: int, seen: Snapshot | None = None) -> str:
     console = Console(width=width, file=io.StringIO())
-    console.print(render(_snapshot()))
+    console.print(render(seen or _snapshot()))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -157,3 +163,25 @@ def test_a_wait_of_a_day_is_told_in_hours() -> None:
     console = Console(width=80, file=io.StringIO(), record=True)
     console.print(render(Snapshot({"s": SpiderStats(delayed=1)}, {}, {}, 0, 1, 0, [], waiting, [], [], None, None)))
     assert "next try in 24 h: delayed" in console.export_text()
+
+
+def test_damaged_counters_are_not_taken_for_a_finished_crawl() -> None:
+    damaged = replace(_snapshot(), spiders={}, workers=[], uncounted=1_234)
+
+    assert verdict(damaged) == "Unknown whether it is finished: counters in Redis were damaged, see below."
+    assert (
+        "off by 1,234 requests; workers count them again as soon as one runs, delayed ones once they are due."
+        in _shown(damaged)
+    )
+    assert "workers count them again within a minute, " in _shown(replace(_snapshot(), uncounted=5))
+
+
+def test_what_was_set_aside_is_named_with_where_to_read_on() -> None:
+    shown = _shown(replace(_snapshot(), set_aside=["{shoal:0}:gens", "{shoal:0}:pace a", "{shoal:0}:state"]))
+
+    assert "set aside so far: 3 ({shoal:0}:gens, {shoal:0}:pace a, ...)." in shown
+    assert 'docs/operations.md, "Damaged data"' in shown
+
+
+def test_nothing_is_said_of_damage_where_there_is_none() -> None:
+    assert "amaged" not in _printed(160)
