@@ -27,6 +27,7 @@ from crawler.lookups import LookupThreads
 from crawler.policy.addresses import Address, AddressPolicy, literal
 
 MOST_THREADS: Final = 1_000
+MOST_ADDRESSES: Final = 32  # of a name; an answer may have four thousand, and a zone any number of names
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +145,13 @@ class Resolver:
             raise CannotResolveHostError(f"{host}: {error}") from error
         if not found:
             raise CannotResolveHostError(f"{host} has no address")
-        return found
+        return found if len(found) <= MOST_ADDRESSES else self._few(found)
+
+    def _few(self, found: list[Address]) -> list[Address]:
+        """The first addresses that may be dialled, and one of those that may not: `check` refuses the name for it."""
+        refused = [address for address in found if self._policy.refusal(address) is not None]
+        allowed = [address for address in found if address not in set(refused)]
+        return allowed[:MOST_ADDRESSES] + refused[:1]
 
     def _answered(self, host: str, done: asyncio.Future[list[Address]]) -> None:
         del self._asked[host]

@@ -58,14 +58,17 @@ class ScopeRules:
         domains: Rules,
         today: Callable[[], date] | None = None,
         own: Mapping[str, Any] | None = None,
+        shared: Memo[Judged] | None = None,
     ) -> None:
-        """*common*: from settings and spider, as returned by `read_scope`; *own*: the run's."""
+        """*common*: from settings and spider, as returned by `read_scope`; *own*: the run's. The rules of all runs
+        remember links in one memory, *shared*, as there may be any number of runs."""
         self._common = dict(common)
         self._own = dict(own or {})
         self._domains = domains
         self._today = today or _today
         self._scopes: dict[int, Scope] = {}  # by the domain's rules, which live as long as this object
-        self._links = Memo(self._judge, REMEMBERED, LONGEST)
+        self._links = Memo(self.judge_alone, REMEMBERED, LONGEST)
+        self._shared = shared
         scopes = [self._of_site(site) for site in (domains.default, *domains.by_host.values())]
         self._limited = any(scope.pages or scope.pages_per_host for scope in scopes)
         self.excludes = any(scope.exclude for scope in scopes)  # whether `pushed` refuses anything
@@ -80,12 +83,12 @@ class ScopeRules:
 
     def link(self, url: str, page: str, depth: int, scope: Scope | None = None) -> Judged:
         """Judges a link on *page*, whose scope may be passed, at the given depth from a pushed page."""
-        judged = self._links[url]
+        judged = self._links[url] if self._shared is None else self._shared[url, self]
         return judged if judged.rule else _placed(judged, page, depth, scope or self.of(page))
 
     def named(self, url: str, sitemap: str, scope: Scope) -> Judged:
         """Judges a page that a sitemap names, with the sitemap's scope: each comes once, so that nothing is cached."""
-        judged = self._judge(url)
+        judged = self.judge_alone(url)
         return judged if judged.rule else _placed(judged, sitemap, 0, scope)
 
     def trapped_alone(self, page: str) -> str:
@@ -122,7 +125,7 @@ class ScopeRules:
         values = {**self._common, **site.scope, **self._own}
         return Scope(**values | {"nofollow": bool(values.get("nofollow")) and site.obey_nofollow})
 
-    def _judge(self, url: str) -> Judged:
+    def judge_alone(self, url: str) -> Judged:
         """The verdict that depends on the URL alone."""
         try:
             site = self._domains.for_url(url)
@@ -136,6 +139,11 @@ class ScopeRules:
         except ValueError:
             return Judged(url, "")
         return Judged(url, _cut(url, site, scope) or (trap(url, traps, self._today()) if traps else ""))
+
+
+def shared_links() -> Memo[Judged]:
+    """The memory of the rules of several runs."""
+    return Memo(lambda asked: asked[1].judge_alone(asked[0]), REMEMBERED, LONGEST)
 
 
 def read_scope(raw: Any, where: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from scrapy import Request
 from scrapy.utils.datatypes import LocalCache
 
+from crawler import caches
 from crawler.errors import ConfigError
 from crawler.frontier.state.proxy_health import ProxyHealth
 from crawler.meta import PROXY_TRIED, pooled
@@ -88,7 +89,7 @@ class Chooser:
 
     def leave_session(self, attempt: Attempt) -> None:
         """The session's proxy failed: it continues under another id."""
-        self._salts[attempt.pool.name, attempt.needs.session] = attempt.needs.salt + 1
+        self._salts[attempt.pool.name, caches.key(attempt.needs.session)] = attempt.needs.salt + 1
 
     def _needs(self, request: Request, pool: ProxyPool) -> ProxyNeeds:
         rule = self._rules.domains.for_url(request.url)
@@ -98,4 +99,4 @@ class Chooser:
             return needs
         own = request.meta.get("session", "") if rule.proxy_session == "session" else ""
         session = f"{self._rules.of(request).group}/{own}"
-        return replace(needs, session=session, salt=self._salts.get((pool.name, session), 0))
+        return replace(needs, session=session, salt=self._salts.get((pool.name, caches.key(session)), 0))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
@@ -14,10 +16,11 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.policy.budgets import Budget
 from crawler.policy.domains import Rules
-from crawler.policy.scope import ScopeRules, read_scope
+from crawler.policy.scope import ScopeRules, read_scope, shared_links
 from crawler.routing.budgeting import checked
 
-MOST_RUNS: Final = 100  # runs whose scopes are remembered
+FEWEST_RUNS: Final = 1_000  # whose scopes are remembered
+PER_SLOT: Final = 4  # such runs, so that no page in work belongs to one that is forgotten
 
 logger = logging.getLogger(__name__)
 
@@ -32,12 +35,18 @@ class Scopes:
         self._common = read_scope(config.mapping(settings, "SCOPE"), "SCOPE") | own
         self._domains = domains
         self.usual = ScopeRules(self._common, domains)
-        self._runs: dict[str, ScopeRules] = {}  # by generation
+        self._most_runs = max(FEWEST_RUNS, PER_SLOT * settings.getint("CONCURRENT_REQUESTS"))
+        self._runs: OrderedDict[str, ScopeRules] = OrderedDict()  # by generation, those leased last at the end
+        self._given: WeakValueDictionary[str, ScopeRules] = WeakValueDictionary()  # by what runs were given
+        self._links = shared_links()
         self._unsure: set[str] = set()  # of these: to be asked for again
         self.budgeted = False  # whether a run has its own budget
 
     def knows(self, generation: str) -> bool:
-        """Whether `learn` has seen that run, since the last `forget`."""
+        """Whether `learn` has seen that run, since the last `forget`. Its pages are about to be in work: it is among
+        the last to be dropped."""
+        if generation in self._runs:
+            self._runs.move_to_end(generation)
         return generation in self._runs and generation not in self._unsure
 
     def forget(self) -> None:
@@ -51,10 +60,10 @@ class Scopes:
     def learn(self, generation: str, given: str) -> None:
         """Note the scope that a run was *given*, "" for none; an invalid one is ignored, which is logged."""
         self._unsure.discard(generation)
-        if generation not in self._runs and len(self._runs) >= MOST_RUNS:
-            del self._runs[next(iter(self._runs))]
+        if generation not in self._runs and len(self._runs) >= self._most_runs:
+            self._runs.popitem(last=False)
         try:
-            self._runs[generation] = self.given(given) if given else self.usual
+            self._runs[generation] = self._shared(given) if given else self.usual
             self.budgeted = self.budgeted or self.budget_of(given) is not None
         except ConfigError as error:
             logger.error("Ignored the invalid scope of the run with generation %s: %s", generation, error)
@@ -77,7 +86,12 @@ class Scopes:
         if isinstance(table, dict):
             table.pop("budget", None)
         own = read_scope(table, "--scope")
-        return ScopeRules(self._common, self._domains, own=own)
+        return ScopeRules(self._common, self._domains, own=own, shared=self._links)
+
+    def _shared(self, given: str) -> ScopeRules:
+        if (rules := self._given.get(given)) is None:
+            rules = self._given[given] = self.given(given)
+        return rules
 
 
 def _table(raw: Any, where: str) -> Any:

@@ -20,8 +20,10 @@ from scrapy.http.cookies import CookieJar
 from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.frontier.state.cookie_jars import CookieJars
+from crawler.middlewares.downloader.jar_room import JarRoom
 from crawler.policy.cookies import Records, changes, cookie_of, records
 from crawler.routing.host_rules import HostRules
+from crawler.urls import group
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 
@@ -58,6 +60,7 @@ class SessionsMiddleware(CookiesMiddleware):
         self._scrapys = crawler.settings.getbool("COOKIES_ENABLED")
         self._uses: WeakKeyDictionary[Request, JarUse] = WeakKeyDictionary()
         self._set: WeakKeyDictionary[CookieJar, Counter[str]] = WeakKeyDictionary()  # since they were counted
+        self._room = JarRoom(self.jars)
         self._sessions: CookieJars
 
     @classmethod
@@ -138,8 +141,10 @@ class SessionsMiddleware(CookiesMiddleware):
         return use
 
     def _process_cookies(self, cookies: Iterable[Cookie], *, jar: CookieJar, request: Request) -> None:
-        """As Scrapy's; a site that sets new ones with each page does not fill the memory and its own requests."""
+        """As Scrapy's; a site that sets new ones with each page does not fill the memory and its own requests, nor do
+        any number of sites."""
         cookies = list(cookies)
+        self._make_room(cookies, jar, request)
         super()._process_cookies(cookies, jar=jar, request=request)
         counted = self._set.setdefault(jar, Counter())
         for cookie in cookies:
@@ -147,6 +152,12 @@ class SessionsMiddleware(CookiesMiddleware):
             if counted[cookie.domain] > SLACK:
                 del counted[cookie.domain]
                 self._drop_oldest(jar, cookie.domain)
+
+    def _make_room(self, cookies: list[Cookie], jar: CookieJar, request: Request) -> None:
+        name = request.meta.get("cookiejar")
+        if self.jars.get(name) is jar and (dropped := self._room.use(name, group(request.url), cookies)):
+            self.crawler.stats.inc_value(names.COOKIES_REFUSED, dropped)
+            logger.warning("Dropped %d cookies of the sites used longest ago: all jars together were full", dropped)
 
     def _drop_oldest(self, jar: CookieJar, domain: str) -> None:
         surplus = [each for each in jar if each.domain == domain][:-MOST]

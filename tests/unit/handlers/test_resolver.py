@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import subprocess
 import sys
@@ -83,6 +84,18 @@ async def test_what_cannot_be_resolved_says_which_host(resolver: Resolver, host:
     with pytest.raises(CannotResolveHostError) as raised:
         await resolver.resolve(host)
     assert host.strip("[]")[:20] in str(raised.value)
+
+
+async def test_of_a_name_with_thousands_of_addresses_a_few_are_kept(names: Names, resolver: Resolver) -> None:
+    """An answer may have 64 KB, and a zone may answer so for any name."""
+    many = [str(ip_address("93.184.0.0") + number) for number in range(4_000)]
+    names.answers["many.example"] = [*many, "10.0.0.5"]
+    assert await resolver.resolve("many.example") == many[:32]
+    with pytest.raises(AddressRefusedError, match=re.escape("10.0.0.5")):  # the last one is not overlooked
+        await resolver.check("many.example", resolving=True)
+    assert sum(len(addresses) for _, addresses in resolver._known.values()) == 33
+    names.answers["late.example"] = [*(f"10.0.{number}.1" for number in range(200)), many[0]]
+    assert await resolver.resolve("late.example") == many[:1]
 
 
 async def test_a_silent_name_server_is_not_waited_for(names: Names) -> None:

@@ -101,6 +101,14 @@ async def credentials(chooser: Chooser, **meta: Any) -> str:
     return chooser.credentials(attempt)[0]
 
 
+async def test_long_names_of_sessions_leave_nothing_behind(chooser: Chooser) -> None:
+    long = "x" * 100_000
+    first = await credentials(chooser, session=long)
+    await credentials(chooser, session=long, fails=True)
+    assert await credentials(chooser, session=long) != first
+    assert sum(len(session) for _, session in chooser._salts) < 1_000
+
+
 async def test_a_session_keeps_its_user_name_until_its_proxy_fails(chooser: Chooser) -> None:
     first = await credentials(chooser, session="a")
     assert first.endswith("-de")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -80,13 +81,38 @@ def test_a_bad_one_of_a_run_is_named_and_left_out_where_it_is_stored(
     assert RUN in caplog.text
 
 
-def test_only_so_many_runs_are_remembered() -> None:
+def test_only_so_many_runs_are_remembered_and_those_with_pages_in_work_are() -> None:
+    made = scopes(CONCURRENT_REQUESTS=32)
+    made.learn(RUN, '{"depth": 1}')
+    for number in range(1, 1_500):
+        made.learn(str(int(RUN) + number), '{"depth": 2}')
+        assert made.knows(RUN), "each batch has pages of it"
+    assert made.of(RUN).of("http://b.example/").depth == 1
+    assert not made.knows(str(int(RUN) + 1))
+    assert made.knows(str(int(RUN) + 1_499))
+
+
+def test_as_many_runs_as_a_worker_may_have_pages_of_are_remembered() -> None:
+    made = scopes(CONCURRENT_REQUESTS=1_000)
+    for number in range(3_000):
+        made.learn(str(int(RUN) + number), f'{{"depth": {number % 7}}}')
+    assert made.knows(RUN)
+
+
+def test_what_is_remembered_of_the_links_of_runs_does_not_grow_with_the_runs() -> None:
+    """100 runs with scopes of their own once kept 16,384 links each."""
     made = scopes()
-    for number in range(250):
-        made.learn(str(20261122000001 + number), '{"depth": 1}')
-    assert made.knows("20261122000250")
-    assert made.knows("20261122000240"), "the oldest ones are forgotten"
-    assert not made.knows(RUN)
+    tracemalloc.start()
+    try:
+        for number in range(30):
+            made.learn(RUN[:-2] + f"{number:02d}", f'{{"depth": {number + 2}}}')
+            rules = made.of(RUN[:-2] + f"{number:02d}")
+            for link in range(2_000):
+                rules.link(f"https://shop.example/{number}/{link}/{'x' * 400}", "https://shop.example/", 1)
+        grown = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert grown < 20_000_000
 
 
 def test_a_run_whose_number_may_be_anothers_is_asked_for_again_and_scoped_until_then() -> None:

@@ -21,6 +21,7 @@ from tldextract.cache import DiskCache
 from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.middlewares.downloader.cookies import MOST, SLACK, JarUse, SessionsMiddleware
+from crawler.middlewares.downloader.jar_room import JarRoom
 from tests.shipped import shipped
 
 
@@ -59,10 +60,7 @@ def test_what_a_visit_believes_of_redis_is_forgotten_when_that_lost_data() -> No
 
 
 async def test_a_site_that_sets_new_cookies_with_each_page_keeps_the_last_of_them() -> None:
-    middleware = built(COOKIES_ENABLED=True)
-    assert isinstance(middleware, SessionsMiddleware)
-    middleware.crawler.stats = stats = MemoryStatsCollector(get_crawler())
-    middleware._rules = SimpleNamespace(domains=SimpleNamespace(for_url=lambda _: SimpleNamespace(cookies="")))  # type: ignore[assignment]
+    middleware = scrapys()
     for page in range(20):
         request = Request(f"http://a.example/{page}")
         await middleware.process_request(request)
@@ -71,7 +69,59 @@ async def test_a_site_that_sets_new_cookies_with_each_page_keeps_the_last_of_the
     kept = [cookie.name for cookie in middleware.jars[None]]
     assert MOST <= len(kept) <= MOST + SLACK
     assert kept[-1] == "c19-99"
-    assert stats.get_value(names.COOKIES_REFUSED) == 2_000 - len(kept)
+    assert middleware.crawler.stats is not None
+    assert middleware.crawler.stats.get_value(names.COOKIES_REFUSED) == 2_000 - len(kept)
+
+
+def scrapys() -> SessionsMiddleware:
+    """Where no domain shares its cookies."""
+    middleware = built(COOKIES_ENABLED=True)
+    assert isinstance(middleware, SessionsMiddleware)
+    middleware.crawler.stats = MemoryStatsCollector(get_crawler())
+    middleware._rules = SimpleNamespace(domains=SimpleNamespace(for_url=lambda _: SimpleNamespace(cookies="")))  # type: ignore[assignment]
+    return middleware
+
+
+async def visit(middleware: SessionsMiddleware, url: str, *cookies: str, jar: Any = None) -> bytes | None:
+    """The cookies sent; the site sets *cookies*."""
+    request = Request(url, meta={} if jar is None else {"cookiejar": jar})
+    await middleware.process_request(request)
+    await middleware.process_response(request, Response(url, headers={"Set-Cookie": list(cookies)}))
+    return request.headers.get("Cookie")
+
+
+async def test_any_number_of_sites_keep_as_many_cookies_as_fit_those_used_last() -> None:
+    middleware = scrapys()
+    middleware._room = JarRoom(middleware.jars, most=1_000_000)
+    await visit(middleware, "http://login.com/", "sid=1; Domain=login.com")
+    for site in range(2_000):
+        await visit(middleware, f"http://site-{site}.com/", f"a={'x' * 2_000}", f"b={'y' * 2_000}")
+        if site % 10 == 0:
+            assert await visit(middleware, "http://www.login.com/") == b"sid=1"
+    kept = list(middleware.jars[None])
+    assert 50 < len(kept) < 500
+    assert await visit(middleware, "http://site-1999.com/")
+    assert await visit(middleware, "http://site-0.com/") is None
+    assert middleware.crawler.stats is not None
+    assert middleware.crawler.stats.get_value(names.COOKIES_REFUSED) == 4_001 - len(kept)
+
+
+async def test_any_number_of_jars_are_not_all_kept() -> None:
+    middleware = scrapys()
+    middleware._room = JarRoom(middleware.jars, most=1_000_000)
+    for number in range(2_000):
+        await visit(middleware, "http://shop.example/", *([f"n={number}"] if number % 2 else []), jar=number)
+    assert len(middleware.jars) < 300
+    assert await visit(middleware, "http://shop.example/", jar=1_999) == b"n=1999"
+
+
+async def test_a_cookie_that_is_set_again_and_again_takes_the_room_of_one() -> None:
+    middleware = scrapys()
+    middleware._room = JarRoom(middleware.jars, most=100_000)
+    await visit(middleware, "http://first.example/", "a=1")
+    for number in range(200):
+        await visit(middleware, "http://shop.example/", f"n={number}{'x' * 1_000}")
+    assert await visit(middleware, "http://first.example/") == b"a=1"
 
 
 async def test_public_suffixes_are_known_without_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
