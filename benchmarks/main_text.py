@@ -25,9 +25,9 @@ from rich.table import Table
 
 from benchmarks import main_text_fit
 from crawler.extraction import Document, extract_page
-from crawler.extraction.main_text import Weights, main_passages
-from crawler.extraction.page import kind_and_passages
-from crawler.extraction.passages import WORD
+from crawler.extraction.content.main_text import Weights, main_passages
+from crawler.extraction.content.page import kind_and_passages
+from crawler.extraction.content.passages import WORD
 
 Reader = Callable[["Page"], str]
 FOLDS: Final = 5

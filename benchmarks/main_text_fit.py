@@ -1,4 +1,4 @@
-"""Learns the weights of crawler/extraction/main_text.py from labelled pages: a logistic regression, in plain Python."""
+"""Learns the weights of extraction/content/main_text.py from labelled pages: a logistic regression, in plain Python."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 import tldextract
 
-import crawler.extraction
+import crawler.extraction.content
 from crawler.extraction import Document
-from crawler.extraction.main_text import SIGNS, signs_of
-from crawler.extraction.page import kind_and_passages
-from crawler.extraction.passages import WORD, Passage
+from crawler.extraction.content.main_text import SIGNS, signs_of
+from crawler.extraction.content.page import kind_and_passages
+from crawler.extraction.content.passages import WORD, Passage
 
 ROUNDS: Final = 12  # at most
 ENOUGH: Final = 0.01  # a step that moves no weight farther is the last
@@ -121,7 +121,7 @@ def _solved(curve: list[list[float]], slope: list[float]) -> list[float]:
 
 def write(pages: Sequence[Examples]) -> None:
     """Put the weights of *pages* into reading.toml."""
-    path = Path(crawler.extraction.__file__).with_name("reading.toml")
+    path = Path(crawler.extraction.content.__file__).with_name("reading.toml")
     kept = re.split(r"(?m)^\[weights\]$", path.read_text(encoding="utf-8"))[0]
     lines = "".join(f'"{sign}" = {weight:.3f}\n' for sign, weight in fit(pages).items())
     path.write_text(f"{kept}[weights]\n{lines}", encoding="utf-8")

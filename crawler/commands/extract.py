@@ -20,7 +20,7 @@ from crawler import urls
 from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import MessageError
 from crawler.extraction import Document, Feed, extract_page, extract_product, is_feed, missing_required
-from crawler.extraction.opengraph import metas
+from crawler.extraction.structured.opengraph import metas
 from crawler.items import Item, PageItem, ProductItem
 from crawler.policy.domains import FIELDS, Rules, load_rules
 

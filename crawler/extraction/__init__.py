@@ -10,11 +10,11 @@
 `rules` are a domain's, from `crawler.policy.domains.load_rules(path).for_url(url)`.
 """
 
-from crawler.extraction.document import Document
-from crawler.extraction.feeds import Feed, is_feed
+from crawler.extraction.content.page import extract_page
 from crawler.extraction.links import Links, links
-from crawler.extraction.page import extract_page
-from crawler.extraction.product import extract_product
-from crawler.extraction.rules import missing_required
+from crawler.extraction.product.feeds import Feed, is_feed
+from crawler.extraction.product.product import extract_product
+from crawler.extraction.product.rules import missing_required
+from crawler.extraction.tree.document import Document
 
 __all__ = ["Document", "Feed", "Links", "extract_page", "extract_product", "is_feed", "links", "missing_required"]

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 from selectolax.lexbor import LexborNode
 
 from crawler.entities import unescape
-from crawler.extraction.document import Document
-from crawler.extraction.source import COMMENT, RAW
+from crawler.extraction.source.source import COMMENT, RAW
+from crawler.extraction.tree.document import Document
 
 Anchor: TypeAlias = tuple[str | None, str]  # href, rel
 

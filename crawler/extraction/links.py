@@ -9,10 +9,10 @@ from itertools import islice, pairwise
 from typing import Final
 
 from crawler.caches import cached
-from crawler.extraction import opengraph
 from crawler.extraction.anchors import Anchor, anchors, of_elements
-from crawler.extraction.document import BESIDE, DOUBLE, NO_PAGES, Document
-from crawler.extraction.names import word_set
+from crawler.extraction.structured import opengraph
+from crawler.extraction.tree.document import BESIDE, DOUBLE, NO_PAGES, Document
+from crawler.extraction.tree.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
 from crawler.policy.patterns import Pattern

@@ -18,7 +18,7 @@ from scrapy.http import Response
 from crawler import urls
 from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
-from crawler.extraction.unpacking import DamagedError, TooLongError, unpacked
+from crawler.extraction.source.unpacking import DamagedError, TooLongError, unpacked
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier, Row
 from crawler.frontier.messages import PushOutcome

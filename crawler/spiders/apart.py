@@ -1,6 +1,6 @@
 """Reads doubtful pages in a limited child process: the last line of defence against hostile pages.
 
-`extraction.tame` cannot know every way to hurt a parser. So a page that it had to change, or that is very large, is
+`tame` cannot know every way to hurt a parser. So a page that it had to change, or that is very large, is
 read in a child process, which the system ends when it takes too much, and not on the event loop. Each worker has one
 child, started with the first such page and restarted after its death.
 """

@@ -15,7 +15,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 
 from crawler.errors import TooCostlyError
-from crawler.extraction import Document, tame
+from crawler.extraction import Document
+from crawler.extraction.source import tame
 from crawler.spiders.apart import Apart
 from crawler.spiders.reading import ReadingMixin
 from crawler.worker.access import worker_of

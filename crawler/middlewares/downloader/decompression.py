@@ -11,7 +11,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
-from crawler.extraction.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
+from crawler.extraction.source.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
 
 
 class DecompressionMiddleware(HttpCompressionMiddleware):

@@ -13,7 +13,7 @@ from scrapy.http import Response, TextResponse
 
 from crawler import stats as names
 from crawler.extraction import Document, extract_product
-from crawler.extraction.rules import missing_required
+from crawler.extraction.product.rules import missing_required
 from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
 from crawler.policy.domains import Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier

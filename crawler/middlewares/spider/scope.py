@@ -13,7 +13,7 @@ from scrapy.spidermiddlewares.depth import DepthMiddleware
 
 from crawler import stats as names
 from crawler.extraction import Document
-from crawler.extraction.opengraph import metas
+from crawler.extraction.structured.opengraph import metas
 from crawler.meta import ANY_SCOPE
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.middlewares.spider.outputs import OutputMiddleware

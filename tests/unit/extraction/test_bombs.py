@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import Document, extract_page, extract_product, links
-from crawler.extraction.tame import MAX_DEPTH, MAX_NAMES, tamed
+from crawler.extraction.source.tame import MAX_DEPTH, MAX_NAMES, tamed
 from crawler.policy import blocks, shells
 from tests.effort import cpu_seconds
 from tests.unit.extraction.bombs import BOMBS, HIDDEN
@@ -143,12 +143,12 @@ def test_an_ordinary_page_is_left_as_it_is(html: str) -> None:
 def test_names_that_hide_are_few_wherever_samples_are_taken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = HIDDEN[name](SIZE // 2).encode()
     for first in (0, 9_000, 31_000):
-        monkeypatch.setattr("crawler.extraction.tame.randrange", lambda end, first=first: first)
+        monkeypatch.setattr("crawler.extraction.source.tame.randrange", lambda end, first=first: first)
         assert len(_names_of(tamed(page))) <= 1.2 * MAX_NAMES, first
 
 
 def test_what_nests_is_found_among_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.extraction.tame.randrange", Random(1).randrange)
+    monkeypatch.setattr("crawler.extraction.source.tame.randrange", Random(1).randrange)
     page = (b"<div>" * 50 + b"<li>x<br>" * 300) * 300
     assert tamed(page).count(b"<div>") == MAX_DEPTH
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, TextResponse
 from w3lib.encoding import resolve_encoding
 
-from crawler.extraction import Document, charsets
+from crawler.extraction import Document
+from crawler.extraction.source import charsets
 from crawler.middlewares.charsets import CharsetMiddleware
 from tests.effort import cpu_seconds
 

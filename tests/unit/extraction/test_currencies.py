@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import currencies, values
-from crawler.extraction.currencies import beside, iso_code, page_country
+from crawler.extraction.words import currencies, values
+from crawler.extraction.words.currencies import beside, iso_code, page_country
 from crawler.policy.validation import CURRENCIES
 
 

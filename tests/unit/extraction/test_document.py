@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import links
-from crawler.extraction.document import Document, join
-from crawler.extraction.tame import MAX_DEPTH
+from crawler.extraction.source.tame import MAX_DEPTH
+from crawler.extraction.tree.document import Document, join
 from tests.effort import cpu_seconds
 
 URL = "https://www.shop.example.co.uk/a/page?x=1"

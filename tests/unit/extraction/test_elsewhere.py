@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import visible_stock, wording
-from crawler.extraction.document import Document
-from crawler.extraction.view import View
+from crawler.extraction.tree.document import Document
+from crawler.extraction.visible import visible_stock
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import wording
 
 ELSEWHERE = {
     "en": (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import Document, growth
-from crawler.extraction.growth import bounded
+from crawler.extraction import Document
+from crawler.extraction.source import growth
+from crawler.extraction.source.growth import bounded
 from tests.unit.extraction.bombs import GROWING
 
 SIZE = 200_000

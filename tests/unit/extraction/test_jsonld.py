@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import jsonld, source
+from crawler.extraction.source import source
+from crawler.extraction.structured import jsonld
 
 PRODUCT = '{"@type": "Product", "name": "Knife"}'
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from crawler.extraction import Document, extract_page, main_text
-from crawler.extraction.main_text import NUMBERS, Weights, main_passages, numbers_of
-from crawler.extraction.page import kind_and_passages
-from crawler.extraction.page_kind import Kind
-from crawler.extraction.passages import MAX_ELEMENTS, Box, Passage, passages
+from crawler.extraction import Document, extract_page
+from crawler.extraction.content import main_text
+from crawler.extraction.content.main_text import NUMBERS, Weights, main_passages, numbers_of
+from crawler.extraction.content.page import kind_and_passages
+from crawler.extraction.content.page_kind import Kind
+from crawler.extraction.content.passages import MAX_ELEMENTS, Box, Passage, passages
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "

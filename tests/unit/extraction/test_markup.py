@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import markup
-from crawler.extraction.document import Document
+from crawler.extraction.structured import markup
+from crawler.extraction.tree.document import Document
 
 URL = "https://shop.example.com/p"
 MICRODATA = """

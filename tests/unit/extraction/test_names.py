@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import names
+from crawler.extraction.tree import names
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction.document import Document
-from crawler.extraction.nodetext import price_text, text_of
+from crawler.extraction.tree.document import Document
+from crawler.extraction.tree.nodetext import price_text, text_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.extraction.phrases import Phrases, letters
-from crawler.extraction.wording import LANGUAGES, Lexicon
+from crawler.extraction.words.phrases import Phrases, letters
+from crawler.extraction.words.wording import LANGUAGES, Lexicon
 
 STOCK = ("out_of_stock", "discontinued", "pre_order", "back_order", "in_stock")
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from crawler.extraction import extract_product, references
+from crawler.extraction import extract_product
+from crawler.extraction.structured import references
 from crawler.items import ProductItem
 
 URL = "https://shop.example.com/p/knife"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import Document, extract_product, links, missing_required
-from crawler.extraction.draft import CORE
+from crawler.extraction.product.draft import CORE
 from crawler.items import ProductItem
 from crawler.policy.domains import parse_rules
 from crawler.policy.validation import AVAILABILITIES, CURRENCIES

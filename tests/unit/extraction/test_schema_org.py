@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import offers, schema_org
+from crawler.extraction.structured import offers, schema_org
 
 URL = "https://shop.example.com/product/knife-20451?color=red"
 JSON = st.recursive(

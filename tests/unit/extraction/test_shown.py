@@ -9,18 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import (
-    buy_buttons,
-    identifiers,
-    stated_price,
-    url_identifiers,
-    visible,
-    visible_price,
-    wording,
-)
-from crawler.extraction.document import Document
-from crawler.extraction.price_in_source import shown
-from crawler.extraction.view import View
+from crawler.extraction.product import stated_price
+from crawler.extraction.product.price_in_source import shown
+from crawler.extraction.tree.document import Document
+from crawler.extraction.visible import buy_buttons, identifiers, visible_facts, visible_price
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import url_identifiers, wording
 
 
 def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -> View:
@@ -282,8 +276,8 @@ def test_shown_digits_are_found_as_by_a_pattern(html: str, digits: str) -> None:
 @pytest.mark.parametrize("counted", ["", "<p>12 reviews</p>"])
 def test_the_first_element_that_says_a_rating_counts(counted: str) -> None:
     said = "<p class=rating>rated<p class=stars title='4.5 out of 5'><p class=rating>3 of 5"
-    assert visible.shown_rating(view(f"<h1>Knife</h1>{counted}{said}")) == ("4.5", "5")
-    assert visible.shown_rating(view(f"<h1>Knife</h1>{counted}")) is None
+    assert visible_facts.shown_rating(view(f"<h1>Knife</h1>{counted}{said}")) == ("4.5", "5")
+    assert visible_facts.shown_rating(view(f"<h1>Knife</h1>{counted}")) is None
 
 
 @pytest.mark.parametrize(

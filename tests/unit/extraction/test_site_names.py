@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import extract_product, site_names
-from crawler.extraction.document import Document
+from crawler.extraction import extract_product
+from crawler.extraction.structured import site_names
+from crawler.extraction.tree.document import Document
 
 
 def document(url: str, called: str = "") -> Document:

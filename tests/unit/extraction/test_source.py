@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from crawler.extraction import Document, source, tame
+from crawler.extraction import Document
+from crawler.extraction.source import source, tame
 
 PIECES = st.sampled_from(
     ["<script>", "</script>", "<script type='a'>", "<style>", "</style>", "<!--", "-->", "<p class=a>", "</p>", "x < y"]

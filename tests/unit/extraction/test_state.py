@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from crawler.errors import ConfigError
-from crawler.extraction import Document, extract_product, links, literal, state
+from crawler.extraction import Document, extract_product, links
+from crawler.extraction.scripts import literal, state
 from crawler.policy.domains import parse_rules
 
 URL = "https://shop.example.com/products/steel-knife"

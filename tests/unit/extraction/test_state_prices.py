@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import state, state_nodes, state_prices
-from crawler.extraction.source import Script
+from crawler.extraction.scripts import state, state_nodes, state_prices
+from crawler.extraction.source.source import Script
 
 SPELLINGS = (str, str.upper, str.capitalize, "-{}-".format)  # however a shop's system writes a key
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from crawler.extraction import Document, extract_product
-from crawler.extraction.view import View
-from crawler.extraction.visible_price import best_price, shown_prices
+from crawler.extraction.visible.view import View
+from crawler.extraction.visible.visible_price import best_price, shown_prices
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import buy_buttons, visible_stock
-from crawler.extraction.document import Document
-from crawler.extraction.view import View
+from crawler.extraction.tree.document import Document
+from crawler.extraction.visible import buy_buttons, visible_stock
+from crawler.extraction.visible.view import View
 
 
 def stock(lang: str, body: str) -> str | None:

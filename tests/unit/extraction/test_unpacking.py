@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded, _unzstd
 from scrapy.utils.gz import gunzip as scrapys_gunzip
 
-from crawler.extraction.unpacking import (
+from crawler.extraction.source.unpacking import (
     MOST_PARTS,
     DamagedError,
     ManyPartsError,

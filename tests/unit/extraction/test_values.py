@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdnum import ean
 
-from crawler.extraction import values
+from crawler.extraction.words import values
 
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text()) | st.decimals()
 

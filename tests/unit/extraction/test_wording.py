@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from crawler.extraction import labels, values, wording
+from crawler.extraction.words import labels, values, wording
 
 
 def lexicon(language: str) -> wording.Lexicon:

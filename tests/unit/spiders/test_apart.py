@@ -50,7 +50,7 @@ async def apart() -> AsyncIterator[Apart]:
 
 async def test_a_long_page_is_not_even_looked_at_here(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
     """Telling whether it is doubtful takes as long as parsing it."""
-    monkeypatch.setattr("crawler.extraction.tame.tamed", lambda page, strays=None: pytest.fail("looked at"))
+    monkeypatch.setattr("crawler.extraction.source.tame.tamed", lambda page, strays=None: pytest.fail("looked at"))
     assert apart.wants(Document(LONG, URL))
 
 

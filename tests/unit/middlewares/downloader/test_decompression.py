@@ -12,7 +12,7 @@ from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from crawler.extraction.unpacking import MOST_PARTS
+from crawler.extraction.source.unpacking import MOST_PARTS
 from crawler.middlewares.downloader.decompression import DecompressionMiddleware
 
 URL = "https://shop.example.com/"

@@ -1,0 +1,283 @@
+"""A page's metadata: title, author, date and the like. Cheap sources first, visible text last, nothing guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from selectolax.lexbor import LexborNode
+
+from crawler.entities import unescape
+from crawler.extraction.content.page_kind import Kind
+from crawler.extraction.content.passages import BITS, READING, WORD, Passage
+from crawler.extraction.structured import jsonld
+from crawler.extraction.tree.document import Document
+from crawler.extraction.tree.nodetext import text_of
+
+MAX_NODES: Final = 2_000  # of JSON-LD, examined
+MAX_TIMES: Final = 40  # <time> elements
+LONGEST_NAME: Final = 100  # characters
+BELOW_HEADING: Final = 6  # passages that may contain the date
+LONGEST_LINE: Final = 30  # words of a line searched for a date
+FIRST_YEAR: Final = 1995
+MANY_AUTHORS: Final = 10
+MANY_BYLINES: Final = 10
+
+_WORKS: Final = frozenset(
+    str.split(
+        """
+    Article NewsArticle BlogPosting TechArticle Report Recipe ScholarlyArticle DiscussionForumPosting QAPage
+    Question WebPage SocialMediaPosting LiveBlogPosting AnalysisNewsArticle OpinionNewsArticle ReviewNewsArticle
+    Review VideoObject Course Event JobPosting CreativeWork Book
+    """
+    )
+)
+_DATES: Final = str.split(
+    """
+    article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.date dcterms.created
+    dc.date.created pubdate publishdate publish_date publication_date date.published parsely-pub-date sailthru.date
+    article.published cxenseparse:recs:publishtime citation_publication_date citation_date
+    """
+)
+_AUTHORS: Final = str.split(
+    """
+    author article:author parsely-author dc.creator dcterms.creator dc.contributor sailthru.author byl
+    citation_author twitter:creator
+    """
+)
+_TITLES: Final = ("og:title", "twitter:title", "dc.title", "citation_title")
+_DETAILS: Final = {
+    "sitename": ("og:site_name", "application-name"),
+    "description": ("description", "og:description", "twitter:description", "dc.description"),
+    "image": ("og:image", "og:image:secure_url", "twitter:image"),
+    "pagetype": ("og:type",),
+    "tags": ("keywords", "article:tag", "news_keywords"),
+    "categories": ("article:section", "category"),
+}
+_SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|»]\s*")
+_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
+_IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
+_MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:de\s)?([^\W\d_]{3,10})\.?,?\s(?:de\s)?(\d{4})(?!\d)")
+_MONTH_FIRST = re.compile(r"([^\W\d_]{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)")
+_BY = re.compile(
+    r"^\W*(?:(?:written|posted|published|reviewed|edited|words?|text)\s+)?(?:by|von|par|por|di|av|door)\b\W*",
+    re.IGNORECASE,
+)
+_NO_NAME = re.compile(
+    r"https?:|www\.|@[\w-]+\.|[{}<>|\\]|^(?:admin|administrator|author|unknown|editor|null|undefined)$", re.IGNORECASE
+)
+# Selectors, each with one for what is in such an element: `.byline a` would climb the whole tree from each link.
+_BYLINES: Final = (
+    ("[itemprop~=author]", "[itemprop=name]"), ("[itemprop=author]", ""), ("a[rel~=author]", ""), (".author-name", ""),
+    (".byline__name", ""), (".post-author", ""), (".entry-author", ""), (".byline", "a"), (".author", "a"),
+    (".byline", ""), (".author", ""),
+)  # fmt: skip
+_ANY_BYLINE: Final = ", ".join(dict.fromkeys(css for css, _ in _BYLINES))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The facts; `published` is midnight UTC of the stated day."""
+
+    title: str | None
+    author: str | None
+    published: datetime | None
+    details: dict[str, Any]
+
+
+def facts(document: Document, metas: Mapping[str, str], kind: Kind, found: Sequence[Passage], today: date) -> Facts:
+    """The facts of *document*; a date after *today* is ignored."""
+    works = list(_works(document))
+    return Facts(
+        title=_title(document, metas, found),
+        author=_author(document, metas, works, kind),
+        published=_published(document, metas, works, kind, found, today),
+        details=_details(document, metas),
+    )
+
+
+def _works(document: Document) -> Iterator[dict[str, Any]]:
+    """JSON-LD objects about the page and its content: articles before web pages."""
+    nodes = list(islice(_nodes(list(jsonld.blocks(document.html, document.source.scripts))), MAX_NODES))
+    yield from (node for node in nodes if _types(node) & _WORKS and "WebPage" not in _types(node))
+    yield from (node for node in nodes if "WebPage" in _types(node))
+
+
+def _nodes(stack: list[Any]) -> Iterator[dict[str, Any]]:
+    """Objects with a type, outermost first."""
+    seen = 0
+    while seen < len(stack) < 4 * MAX_NODES:
+        value = stack[seen]
+        seen += 1
+        if isinstance(value, list):
+            stack.extend(value[:MAX_NODES])
+        elif isinstance(value, dict):
+            if "@type" in value:
+                yield value
+            stack.extend(
+                each
+                for key in ("@graph", "mainEntity", "mainEntityOfPage")
+                if isinstance(each := value.get(key), (dict, list))
+            )
+
+
+def _types(node: Mapping[str, Any]) -> set[str]:
+    types = node.get("@type")
+    return {each for each in (types if isinstance(types, list) else [types]) if isinstance(each, str)}
+
+
+def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage]) -> str | None:
+    """The heading, if <title> or og:title confirms it; else these without the site's name."""
+    node = document.first("title")
+    written = text_of(node, 1_000) if node is not None else ""
+    stated = next((" ".join(metas[name].split()) for name in _TITLES if metas.get(name)), "")
+    site = " ".join(metas.get("og:site_name", "").split())
+    known = set(WORD.findall(f"{written} {stated}".lower()))
+    headings = [each.text for each in found if each.box.tag == "h1" and len(each.text) <= 300][:5]
+    for heading in headings:
+        words = set(WORD.findall(heading.lower()))
+        if words and heading.lower() != site.lower() and 2 * len(words & known) >= len(words):
+            return heading
+    if len(headings) == 1 and len(WORD.findall(headings[0])) > 1:
+        return headings[0]
+    return _bare(stated or written, site) or _bare(written, site) or None
+
+
+def _bare(title: str, site: str) -> str:
+    """*title* without the site's name at its end or start."""
+    parts = _SEPARATOR.split(title)
+    if len(parts) < 2:
+        return title
+    if site and parts[-1].lower() == site.lower():
+        return title[: title.rfind(parts[-1])].rstrip(" |–—·•»«:/-")
+    if site and parts[0].lower() == site.lower():
+        return title[title.find(parts[0]) + len(parts[0]) :].lstrip(" |–—·•»«:/-")
+    last = max((match for match in _SEPARATOR.finditer(title)), key=lambda match: match.start())
+    return title[: last.start()] if len(title) - last.end() < last.start() else title
+
+
+def _author(document: Document, metas: Mapping[str, str], works: Sequence[dict[str, Any]], kind: Kind) -> str | None:
+    for work in works:
+        if names := _names(work.get("author") or work.get("creator")):
+            return ", ".join(names)
+    for name in _AUTHORS if kind != "forum" else ():
+        if (value := _name(metas.get(name, ""))) and not value.startswith("@"):
+            return value
+    if kind in {"product", "shop"} or document.first(_ANY_BYLINE) is None:
+        return None
+    for css, inner in _BYLINES:
+        if (node := _byline(document, css, inner)) is not None and (value := _name(text_of(node, 300))):
+            return value
+    return None
+
+
+def _byline(document: Document, css: str, inner: str) -> LexborNode | None:
+    """The first element of *css*, or the first of *inner* in one of them."""
+    if not inner:
+        return document.first(css)
+    found = (node.css_first(inner) for node in document.tree.css(css)[:MANY_BYLINES])
+    return next((node for node in found if node is not None), None)
+
+
+def _names(value: Any) -> list[str]:
+    names: list[str] = []
+    for each in (value if isinstance(value, list) else [value])[:MANY_AUTHORS]:
+        stated = each.get("name") if isinstance(each, dict) else each
+        stated = stated[0] if isinstance(stated, list) and stated else stated
+        name = _name(stated) if isinstance(stated, str) else ""
+        if name and name not in names:
+            names.append(name)
+    return names
+
+
+def _name(text: str) -> str:
+    """*text* as a name, or ""."""
+    name = _BY.sub("", " ".join(unescape(text[: 4 * LONGEST_NAME]).split())).strip(" ,;:–—-")
+    return name if 1 < len(name) <= LONGEST_NAME and len(name.split()) <= 12 and not _NO_NAME.search(name) else ""
+
+
+def _published(
+    document: Document,
+    metas: Mapping[str, str],
+    works: Sequence[dict[str, Any]],
+    kind: Kind,
+    found: Sequence[Passage],
+    today: date,
+) -> datetime | None:
+    stated = (
+        str(work[name]) for name in ("datePublished", "dateCreated", "uploadDate") for work in works if work.get(name)
+    )
+    named = (metas[name] for name in _DATES if metas.get(name))
+    marked = _times(document, "[itemprop=datePublished],[itemprop=dateCreated],time[pubdate],time.published")
+    shown = (_times(document, "time[datetime]"), iter([_of_path(document.url)]), _shown(found))
+    for source in (named, *((marked, stated) if kind == "forum" else (stated, marked)), *shown):
+        for text in source:
+            if (day := day_of(text, today)) is not None:
+                return datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return None
+
+
+def _times(document: Document, css: str) -> Iterator[str]:
+    """Times in elements' attributes or text."""
+    for node in islice(document.tree.css(css), MAX_TIMES):
+        attributes = node.attributes
+        yield attributes.get("datetime") or attributes.get("content") or text_of(node, 100)
+
+
+def _of_path(url: str) -> str:
+    match = _IN_PATH.search(urlsplit(url).path)
+    return f"{match[1]}-{match[2]}-{match[3]}" if match else ""
+
+
+def _shown(found: Sequence[Passage]) -> Iterator[str]:
+    """Short lines with a number: those whose class is about the page's data, and those below its heading."""
+    meta, below = BITS["meta"], 0
+    for each in found[:1_500]:
+        below = BELOW_HEADING if each.box.tag == "h1" else below - 1
+        if each.words <= LONGEST_LINE and (each.own & meta or below > 0) and any(map(str.isdigit, each.text[:400])):
+            yield each.text[:400]
+
+
+def day_of(text: str, today: date) -> date | None:
+    """The first date in *text*, as ISO 8601 or with a month's name; None if it is invalid."""
+    for year, month, day in _days(text[:400]):
+        try:
+            found = date(int(year), month, int(day))
+        except ValueError:
+            continue
+        if found.year >= FIRST_YEAR and found <= today:
+            return found
+    return None
+
+
+def _days(text: str) -> Iterator[tuple[str, int, str]]:
+    if match := _COMPACT.match(text):
+        yield match[1], int(match[2]), match[3]
+    for match in _ISO.finditer(text):
+        yield match[1], int(match[2]), match[3]
+    lower = text.lower()
+    for match in _DAY_FIRST.finditer(lower):
+        yield match[3], _MONTHS.get(match[2], 0), match[1]
+    for match in _MONTH_FIRST.finditer(lower):
+        yield match[3], _MONTHS.get(match[1], 0), match[2]
+
+
+def _details(document: Document, metas: Mapping[str, str]) -> dict[str, Any]:
+    details: dict[str, Any] = {}
+    for name, keys in _DETAILS.items():
+        if value := next((" ".join(metas[key].split()) for key in keys if metas.get(key)), ""):
+            details[name] = value
+    for name in ("tags", "categories"):
+        if name in details:
+            details[name] = [each.strip() for each in details[name].split(",")[:50] if each.strip()]
+    if "image" in details:
+        image = document.absolute(details.pop("image"))
+        details |= {"image": image} if image else {}
+    return details

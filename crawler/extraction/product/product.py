@@ -1,0 +1,98 @@
+"""The product that a page is about, or None.
+
+Sources in order of trust: the domain's rules, JSON-LD, microdata, RDFa, Open Graph, the visible page. If rules and
+JSON-LD give title, price, currency, availability and identifier, no tree is built: of the other sources only meta
+elements are read. Otherwise every source is read for what is missing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crawler.extraction.product import rules as domain
+from crawler.extraction.product import script_brand, state_product, stated_brand
+from crawler.extraction.product.draft import Draft
+from crawler.extraction.product.shown import Shown
+from crawler.extraction.product.stated import Structured, StructuredData
+from crawler.extraction.structured import opengraph, site_names
+from crawler.extraction.tree.document import Document
+from crawler.items import ProductItem
+from crawler.policy.domains import DomainRules
+
+NO_RULES: Final = DomainRules()
+
+
+def extract_product(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> ProductItem | None:
+    """The product of the page at *url*, or None if it is no product page. Never raises.
+
+    It is a product page if a title is found and one of these holds: a `product` pattern of the rules matches the URL,
+    or their `price` matches the page; structured data describes one main product (not the entries of a listing); the
+    page calls itself a product (og:type); or it looks like one (`Shown.is_product`), which is skipped if structured
+    data lists products or describes an article, or if the rules have `product` patterns.
+
+    `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, state, url (the sku), or
+    inferred (InStock, if there is a price and nothing says otherwise; the brand in its maker's own shop). If a
+    *document* is passed instead of source, its tree is shared with other readers, and *url* must be its own.
+    """
+    document = html if isinstance(html, Document) else Document(html, url)
+    rules = rules or NO_RULES
+    draft = Draft(document)
+    if rules.fields:
+        draft.fill(domain.raw_fields(document, rules), "rule")
+    structured, shown = Structured(draft), Shown(draft)
+    if document.is_json:
+        is_found = _stated_in_script(draft, structured) or _is_stated(draft, structured.evidence, rules)
+        return _finished(draft, structured) if is_found else None
+    is_guessed = not rules.names_products()
+    evidence = structured.read(is_looked_at=is_guessed or rules.is_product(document.url))
+    if not (_is_stated(draft, evidence, rules) or opengraph.is_product(structured.metas)):
+        is_another = evidence.listed or evidence.other or not is_guessed
+        if is_another or not (shown.is_product(evidence) or _stated_in_script(draft, structured)):
+            return None
+    if is_guessed and shown.is_listing(evidence):
+        return None
+    if shown.is_needed(evidence):
+        shown.read(evidence)
+    elif shown.is_internal:
+        shown.read_identifier()
+    stated_brand.settle(draft, shown.view)
+    if draft.lacks("title", "price"):
+        _stated_in_script(draft, structured)
+    return _finished(draft, structured)
+
+
+def _stated_in_script(draft: Draft, structured: Structured) -> bool:
+    """Fill *draft* with the product in the page's state that heading or URL names; returns whether there is one."""
+    document = draft.document
+    if not document.priced_states:
+        return False
+    headings = [] if document.is_json else [*structured.headings, structured.metas.get("og:title", "")]
+    fields = state_product.raw_fields(document.priced_states, document.url, headings)
+    draft.fill(fields, "state")
+    return bool(fields)
+
+
+def _is_stated(draft: Draft, evidence: StructuredData, rules: DomainRules) -> bool:
+    return evidence.main or rules.is_product(draft.document.url) or draft.found_in.get("price") == "rule"
+
+
+def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
+    """The item, with fields that follow from others."""
+    if draft.lacks("title"):
+        draft.set("title", structured.metas.get("og:title"), "opengraph")
+    title = draft.fields.get("title")
+    if title is None:
+        return None
+    evidence = structured.evidence
+    if draft.lacks("category") and evidence.trail:
+        trail = evidence.trail[:-1] if evidence.trail[-1].strip() == title else evidence.trail
+        draft.set("category", " > ".join(trail), evidence.trail_source)
+    if draft.lacks("brand"):
+        draft.set("brand", site_names.maker(title, draft.document), "inferred")
+    if draft.lacks("brand"):
+        draft.set("brand", script_brand.brand(draft.document, title, draft.fields.get("sku")), "state")
+    if draft.lacks("price") and draft.found_in.get("currency") != "rule":
+        draft.drop("currency")  # it says how a price is to be read
+    if draft.lacks("availability") and not draft.lacks("price"):
+        draft.set("availability", "InStock", "inferred")
+    return draft.item()

@@ -1,0 +1,112 @@
+"""The brand that a page's scripts tell others of: shop systems, counters of sales, data layers.
+
+Read where nothing else states one. No script is run, and no JSON decoded: most are parts of a program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import islice
+from typing import Final
+
+from crawler.extraction.structured.site_names import squeezed
+from crawler.extraction.tree.document import Document
+from crawler.extraction.words import values
+
+MAX_FOUND: Final = 100  # places examined per page
+AROUND: Final = 400  # characters around a brand in which its product is named
+MIN_NAME: Final = 6  # letters of a title or identifier that is surely the product's
+MAX_NAME: Final = 24  # letters of a title that are compared: what follows may be a variant
+SPACE: Final = 60  # characters of white space around a text
+
+_QUOTE: Final = r"\\{0,3}[\"']"
+_VALUE: Final = (
+    rf"(?:{_QUOTE})?\s{{0,9}}:\s{{0,9}}(?:\{{[^{{}}]{{0,80}}?\bname(?:{_QUOTE})?\s{{0,9}}:\s{{0,9}})?"
+    rf"(?P<quote>{_QUOTE})(?P<value>[^<>{{}}\n]{{1,60}}?)(?P=quote)"
+)
+# Each begins with letters, which are found fast.
+_BRAND: Final = re.compile(rf"brand(?:_?[nN]ame)?{_VALUE}")
+_VENDOR: Final = re.compile(rf"vendor{_VALUE}")  # only one shop system's word for it
+_BRACE: Final = re.compile(r"[{}]")
+_ESCAPED: Final = re.compile(r"\\u([\da-fA-F]{4})")
+
+
+def brand(document: Document, title: str, sku: str | None) -> str | None:
+    """The one brand stated beside the product's *title* or *sku* that the page also shows; None if there are several.
+
+    Shops fill in what they like where nobody looks. Known weakness: a title with letters that the script escapes, and
+    no sku.
+    """
+    names = [(_word(name), squeezed(name)[:MAX_NAME]) for name in (title, sku or "")]
+    names = [(word, name) for word, name in names if len(name) >= MIN_NAME]
+    patterns = (_BRAND, _VENDOR) if "hopify" in document.head else (_BRAND,)
+    for pattern in patterns if names else ():
+        stated = {squeezed(value): value for value in _beside(document, pattern, names)}
+        if stated:
+            only = next(iter(stated.values()))
+            return only if len(stated) == 1 and _is_shown(only, document.markup) else None
+    return None
+
+
+def _word(name: str) -> str:
+    """The longest word of a name's beginning, which is looked for first."""
+    return max(name.lower()[:MAX_NAME].split() or [""], key=len)
+
+
+def _beside(document: Document, pattern: re.Pattern[str], names: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Brands that *pattern* finds in an object of a script that has one of *names*, each with a word of it."""
+    html = document.html
+    stated = (
+        (each, found) for each in document.source.scripts for found in pattern.finditer(html, each.start, each.end)
+    )
+    for script, found in islice(stated, MAX_FOUND):
+        before = html[max(script.start, found.start() - AROUND) : found.start()].lower()
+        after = html[found.end() : min(script.end, found.end() + AROUND)].lower()
+        if not any(word in before or word in after for word, _ in names):
+            continue
+        inside = squeezed(f"{_opened(before)} {_closed(after, found[0].count('{'))}")
+        if any(name in inside for _, name in names):
+            value = values.brand(_ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), found["value"]))
+            if value is not None and squeezed(value):
+                yield value
+
+
+def _opened(before: str) -> str:
+    """What *before* has of the object that is still open at its end."""
+    depth = 0
+    for found in _BRACE.finditer(before[::-1]):
+        depth += 1 if found[0] == "}" else -1
+        if depth < 0:
+            return before[len(before) - found.start() :]
+    return before
+
+
+def _closed(after: str, depth: int) -> str:
+    """What *after* has of the object that is open at its start, *depth* objects further out."""
+    for found in _BRACE.finditer(after):
+        depth += 1 if found[0] == "{" else -1
+        if depth < 0:
+            return after[: found.start()]
+    return after
+
+
+def _is_shown(value: str, markup: str) -> bool:
+    """Whether *value*, in one of its usual forms, is a text of its own, or all that an image shows."""
+    forms = dict.fromkeys((value, value.upper(), value.title(), escape(value, quote=False)))
+    return any(
+        _is_alone(markup, at, at + len(form)) for form in forms for at in islice(_places(form, markup), MAX_FOUND)
+    )
+
+
+def _places(text: str, markup: str) -> Iterator[int]:
+    at = markup.find(text)
+    while at >= 0:
+        yield at
+        at = markup.find(text, at + 1)
+
+
+def _is_alone(markup: str, start: int, end: int) -> bool:
+    before, after = markup[max(0, start - SPACE) : start], markup[end : end + SPACE]
+    return (before.rstrip()[-1:] == ">" and after.lstrip()[:1] == "<") or (before[-5:] == 'alt="' and after[:1] == '"')

@@ -1,0 +1,234 @@
+"""Reads the visible page, for fields that structured data does not state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import islice
+from typing import Final
+
+from crawler.extraction.product import price_in_source, stated_price
+from crawler.extraction.product.draft import Draft
+from crawler.extraction.product.stated import StructuredData
+from crawler.extraction.product.stated_price import ShownAs
+from crawler.extraction.visible import (
+    buy_buttons,
+    identifiers,
+    other_kinds,
+    visible_brand,
+    visible_facts,
+    visible_free,
+    visible_price,
+    visible_stock,
+)
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import url_identifiers
+from crawler.lazy import cached_property
+
+# A short text, and a button's label; each begins with what is found fast.
+_SHORT = re.compile(r">\s{0,20}([^<>\s][^<>]{1,39})(?=<)")
+_LABEL = re.compile(r'value="([^<>"]{2,40})"')
+BEHIND, SHORT = 5_000, 16  # characters of source from the heading on, and short texts, among which a buy button stands
+MAX_PROSE = 30  # characters; longer texts count as sentences
+ENOUGH = 3.0  # evidence for a product page
+PERIODIC = 2.0  # less for a price that is paid each month
+
+
+class Shown:
+    """Fills a draft from its visible page."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.view = View(draft.document)
+
+    def is_product(self, evidence: StructuredData) -> bool:
+        """Whether the page looks like a product page: enough of the following, which listings and articles do not
+        combine.
+
+        Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
+        identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
+        data with a product's name (0.5). A price for a month or a night, and a front page, count 2 less. It takes 3,
+        without a heading 4. A price that repeats like those of a listing's entries or of plans rules it out.
+        """
+        if visible_price.are_listed(self._by_score):
+            return False
+        enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
+        best = self._best_price
+        if best is not None and (best.repeated or self._is_of_cards(best)):
+            return False
+        if best is not None and visible_price.is_in_card(self.view, best):
+            best = None
+        score = 0.5 * evidence.named - 2.0 * is_front(self.draft.document.url)
+        if best is not None:
+            score -= PERIODIC * visible_price.is_of_period(self.view, best)
+        if best is not None and best.index != self.view.heading_index:
+            score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
+        score += 2.0 * (buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE)
+        score += url_identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
+        if enough - 1 <= score < enough:
+            score += visible_stock.is_out(self.view)
+        return score >= enough and not other_kinds.outweigh(self.view, score - enough)
+
+    def is_listing(self, evidence: StructuredData) -> bool:
+        """Whether a page that only may be a product's shows several: the likeliest price is in the card of one, or all
+        are of a list where structured data just calls the page a product."""
+        if not evidence.vague:
+            is_called = not evidence.main and self.draft.lacks("price")
+            return is_called and visible_price.are_listed(self._by_score)
+        best = self._best_price
+        return best is not None and visible_price.is_in_card(self.view, best)
+
+    def _is_of_cards(self, best: visible_price.Price) -> bool:
+        heading = self.view.heading_index  # above it a cart may offer something
+        near = best.score - visible_price.ASIDE  # less: from which shipping is free, without tax, or paid in parts
+        likely = [each for each in self._prices if each.score > near]
+        below = [each for each in likely if each.index > heading or best.index < heading]
+        alike = any(each is not best and each.look == best.look for each in below)
+        return alike and visible_price.is_of_cards(self.view, best, below, buy_buttons.buy_places(self.view))
+
+    def read(self, evidence: StructuredData) -> None:
+        """Fill missing fields, and correct the stated price if the page shows another one."""
+        draft, page = self.draft, self.view
+        if draft.lacks("title"):
+            draft.set("title", visible_facts.shown_title(page), "html")
+        if draft.lacks("price", "currency") or self._is_contradicted(evidence):
+            self._read_price(evidence)
+        if draft.lacks("availability") or (self._is_denied() and visible_stock.is_sold(page)):
+            draft.set("availability", visible_stock.shown_availability(page), "html")
+        elif self._is_promised() and visible_stock.is_denied(page):
+            draft.set("availability", "OutOfStock", "html")
+        self._read_details(evidence)
+
+    def is_needed(self, evidence: StructuredData) -> bool:
+        """Whether the visible page may contradict or add to structured data."""
+        is_asked = not evidence.complete or self.is_doubtful(evidence) or self._is_denied()
+        return is_asked or (self._is_promised() and self._may_be_out())
+
+    def _may_be_out(self) -> bool:
+        """Whether a short text in the source right behind the heading denies the stock: few pages have one."""
+        document = self.draft.document
+        markup = document.markup
+        start = markup.find("<h1")
+        if start < 0:
+            start = markup.find(self.draft.fields["title"], markup.find("<body"))
+        if start < 0:
+            return False
+        texts = [found[1] for found in islice(_SHORT.finditer(markup, start, start + BEHIND), SHORT)]
+        texts = [text.lower() for text in (*texts, *_LABEL.findall(markup, start, start + BEHIND))]
+        lexicon = self.view.lexicon
+        likely = lexicon.of_denial.among(texts)
+        return any(lexicon.availability(texts[at]) in ("OutOfStock", "Discontinued") for at in likely)
+
+    def _is_denied(self) -> bool:
+        """Whether structured data says out of stock: a working buy button overrides that."""
+        draft = self.draft
+        return draft.fields.get("availability") == "OutOfStock" and draft.found_in["availability"] != "rule"
+
+    def _is_promised(self) -> bool:
+        """Whether structured data says in stock: a button that does not work, and words beside it, override that."""
+        draft = self.draft
+        return draft.fields.get("availability") == "InStock" and draft.found_in["availability"] != "rule"
+
+    @cached_property
+    def is_internal(self) -> bool:
+        """Whether the identifier in structured data is not visible, and the page labels another one."""
+        if self.draft.lacks("sku") or self.draft.found_in["sku"] == "rule":
+            return False
+        document = self.draft.document
+        if identifiers.is_shown(self.draft.fields["sku"], document.markup):
+            return False
+        return document.has_tree or identifiers.may_label(document.markup)  # a tree answers in less time
+
+    def is_doubtful(self, evidence: StructuredData) -> bool:
+        """Whether the stated price may not be the current one."""
+        if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
+            return False
+        price, document = self.draft.fields["price"], self.draft.document
+        if len(set(evidence.prices)) > 1 or price_in_source.is_reduced(price, document.markup):
+            return True
+        # Often a script shows it: that it does not stand in the source is alone no reason to build a tree.
+        is_asked = (
+            document.has_tree or price_in_source.is_net(document) or price_in_source.is_in_cents(price, document.markup)
+        )
+        return is_asked and not price_in_source.is_shown(price, document.markup)
+
+    def read_identifier(self) -> None:
+        """Replace an invisible identifier by the labelled one."""
+        if self.is_internal and (labelled := identifiers.labelled_sku(self.view)):
+            self.draft.set("sku", labelled, "html")
+
+    @cached_property
+    def _prices(self) -> list[visible_price.Price]:
+        return visible_price.chosen(self.view, self._by_score)
+
+    @cached_property
+    def _by_score(self) -> list[visible_price.Price]:
+        return visible_price.by_score(self.view)
+
+    @cached_property
+    def _best_price(self) -> visible_price.Price | None:
+        best = visible_price.best_price(self._prices)
+        if best is None and self._prices:
+            best = visible_price.price_by_button(self._prices, buy_buttons.buy_places(self.view))
+            if best is None and buy_buttons.buy_button(self.view) is buy_buttons.Button.WORKING:
+                best = visible_price.only_price(self._prices)
+        return best
+
+    def _standing(self, evidence: StructuredData) -> ShownAs:
+        """Whether the page shows the one price that is stated: in its texts that costs less than to doubt it."""
+        if len(set(evidence.prices)) > 1:
+            return ShownAs.NOWHERE
+        return stated_price.standing(self.view, self.draft.fields["price"], self.draft.fields.get("currency"))
+
+    def _is_contradicted(self, evidence: StructuredData) -> bool:
+        """Whether the page may ask another price than the stated one.
+
+        A page with complete data is mostly here for its stock: its source is asked first, without the prices in it.
+        """
+        if evidence.complete:
+            return self.is_doubtful(evidence) and self._standing(evidence) is not ShownAs.ASKED
+        standing = self._standing(evidence)
+        return standing is ShownAs.ELSEWHERE or (standing is ShownAs.NOWHERE and self.is_doubtful(evidence))
+
+    def _read_price(self, evidence: StructuredData) -> None:
+        draft = self.draft
+        if draft.lacks("price"):
+            best = self._best_price
+            if visible_free.says_free(self.view, best, is_stated=evidence.free):
+                draft.set_free("html")
+                return
+        else:
+            stated = evidence.prices or [draft.fields["price"]]
+            best = stated_price.corrected(stated, self._prices, draft.fields.get("currency"))
+        if best is not None:
+            draft.set("price", best.amount, "html")
+        if draft.lacks("currency") and not draft.lacks("price"):
+            currency = stated_price.currency_of(draft.fields["price"], self._prices)
+            draft.set("currency", currency, "html")
+
+    def _read_details(self, evidence: StructuredData) -> None:
+        draft, page = self.draft, self.view
+        if draft.lacks("sku") and (sku := identifiers.shown_sku(page, evidence.other_ids)):
+            draft.set("sku", *sku)
+        else:
+            self.read_identifier()
+        if draft.lacks("rating") and (rating := visible_facts.shown_rating(page)):
+            draft.set("rating", rating[0], "html", scale=rating[1])
+        for name, read in _DETAILS.items():
+            if draft.lacks(name):
+                draft.set(name, read(page), "html")
+
+
+_DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
+    "gtin": identifiers.shown_gtin,
+    "brand": visible_brand.shown_brand,
+    "review_count": visible_facts.shown_reviews,
+    "image": visible_facts.shown_image,
+    "category": visible_facts.shown_category,
+}
+
+
+def is_front(url: str) -> bool:
+    """Whether *url* is that of a site's front page."""
+    path, _, query = url.partition("#")[0].partition("?")
+    return not query and path.count("/") <= 3 and path.rpartition("/")[2] in ("", "index.html", "index.php")

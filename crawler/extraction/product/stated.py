@@ -1,0 +1,120 @@
+"""A page's structured data: JSON-LD, microdata, RDFa, Open Graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from crawler.extraction.product.draft import CORE, Draft
+from crawler.extraction.structured import jsonld, markup, opengraph, references, schema_org
+from crawler.extraction.tree import elements
+from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.words import url_identifiers, values
+from crawler.lazy import cached_property
+
+LIKELY = 3  # required likeness of page and product on an article, which may name several
+MAX_HEADING = 400  # characters
+MAX_HEADINGS = 10
+
+
+@dataclass(slots=True)
+class StructuredData:
+    """What was learned about the page besides its fields."""
+
+    main: bool = False  # one main product is described
+    vague: bool = False  # that may be a category
+    named: bool = False  # a product is named, but nothing shows that it is for sale
+    listed: bool = False  # the entries of a listing are described
+    other: bool = False  # an article or a page of another kind is described
+    free: bool = False  # a price of zero is stated: often a template's, so that the page has to confirm it
+    prices: list[Decimal] = field(default_factory=list)  # stated prices, in order of trust
+    other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
+    trail: list[str] = field(default_factory=list)  # breadcrumbs
+    trail_source: str = ""
+    complete: bool = False  # rules and JSON-LD have a complete offer: other sources are not needed
+
+
+class Structured:
+    """Fills a draft from its page's structured data."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.document = draft.document
+        self.evidence = StructuredData()
+
+    def read(self, *, is_looked_at: bool = True) -> StructuredData:
+        """Fill the draft, reading each source only while something is missing that it may have.
+
+        *is_looked_at*: whether the visible page is read too, if JSON-LD does not tell what it is about. Then its tree
+        is asked for markup, and its source not searched for signs of it.
+        """
+        evidence = self.evidence
+        self._take(jsonld.blocks(self.document.html, self.document.source.scripts), "json-ld")
+        evidence.complete = not self.draft.lacks(*CORE, "sku")
+        if is_looked_at and not (evidence.complete or evidence.listed or evidence.other):
+            self.document.parse()
+        for syntax in (markup.MICRODATA, markup.RDFA):
+            if self.draft.lacks(*CORE, "sku"):
+                self._take(markup.items(self.document, syntax), syntax.name)
+        if self.draft.lacks(*CORE, "sku", "brand", "image", "description") or ":price:amount" in self.document.head:
+            raw = opengraph.raw_fields(self.metas)
+            self._note_price(raw)
+            # Its title is written for sharing ("Buy X at Y"): the page's heading comes first.
+            self.draft.fill({name: value for name, value in raw.items() if name != "title"}, "opengraph")
+        return evidence
+
+    @cached_property
+    def metas(self) -> dict[str, str]:
+        """The page's meta elements by name."""
+        return opengraph.metas(self.document)
+
+    @cached_property
+    def headings(self) -> list[str]:
+        """The page's h1 and title."""
+        title = self.document.first("title")
+        named = [*([title] if title is not None else ()), *elements.of(self.document).h1s[:MAX_HEADINGS]]
+        return [text_of(node, MAX_HEADING) for node in named]
+
+    def _take(self, items: Iterable[Any], source: str) -> None:
+        evidence, url, items = self.evidence, self.document.url, list(items)
+        found = schema_org.search(items)
+        if found.breadcrumbs and not evidence.trail:
+            evidence.trail, evidence.trail_source = found.breadcrumbs, source
+        several = len(found.products) > 1
+        others = found.subjects or found.events
+        headings = self.headings if several or found.articles or (others and not found.products) else ()
+        node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
+        if found.articles and schema_org.is_article(found, node, headings):
+            evidence.other, node = True, None
+        if node is None:
+            evidence.listed = evidence.listed or several or found.listed > 1
+            is_shared = bool(found.articles) and self.metas.get("og:type") == "article"
+            evidence.other = evidence.other or found.other_page or is_shared or schema_org.is_subject(found, headings)
+            return
+        node = references.resolved(node, items)
+        is_bare = schema_org.is_bare(node)
+        evidence.vague = schema_org.is_vague(node) and (evidence.vague or not evidence.main)
+        evidence.main, evidence.named = evidence.main or not is_bare, evidence.named or is_bare
+        raw = schema_org.raw_fields(node, url, found.products)
+        self._note_price(raw)
+        self.draft.fill(raw, source)
+        self._note_identifiers(raw["other_ids"], source)
+
+    def _note_price(self, raw: Mapping[str, Any]) -> None:
+        if (price := values.price(raw.get("price"), self.draft.fields.get("currency"))) is not None:
+            self.evidence.prices.append(price)
+        elif values.is_zero(raw.get("price")):
+            self.evidence.free = True
+
+    def _note_identifiers(self, others: Sequence[Any], source: str) -> None:
+        """Keep *others*; one that is the URL's identifier of the product replaces the sku."""
+        cleaned = [identifier for other in others if (identifier := values.identifier(other))]
+        self.evidence.other_ids += cleaned
+        sku = self.draft.fields.get("sku")
+        if not cleaned or sku is None or self.draft.found_in["sku"] != source:
+            return
+        if sku.lower() not in self.document.url.lower():
+            in_url = set(url_identifiers.identifiers(self.document.url))
+            self.draft.set("sku", next((other for other in cleaned if other in in_url), None), source)

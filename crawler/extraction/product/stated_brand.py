@@ -1,0 +1,62 @@
+"""The brand with a label on the page, where structured data states none, or the shop's own name instead."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.extraction.product.draft import Draft
+from crawler.extraction.structured import site_names
+from crawler.extraction.tree.document import Document
+from crawler.extraction.visible import visible_brand
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import labels
+
+BEHIND: Final = 100_000  # characters of source from the heading on, that have the texts which are read
+NEXT: Final = 300  # characters of source behind a label, that have its value
+MAX_WORDS: Final = 5  # of a name
+_COMPANY: Final = re.compile(  # who makes or imports it, not its brand
+    r"\b(?:gmbh|ltd|limited|inc|llc|corp|kg|ag|ug|s\.?a\.?s?|s\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|a/?s|oy|oyj|s\.?r\.?o|kft"
+    r"|sp\. ?z|ооо|оао|тов|株式会社|有限公司)\b|[,;@]|\d{4}",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"[.!?]$|[.!?] ")
+
+
+def is_open(draft: Draft) -> bool:
+    """Whether *draft* has no brand, or the site's own name as one, that no rule states."""
+    brand = draft.fields.get("brand")
+    return brand is None or (draft.found_in["brand"] != "rule" and site_names.is_site(brand, draft.document))
+
+
+def settle(draft: Draft, page: View) -> None:
+    """Take the labelled brand if the draft's is open; its page is parsed for that only if a label stands in its source.
+
+    Not a company with its legal form or address, or a longer form of the shop's name, for the shop's name: the first is
+    who makes it for the shop. Known weakness: labels more than 100,000 characters behind the heading.
+    """
+    if not is_open(draft):
+        return
+    stated = draft.fields.get("brand")
+    if not page.document.has_tree and not _may_be_labelled(page.document, stated or ""):
+        return
+    labelled = page.once(visible_brand.labelled_brand)
+    if labelled and _is_name(labelled) and not (stated and _is_makers(labelled, stated)):
+        draft.set("brand", labelled, "html")
+
+
+def _is_name(value: str) -> bool:
+    return len(value) < visible_brand.MAX_BRAND and len(value.split()) <= MAX_WORDS and not _SENTENCE.search(value)
+
+
+def _is_makers(value: str, stated: str) -> bool:
+    own, other = site_names.squeezed(stated), site_names.squeezed(value)
+    return own in other or other in own or _COMPANY.search(value) is not None
+
+
+def _may_be_labelled(document: Document, stated: str) -> bool:
+    """Whether the source has a label behind the heading, and behind it not what is *stated*."""
+    markup = document.markup
+    start = max(0, markup.find("<h1"))
+    label = labels.BRAND_IN_SOURCE.search(markup, start, start + BEHIND)
+    return label is not None and not (stated and stated in markup[label.end() : label.end() + NEXT])

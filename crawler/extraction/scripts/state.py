@@ -1,0 +1,203 @@
+"""State in a page's scripts, and JSON responses, as Python values.
+
+Next.js, Nuxt, Apollo and the like put a page's data into a script: as JSON in a script of that type, assigned to a
+variable, pushed onto a data layer, or as the stream of server components. It is parsed as JSON, else as an object
+literal (literal.py), and never executed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from crawler.extraction.scripts import flight, literal
+from crawler.extraction.source.source import Script
+
+MAX_STATES: Final = 20  # per page
+MAX_STATE: Final = 2_000_000  # characters per state
+MAX_ALL: Final = 4_000_000  # characters of all
+MAX_NODES: Final = 50_000  # objects and lists examined per page
+MAX_STEPS: Final = 64  # of a path, and references followed
+
+_JSON_TYPE = re.compile(
+    r"\btype\s{0,9}+=\s{0,9}+[\"']?+(?:application|text)/(?:json|(?!ld\+)[\w.-]{1,40}\+json)\b", re.IGNORECASE
+)
+_OTHER_TYPE = re.compile(
+    r"\btype\s{0,9}+=\s{0,9}+[\"']?+(?!(?:text|application)/(?:x-)?(?:java|ecma)script|module)[^\s\"']", re.IGNORECASE
+)
+_ASSIGNED = re.compile(
+    r"(?:^|[;{}\s,(])(?:(?:window|self|globalThis|var|let|const)(?:\s{1,9}+|\.|(?=\[)))?+(?:\[[\"'])?+([A-Za-z_$][\w$]{0,60}+)"
+    r"(?:(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\()\s{0,9}+(?=\")|(?=[{\[])|(?=\(function\())"
+    r"|\.push\(\s{0,9}+(?=\{)|\([\"']event[\"'],\s{0,9}+[\"']view_item[\"'],\s{0,9}+(?=\{))"
+)
+_UNDEFINED = re.compile(r"(?<=[:\[,])\s{0,9}(?:undefined|NaN|void 0)(?=\s{0,9}[,}\]])")
+_WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
+_BLANK: Final = "\ufeff \t\r\n"
+
+
+def whole(text: str) -> Any:
+    """The JSON object or list that *text* as a whole is; else None."""
+    if text[:100].lstrip(_BLANK)[:1] not in ("{", "[") or len(text) > MAX_ALL:
+        return None
+    try:
+        return literal.DECODER.decode(text.strip(_BLANK))
+    except (ValueError, RecursionError):
+        return None
+
+
+def states(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool] = bool) -> list[Any]:
+    """The states in a page's *scripts*, in document order, of *wanted* source; an assigned one as {variable: value}.
+
+    Numbers with a fraction stay strings. Bounded in characters; states that are too long, too deep or broken are left
+    out.
+    """
+    return list(islice(_in_scripts(html, scripts, wanted), MAX_STATES))
+
+
+def _in_scripts(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool]) -> Iterator[Any]:
+    left, budget, streamed = MAX_ALL, literal.Allowance(), list[str]()
+    for script in scripts:
+        size = script.end - script.start
+        is_json = _JSON_TYPE.search(script.attributes) is not None
+        if not 20 <= size <= min(MAX_STATE, left) or not (is_json or _OTHER_TYPE.search(script.attributes) is None):
+            continue
+        code = html[script.start : script.end]
+        is_streamed = not is_json and "__next_f" in code
+        if not is_streamed and not ((is_json or "rice" in code) and wanted(code)):  # no "price"
+            continue
+        left -= size
+        if is_streamed:
+            streamed.append(code)
+        else:
+            yield from _typed(code, script.attributes) if is_json else _assigned(code, budget)
+    if any(map(wanted, streamed)) and (found := flight.state(flight.chunks(streamed))) is not None:
+        yield found
+
+
+def _typed(code: str, attributes: str) -> Iterator[Any]:
+    value = _parsed(code)
+    if "NUXT_DATA" in attributes:
+        value = _unflattened(value)
+    if isinstance(value, (dict, list)):
+        yield value
+
+
+def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:
+    place = 0
+    for _ in range(MAX_STATES):
+        found = _ASSIGNED.search(code, place)
+        if found is None:
+            return
+        place = found.end()
+        try:
+            value, place = literal.DECODER.raw_decode(code, place)
+        except (ValueError, RecursionError):
+            value = _parsed(_UNDEFINED.sub("null", code[place:])) if "undefined" in code else None
+            if value is None and not found[2]:
+                value, place = _literal(code, place, budget)
+        if found[2] and isinstance(value, str):
+            value = _parsed(value)
+        if isinstance(value, (dict, list)):
+            yield {found[1]: value}
+
+
+def _literal(code: str, place: int, budget: literal.Allowance) -> tuple[Any, int]:
+    """(value, end) of what stands there as an object literal; (None, *place*) if that is none."""
+    try:
+        if code[place] == "(":
+            return literal.returned(code, place, budget), place
+        return literal.read(code, place, budget)
+    except (ValueError, IndexError):
+        return None, place
+
+
+def _parsed(text: str) -> Any:
+    """The value at the start of *text*, or None."""
+    try:
+        return literal.DECODER.raw_decode(text.lstrip())[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unflattened(flat: Any) -> Any:
+    """Restores what Nuxt flattened into a list, in which members of objects and lists are indices."""
+    if not isinstance(flat, list) or not flat or len(flat) > MAX_NODES:
+        return flat
+    made: list[Any] = [type(value)() if isinstance(value, (dict, list)) else value for value in flat]
+
+    def at(index: Any) -> Any:
+        for _ in range(MAX_STEPS):
+            if not isinstance(index, int) or not 0 <= index < len(flat):
+                return None
+            value = flat[index]
+            if not (
+                isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and value[0] in _WRAPPERS
+            ):
+                return made[index]
+            index = value[1]
+        return None
+
+    for value, shell in zip(flat, made, strict=True):
+        if isinstance(value, dict):
+            shell.update((key, at(index)) for key, index in value.items())
+        elif isinstance(value, list):
+            shell.extend(map(at, value))
+    return at(0)
+
+
+def lookup(state: Any, path: str) -> str | None:
+    """The string, number or boolean at *path*: keys and list indices, separated by dots, `*` for any.
+
+    `product.offers.0.price`, `props.*.price`; keys must not contain dots. Apollo references are followed.
+    """
+    found = _resolved([state], path.split("."), state)
+    return next((text for value in found if (text := scalar(value))), None)
+
+
+def _resolved(values: list[Any], keys: list[str], root: Any) -> list[Any]:
+    for key in keys[:MAX_STEPS]:
+        inner: list[Any] = []
+        for value in values:
+            node = dereferenced(value, root)
+            if key == "*":
+                inner += islice(
+                    node.values() if isinstance(node, dict) else node if isinstance(node, list) else (), MAX_NODES
+                )
+            elif isinstance(node, dict) and key in node:
+                inner.append(node[key])
+            elif isinstance(node, list) and key.isdecimal() and int(key[:9]) < len(node):
+                inner.append(node[int(key[:9])])
+        values = inner[:MAX_NODES]
+    return [dereferenced(value, root) for value in values]
+
+
+def dereferenced(value: Any, root: Any) -> Any:
+    """*value*, or what it refers to in an Apollo cache: `{"__ref": "Product:1"}`."""
+    for _ in range(MAX_STEPS):
+        reference = value.get("__ref") if isinstance(value, dict) else None
+        if not isinstance(reference, str):
+            return value
+        value = next((table[reference] for table in _tables(root) if reference in table), None)
+    return None
+
+
+def _tables(root: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects in the top three levels of a state: one of them is the cache."""
+    level = [root]
+    for _ in range(4):
+        level = [value for value in level[:MAX_STEPS] if isinstance(value, dict)]
+        yield from level
+        level = [inner for value in level for inner in islice(value.values(), MAX_STEPS)]
+
+
+def scalar(value: Any) -> str | None:
+    """*value* as text if it is a scalar, or the first of a list; else None."""
+    for _ in range(MAX_STEPS):
+        if not isinstance(value, list):
+            break
+        value = value[0] if value else None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip() or None if isinstance(value, (str, int, float)) else None

@@ -1,0 +1,1 @@
+"""The bytes of a page before they are parsed: unpacked, decoded, made safe, searched. No tree is built."""

@@ -1,0 +1,137 @@
+"""Keeps texts from growing piece by piece: each piece copies what the parser has of that text so far.
+
+A parser ignores some tags: the end of what is not open, <td> outside tables, <form> in a form. The texts around them
+are one text to it, which is copied whenever a value, a comment or another text has been stored since: 1 MB of
+`</b a=b>x` takes 5 GB. So does text between the rows of a table, which is put before the table, and text behind
+</body>. Where copies become too many, an element parts the texts.
+
+Reading all tags takes longer than parsing, so pages are sampled, at more length where the first samples have such tags.
+"""
+
+from __future__ import annotations
+
+import re
+from random import randrange
+from typing import Final
+
+from crawler.extraction.source import tokens
+from crawler.extraction.source.tokens import Token, compiled
+
+SMALL: Final = 150_000  # bytes; a shorter page cannot take too much
+MOST: Final = 250_000_000  # bytes copied; the parser takes up to 0.4 of that, since it reuses most of the memory
+MOST_LIKELY: Final = 700_000_000  # the same by samples, before all tags are read
+EVERY: Final = 10_000  # bytes between samples
+SAMPLE: Final = 300  # bytes
+LONG: Final = 2_000  # bytes of a longer sample; with texts longer than that there are too few to harm
+PARTING: Final = b"<!----><embed>"  # the one parts what is in a table, the other what is put before it
+
+_CELLS: Final = frozenset((b"td", b"th", b"caption"))
+_ROWS: Final = frozenset((b"tr", b"tbody", b"thead", b"tfoot", b"col", b"colgroup"))
+# They are ignored, or they stay in a table while texts around them do not.
+_PASSED: Final = frozenset(
+    (b"body", b"form", b"frame", b"frameset", b"head", b"html", b"image", b"input", b"script", b"style")
+)
+_UNCERTAIN: Final = frozenset((b"select", b"template"))  # what looks like a table in them may be none
+_NAMES: Final = (
+    r"(?=[bcfhist][a-fhmnort])"  # most tags fail here
+    r"(?:body|caption|col(?:group)?+|form|frame(?:set)?+|head|html|image|input|script|style"
+    r"|t(?:body|d|emplate|foot|h|head|r))[\s/>]"
+)
+_SIGN = compiled(rf"</(?:[^>]*=|[^a-zA-Z>])|<[!?]|<{_NAMES}", re.IGNORECASE)
+_PARTS = compiled(rf"<(?!{_NAMES})[a-z]", re.IGNORECASE)
+_TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)  # spaces stay in tables
+
+
+def bounded(page: bytes) -> bytes:
+    """*page*, nearly always unchanged."""
+    few = MOST_LIKELY // max(len(page), 1)
+    if len(page) <= SMALL or _signs(page) <= few or _grown(page) <= few:
+        return page
+    page = _parted(page, raw=True)
+    return _parted(page, raw=False) if tokens.has_foreign(page) else page
+
+
+def _signs(page: bytes) -> int:
+    """About how many tags and comments may not part texts."""
+    return sum(len(_SIGN.findall(page, place, place + SAMPLE)) for place in _places(page)) * EVERY // SAMPLE
+
+
+def _grown(page: bytes) -> int:
+    """About how many texts come after another with nothing but such tags between them."""
+    grown = 0
+    for place in _places(page):
+        if _SIGN.search(page, place, place + LONG):
+            for part in _PARTS.split(page[place : place + LONG]):
+                if signs := len(_SIGN.findall(part)):
+                    grown += min(signs, len(_TEXT.findall(part)))
+    return grown * EVERY // LONG
+
+
+def _places(page: bytes) -> range:
+    return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
+
+
+def _parted(page: bytes, *, raw: bool) -> bytes:
+    texts, pieces, taken = _Texts(), list[bytes](), 0
+    before: Token | None = None
+    for token in tokens.tokens(page, raw=raw):
+        if before is not None and texts.add(page[before.end : token.start].lstrip(b"/>")):
+            place = page.find(b">", before.end, token.start) + 1 if before.name else before.end
+            pieces += (page[taken:place], PARTING)
+            taken = place
+        texts.pass_by(token)
+        before = token
+    return b"".join((*pieces, page[taken:])) if pieces else page
+
+
+class _Texts:
+    """How long the texts are that a parser may still add to: where it is, and before the table it is in. Too long
+    rather than too short."""
+
+    def __init__(self) -> None:
+        self._copied = 0
+        self._here = self._outside = 0
+        self._stored = False  # something, since the last text
+        self._tables = 0
+        self._in_cell = False
+
+    def add(self, text: bytes) -> bool:
+        """Whether *text* has to be parted from what is before it."""
+        if not text:
+            return False
+        outside = self._tables > 0 and not self._in_cell and not text.isspace()
+        length = self._outside if outside else self._here
+        copies = length if self._stored else 0
+        parted = self._copied + copies > MOST
+        self._copied += 0 if parted else copies
+        length = len(text) + (0 if parted else length)
+        if outside:
+            self._outside, self._stored = length, False
+        else:
+            self._here, self._stored = length, self._tables > 0  # stored between those outside
+        return parted
+
+    def pass_by(self, token: Token) -> None:
+        """Go on behind *token*."""
+        name = token.name.lower()
+        self._stored = self._stored or not name or b"=" in token.attributes
+        if name in _UNCERTAIN:
+            self._tables, self._in_cell, self._stored = 0, False, True
+        elif name == b"table":
+            self._table(token)
+        elif name in _CELLS or name in _ROWS:
+            self._stored = True  # the text of another cell
+            self._in_cell = self._tables > 0 and name in _CELLS and not token.ends
+            if self._tables and not token.ends:
+                self._here = 0
+        elif not token.ends and name and name not in _PASSED:
+            self._here = 0
+
+    def _table(self, token: Token) -> None:
+        if token.ends:
+            self._tables = max(self._tables - 1, 0)
+            self._in_cell = self._tables > 0
+        else:
+            self._tables += self._in_cell or not self._tables
+            self._in_cell = False
+            self._here = 0

@@ -1,0 +1,349 @@
+"""Makes a page's source safe to parse: nothing in it takes time or memory out of proportion to its size.
+
+HTML defines how a parser handles unclosed and misplaced tags, and some of these rules can be abused: an open formatting
+element (<b>, <font>) is reopened in each following block, so 44 KB become 5 GB; finding the element that a tag closes
+takes time proportional to the tree's depth; an attribute is compared with all others of its tag, and an unknown name
+with all unknown names of the page. A page that is changed here only loses what is abuse.
+
+A page with too few tags and bytes to do harm costs one count. In others one expression finds unclosed elements. Names
+and attributes are sampled, and so is what may nest, since reading all of them takes as long as parsing: an attack needs
+a good part of the page, so samples every EVERY bytes, from a random start, find it. Then the whole page is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from random import randrange
+from typing import Final
+
+from crawler.extraction.source import growth, tokens
+from crawler.extraction.source.tokens import ATTRIBUTE, RAW, VALUE, compiled
+
+SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm
+FEW_TAGS: Final = 1_500
+TAGS_UNCHECKED: Final = 10_000  # a page with fewer start tags cannot nest deep enough to matter
+MAX_DEPTH: Final = 1_000  # of nested elements; browsers stop at 512
+MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: the elements they may become
+# Each end tag moves such an element some levels deeper, at a cost proportional to the depth.
+MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
+MAX_STEPS: Final = 2_500_000  # end tags times depth
+MAX_NESTED: Final = 260_000_000  # elements that may nest times other tags: steps of searches for an open one, 3 ns each
+DOUBTED: Final = 2  # times what samples show of elements that may nest, before all are counted
+MAX_NESTING: Final = 10_000  # elements: readers of the tree also pay for depth
+MAX_ROOTS: Final = 20  # <html> and <body>: each adds its attributes to the first one
+MAX_ATTRIBUTES: Final = 500  # per tag, if one has more than RUN
+RUN: Final = 700  # consecutive attributes; harmless in every tag of a page
+MAX_NAMES: Final = 20_000  # of elements and attributes
+EVERY: Final = 40_000  # bytes between samples; a shorter page has no room for that many attributes
+APART: Final = 10_000  # bytes between samples of what may nest
+SHORT: Final = 300  # bytes of these
+AHEAD: Final = 200  # bytes behind one, in which what it opens may be closed
+SAMPLE: Final = 600  # bytes
+LONG: Final = 4_000  # of a tag; the rest is found without its start
+NAMES_SAMPLED: Final = 20  # distinct names per sample, over all samples; real pages have up to half of it
+NAMES_QUOTED: Final = 30  # the same of what follows quotes, in a window of QUOTED bytes; hardly any real page has more
+QUOTED: Final = 400
+
+# What follows the "<" of formatting elements, <html>, <body>, <script>, <style> and comments: most tags fail here.
+LIKELY: Final = r"(?=[!bBcCeEfFhHiInNsStTuU][-\s/>cCiIoOmMtT])"
+FORMATTING: Final = (
+    r"(?:[bB](?:[iI][gG]|[oO][dD][yY])?+|[iIuU]|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?+"
+    r"|[eE][mM]|[tT][tT]|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])(?=[\s/>])"
+)
+# A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
+_PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
+# Containing only text, void elements, and elements that contain only text.
+_INSIDE: Final = (
+    rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
+)
+CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</(?P=name)\s*+>"  # after the element's `name`
+_STRAY = compiled(rf"<{LIKELY}(?P<name>{FORMATTING})(?!{CLOSED})")
+_END = compiled(rf"</{LIKELY}{FORMATTING}")
+_PAIR = compiled(rf"<{LIKELY}(?P<name>{FORMATTING}){CLOSED}")
+_ROOT = compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
+_SURPLUS = compiled(rf"{ATTRIBUTE}++")
+_START = compiled(rf"</?([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+)")
+_HEAD = compiled(rf"</?[a-zA-Z][^\s/>]*+({ATTRIBUTE}{{0,100}}+)")
+_FEW = compiled(rf"{ATTRIBUTE}{{0,60}}+")
+_OPENED = re.compile(rb"</?[a-zA-Z][^<]*+(?:<(?!/?[a-zA-Z])[^<]*+)*+\Z")  # the last tag that begins in a text
+_NAME = compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){VALUE}")
+_RUN = compiled(rf"{ATTRIBUTE}{{{RUN}}}")
+# Everything up to a comment, such an element, or a tag with too many attributes.
+_ORDINARY = compiled(
+    rf"(?:[^<]*+<(?!!--|(?:{RAW})[\s/>])(?:[^a-zA-Z]|[a-zA-Z][^\s/>]*+{ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{ATTRIBUTE})))*+[^<]*+",
+    re.IGNORECASE,
+)
+_SPECIAL_TAG = compiled(
+    rf"<(?:(!--)|({RAW})(?=[\s/>])|[a-zA-Z][^\s/>]*+){ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+", re.IGNORECASE
+)
+
+_TAG = compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
+# Void elements, elements closed by the next one of their kind, and <form>, of which one is open at a time.
+_NOT_NESTING: Final = frozenset(
+    (
+        "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "form", "hr", "img", "input", "li", "link",
+        "meta", "option", "p", "param", "path", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "use",
+        "wbr",
+    )
+)  # fmt: skip
+# In <svg> and <math> these nest, unless they end with "/>"; the others above end both.
+_NESTING_THERE: Final = _NOT_NESTING - frozenset(("br", "dd", "dt", "embed", "hr", "img", "li", "meta", "p"))
+_FOREIGN: Final = frozenset(("svg", "math"))
+_FLAT: Final = (b"<li>", b"<br>", b"<li ", b"<p>", b"<p ", b"<img ")  # the usual ones that nest in neither
+_NESTING_ANYWHERE = compiled(r"<[a-zA-Z]")
+# Start tags of elements that nest, except those closed by the next tag: an upper bound of the tree's depth.
+_NESTING = compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})")
+# Those that nest in <svg>, too: of samples, for which nobody asks whether there is one.
+_NESTING_SAMPLED = compiled(
+    rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING - _NESTING_THERE))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})"
+)
+# Elements inside these do not see what is open outside, and their end closes all of them; also for raw text.
+_WALLS: Final = frozenset(
+    (
+        "applet", "caption", "iframe", "marquee", "object", "script", "style", "table", "template", "textarea", "title",
+        "xmp",
+    )
+)  # fmt: skip
+# Their end closes what is open inside them, up to a barrier. End tags of other names do not look beyond these.
+_BLOCKS: Final = frozenset(
+    (
+        "address", "article", "aside", "blockquote", "button", "center", "details", "dialog", "dir", "div", "dl",
+        "fieldset", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "listing",
+        "main", "menu", "nav", "ol", "pre", "search", "section", "select", "summary", "ul",
+    )
+)  # fmt: skip
+_SPECIAL: Final = _BLOCKS | _WALLS | {"noscript"}
+
+
+def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
+    """*page* (UTF-8), nearly always unchanged.
+
+    *strays*: names of all unclosed formatting elements, <html> and <body> in it, or of more, where they are known.
+    """
+    if len(page) <= SMALL and page.count(b"<") < FEW_TAGS:
+        return page if len(page) < EVERY else _few_attributes(page, _places(page))
+    page = growth.bounded(_few_open(page, strays))
+    places = _places(page)
+    page = _few_attributes(page, places)
+    names, seen = _seen(page, places)
+    tags = seen * EVERY / SAMPLE
+    if tags > TAGS_UNCHECKED and _seems_deep(page, tags) and _may_be_deep(page):
+        page = _not_too_deep(page)
+    if names > NAMES_SAMPLED * (len(places) + 1) or _behind_quotes(page, places[::5]):
+        page = _few_names(page, raw=True)
+        return _few_names(page, raw=False) if tokens.has_foreign(page) else page  # <style> in <svg> holds elements
+    return page
+
+
+def _places(page: bytes) -> range:
+    return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
+
+
+def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
+    """*page* without unclosed formatting elements and repeated <html> and <body>, if there are enough to do harm."""
+    found = Counter(name.lower() for name in (strays(page) if known is None else known))
+    roots = found["html"] + found["body"]
+    unclosed = found.total() - roots
+    if roots > MAX_ROOTS:
+        first = list(_ROOT.finditer(page))[MAX_ROOTS].start()
+        page = page[:first] + _ROOT.sub(b"<embed", page[first:])
+    if not unclosed:
+        return page
+    tags = page.count(b"<")
+    depth = tags if tags < 2 * TAGS_UNCHECKED else 2 * MAX_DEPTH
+    sunk = unclosed * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
+    return _STRAY.sub(b"<embed", page) if sunk or unclosed * tags > MAX_REOPENED else page
+
+
+def strays(page: bytes) -> list[str]:
+    """The names of unclosed formatting elements, <html> and <body>, in document order."""
+    return [name.decode() for name, _ in _STRAY.findall(page)]
+
+
+def _has_stray_ends(page: bytes, most: int) -> bool:
+    """Whether more than *most* end tags of formatting elements do not follow their start tag directly."""
+    ends = len(_END.findall(page))
+    return ends > most and ends - len(_PAIR.findall(page)) > most
+
+
+def _few_attributes(page: bytes, places: range) -> bytes:
+    """*page* without attributes beyond MAX_ATTRIBUTES per tag; if a sample seems to be in a long run of them, the whole
+    page is read as a parser does."""
+    if not any(_RUN.match(page, place) for place in places):
+        return page
+    pieces: list[bytes] = []
+    taken = place = 0
+    while (place := _ORDINARY.match(page, place).end()) < len(page):  # type: ignore[union-attr]  # it matches nothing, too
+        tag = _SPECIAL_TAG.match(page, place)
+        if tag is None:
+            place += 1
+            continue
+        place = tag.end()
+        if tag[1]:
+            place = tokens.behind(page, b"-->", tag.end(1) - 2)
+            continue
+        if surplus := _SURPLUS.match(page, place):
+            pieces.append(page[taken:place])
+            taken = place = surplus.end()
+        if tag[2]:
+            place = tokens.behind_raw(page, tag[2], place)
+    return b"".join((*pieces, page[taken:])) if pieces else page
+
+
+def _seen(page: bytes, places: range) -> tuple[int, int]:
+    """The number of distinct element and attribute names, and of tags, in the samples."""
+    names: set[bytes] = set()
+    for place in places:
+        names.update(_names(page, place, place + SAMPLE))
+        if around := _HEAD.match(page, _opened(page, max(place - LONG, 0), place)):
+            names.update(_NAME.findall(around[1]))
+    return len(names), sum(page.count(b"<", place, place + SAMPLE) for place in places)
+
+
+def _opened(page: bytes, start: int, end: int) -> int:
+    """Where the last tag begins there; "<" may also be a part of names and values."""
+    last = page.rfind(b"<", start, end)
+    if last < 0 or page[last + 1 : last + 2].isalpha():
+        return max(last, start)
+    found = _OPENED.search(page, start, end)
+    return found.start() if found else start
+
+
+def _names(page: bytes, start: int, end: int) -> set[bytes]:
+    """Element and attribute names in apparent tags."""
+    names: set[bytes] = set()
+    for name, attributes in _START.findall(page, start, end):
+        names.add(name)
+        if attributes:
+            names.update(_NAME.findall(attributes))
+    return names
+
+
+def _behind_quotes(page: bytes, places: range) -> bool:
+    """Whether there are many names behind quotes, which may hide from `_seen` that a sample is within a tag: the first
+    two of each kind, one of which ends a value if any does."""
+    names: set[bytes] = set()
+    for place in places:
+        for quote in (b'"', b"'"):
+            at = place
+            for _ in range(2):
+                if not (at := page.find(quote, at, place + QUOTED) + 1):
+                    break
+                attributes: re.Match[bytes] = _FEW.match(page, at)  # type: ignore[assignment]  # it matches nothing, too
+                names.update(_NAME.findall(attributes[0]))
+                names |= _names(page, attributes.end(), place + QUOTED)
+    return len(names) > NAMES_QUOTED * (len(places) + 1)
+
+
+def _few_names(page: bytes, *, raw: bool) -> bytes:
+    """*page* up to the point where it has too many names. It is read from its start, as a parser does, with or without
+    elements of *raw* text."""
+    names: set[bytes] = set()
+    for token in tokens.tokens(page, raw=raw):
+        if token.name:
+            names.add(token.name)
+            names.update(_NAME.findall(token.attributes))
+            if len(names) > MAX_NAMES:
+                return page[: token.start]
+    return page
+
+
+def _seems_deep(page: bytes, tags: float) -> bool:
+    """Whether DOUBTED times the elements that may nest, by samples, among about so many *tags*, may cost too much.
+
+    To count them all takes half as long as parsing. Each sample has a random place of its own: they may be anywhere.
+    """
+    nesting = 0
+    for start in range(0, len(page), APART):
+        place = start + randrange(APART)  # noqa: S311 - as in _places
+        sample = page[place : place + SHORT + AHEAD]
+        nesting += sum(found.start() < SHORT for found in _NESTING_SAMPLED.finditer(sample))
+    return _is_deep(DOUBTED * nesting * APART / SHORT, tags)
+
+
+def _may_be_deep(page: bytes) -> bool:
+    tags = page.count(b"<")
+    nesting = tags - page.count(b"</")  # at most
+    for flat in _FLAT:  # a count takes a tenth of the time of the expression
+        if not _is_deep(nesting, tags):
+            return False
+        nesting -= page.count(flat)
+    return _is_deep(len((_NESTING_ANYWHERE if tokens.has_foreign(page) else _NESTING).findall(page)), tags)
+
+
+def _is_deep(nesting: float, tags: float) -> bool:
+    """Whether *nesting* elements or fewer, among so many *tags*, may cost too much."""
+    return nesting > MAX_NESTING or min(nesting, tags / 2) * max(tags - nesting, tags / 2) > MAX_NESTED
+
+
+def _not_too_deep(page: bytes) -> bytes:
+    """*page* up to the point where its elements nest too deeply."""
+    nesting, foreign = _Nesting(), False
+    for tag in _TAG.finditer(page):
+        name = tag[2].lower().decode()
+        if name in _NOT_NESTING and not (name in _NESTING_THERE and foreign and not _closes_itself(page, tag.end())):
+            continue
+        foreign = foreign or name in _FOREIGN
+        if tag[1]:
+            nesting.close(name)
+        elif nesting.open(name) > MAX_DEPTH:
+            return page[: tag.start()]
+    return page
+
+
+def _closes_itself(page: bytes, place: int) -> bool:
+    end = page.find(b">", place, place + LONG)
+    return page[end - 1 : end] == b"/"
+
+
+class _Nesting:
+    """An upper bound of a parser's depth, from tags alone.
+
+    Merely counting start and end tags takes `<div><table></div>` for flat, even 200 KB of it. The result here is never
+    too low; it is too high where elements are closed by others that start.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        self._walls: list[str] = []
+        self._blocks: Counter[str] = Counter()  # open special elements since the last wall
+        self._inline: Counter[str] = Counter()  # other open elements since the last special one
+        self._outer: list[
+            tuple[Counter[str], Counter[str]]
+        ] = []  # both, as they were outside each open special element
+
+    def open(self, name: str) -> int:
+        """The depth after opening one more element."""
+        self._open.append(name)
+        if name not in _SPECIAL:
+            self._inline[name] += 1
+            return len(self._open)
+        self._blocks[name] += 1
+        self._outer.append((self._blocks, self._inline))
+        self._inline = Counter()
+        if name in _WALLS:
+            self._walls.append(name)
+            self._blocks = Counter()
+        return len(self._open)
+
+    def close(self, name: str) -> None:
+        """Close what an end tag certainly closes."""
+        if name in _WALLS:
+            if not self._walls or self._walls[-1] != name:
+                return
+            self._walls.pop()
+        elif not (self._blocks if name in _BLOCKS else self._inline)[name]:
+            return
+        while self._pop() != name:
+            pass
+
+    def _pop(self) -> str:
+        name = self._open.pop()
+        if name in _SPECIAL:
+            self._blocks, self._inline = self._outer.pop()
+            self._blocks[name] -= 1
+        else:
+            self._inline[name] -= 1
+        return name

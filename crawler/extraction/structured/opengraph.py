@@ -1,0 +1,59 @@
+"""Raw fields from Open Graph and product: meta elements."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.entities import unescape
+from crawler.extraction.tree.document import Document
+from crawler.extraction.words import values
+
+_META = re.compile(r"<meta\b[^>]{0,8000}>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(?<![a-zA-Z:-])([a-zA-Z:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+
+FIELDS: Final = {
+    "title": ("og:title", "twitter:title"),
+    "price": ("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price"),
+    "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),
+    "availability": ("product:availability", "og:availability"),
+    "sku": ("product:retailer_item_id", "product:sku", "product:retailer_part_no"),
+    "gtin": ("product:gtin", "product:ean", "og:ean", "og:upc", "product:upc", "og:isbn"),
+    "brand": ("product:brand", "og:brand"),
+    "image": ("og:image", "og:image:secure_url", "twitter:image"),
+    "description": ("og:description", "description", "twitter:description"),
+    "category": ("product:category",),
+}
+
+
+def metas(document: Document) -> dict[str, str]:
+    """Name or property -> content of the head's meta elements, the first of each name.
+
+    Read from the source, once: most pages need their metas only, and a tree costs more than all of this room.
+    """
+    return document.once(_metas)
+
+
+def _metas(document: Document) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for element in _META.findall(document.head):
+        attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(element)}
+        name = attributes.get("property") or attributes.get("name")
+        if name and attributes.get("content"):
+            name, content = name.lower(), unescape(attributes["content"])
+            if name == "og:type" and "product" in content.lower():  # two plug-ins may disagree
+                found[name] = content
+            found.setdefault(name, content)
+    return found
+
+
+def raw_fields(found: dict[str, str]) -> dict[str, str]:
+    """The product fields stated by the *found* metas."""
+    values = {name: next((found[key] for key in keys if key in found), None) for name, keys in FIELDS.items()}
+    return {name: value for name, value in values.items() if value}
+
+
+def is_product(found: dict[str, str]) -> bool:
+    """Whether the page calls itself a product (`og:type` product, product.item, shop:product ...) or has its price."""
+    kind = found.get("og:type", "").lower()
+    return ("product" in kind and "group" not in kind) or values.price(found.get("product:price:amount")) is not None

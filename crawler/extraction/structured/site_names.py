@@ -1,0 +1,53 @@
+"""Whether a name is the site's own, by its address and what it calls itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from crawler.extraction.structured import opengraph
+from crawler.extraction.tree.document import Document
+
+SURE: Final = 5  # letters of a name that its site's address has
+LEAST: Final = 3  # letters of a site's whole name
+MAX_WORDS: Final = 5  # less words of a name
+_SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
+
+
+def is_site(name: str, document: Document) -> bool:
+    """Whether *name* is in the page's host, is one of its labels, or is what the site calls itself (og:site_name),
+    with a slogan or without."""
+    letters = squeezed(name)
+    host = urlsplit(document.url).netloc.lower()
+    if len(letters) > 1 and ((len(letters) >= SURE and letters in squeezed(host)) or letters in host.split(".")[:-1]):
+        return True
+    called = opengraph.metas(document).get("og:site_name", "")
+    return bool(letters) and letters in (squeezed(called), squeezed(_SLOGAN.split(called)[0]))
+
+
+def without_slogan(name: str, document: Document) -> str:
+    """*name* up to a dash or colon, if what stands before it is the site's own name: `Acme - tools since 1920`."""
+    parts = _SLOGAN.split(name, maxsplit=1)
+    return parts[0] if len(parts) > 1 and is_site(parts[0], document) else name
+
+
+def squeezed(text: str) -> str:
+    """Its letters and digits, in lower case."""
+    return "".join(filter(str.isalnum, text)).lower()
+
+
+def maker(title: str, document: Document) -> str | None:
+    """The name with which a product's *title* begins, if it is what the site calls itself and in its address, too: its
+    maker's own shop.
+
+    Of a longer name the first word is enough: `Solara G3` of `Solara Hair Tools`.
+    """
+    called = _SLOGAN.split(opengraph.metas(document).get("og:site_name", "").strip(" -–—|·•"))[0]
+    words, named = title.split(), called.split()
+    host = squeezed(urlsplit(document.url).netloc)
+    for count, least in ((len(named), LEAST), (1, SURE)) if 0 < len(named) < MAX_WORDS else ():
+        letters = squeezed("".join(words[:count]))
+        if least <= len(letters) and letters in host and letters == squeezed("".join(named[:count])):
+            return " ".join(words[:count]) if count < len(words) else None
+    return None

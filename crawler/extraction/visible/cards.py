@@ -1,0 +1,124 @@
+"""Whether a price stands in the card of another product: beside a link to that product's page, named as a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import islice
+from typing import Final
+from urllib.parse import urlsplit
+
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction.tree.nodetext import tag_ids, text_of
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import url_identifiers
+from crawler.urls import same_site
+
+LEVELS: Final = 5  # elements around a price that may be its card
+MAX_LINKS: Final = 12  # in one: more is no card
+MAX_NODES: Final = 200  # in one
+BEFORE: Final = 3  # texts before a price with the link to its product
+MAX_NAME: Final = 200  # characters
+
+_A: Final = tag_ids("a")
+_IMG: Final = tag_ids("img")
+_NAMED = re.compile(r"name|title|heading|caption|titel|nombre|nazwa", re.IGNORECASE)
+_HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+
+
+def is_in_card(page: View, index: int) -> bool:
+    """Whether the price at *index* of the page's texts is in an element that names another product, with a link to its
+    page, and not the page's own."""
+    before = {link.mem_id for _, node in page.texts[max(0, index - BEFORE) : index] if (link := _link(node))}
+    return is_others(page, page.texts[index][1], before)
+
+
+def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
+    """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
+    own, known = page.once(_around_heading), page.once(_linked)
+    current: LexborNode | None = node
+    for _ in range(LEVELS):
+        if current is None or (identity := current.mem_id) in own or current.tag == "body":
+            return False
+        if identity not in known:
+            known[identity] = _others_in(page, current)
+        others = known[identity]
+        if others is None:
+            return False
+        if any(titled or link in before for link, titled in others.items()):
+            return True
+        current = current.parent
+    return False
+
+
+def _linked(_: View) -> dict[int, dict[int, bool] | None]:
+    """What is known of the elements of a page: many of its buttons and prices stand in the same ones."""
+    return {}
+
+
+def _others_in(page: View, card: LexborNode) -> dict[int, bool] | None:
+    """The links in *card* that name or may name another product, and whether as its title; None if it is no card."""
+    inside = list(islice(card.traverse(), MAX_NODES + 1))
+    links = [each for each in inside if each.tag_id in _A]
+    if len(inside) > MAX_NODES or len(links) > MAX_LINKS:
+        return None
+    others = {link.mem_id: titled for link in links if (titled := _names_another(page, link)) is not None}
+    return others or {link.mem_id: True for link in links if _shows_another(page, link, inside)}
+
+
+def _link(node: LexborNode) -> LexborNode | None:
+    """The link that *node* is, or is in."""
+    current: LexborNode | None = node
+    for _ in range(LEVELS):
+        if current is None or current.tag == "a":
+            return current
+        current = current.parent
+    return None
+
+
+def _around_heading(page: View) -> set[int]:
+    """The heading and the elements around it."""
+    inside: set[int] = set()
+    current = page.heading
+    while current is not None:
+        inside.add(current.mem_id)
+        current = current.parent
+    return inside
+
+
+def _names_another(page: View, link: LexborNode) -> bool | None:
+    """Whether *link* is the title of another page of the site; None if it is not, and leads to no product either."""
+    target = page.document.absolute(link.attributes.get("href"))
+    if target is None or not same_site(target, page.document.url):
+        return None
+    path = _path(target)
+    text = text_of(link, MAX_NAME) if path != _path(page.document.url) else ""
+    if not _LETTERS.search(text) or text in page.title:
+        return None
+    titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
+    return titled if titled or url_identifiers.names_product(path.split("/")[:-1]) else None
+
+
+def _shows_another(page: View, link: LexborNode, inside: Sequence[LexborNode]) -> bool:
+    """Whether *link* is only the image of another page's product, which the card names in a title beside it."""
+    image = next((each for each in islice(link.traverse(), 10) if each.tag_id in _IMG), None)
+    name = (image.attributes.get("alt") or "").strip() if image is not None else ""
+    target = page.document.absolute(link.attributes.get("href")) if _LETTERS.search(name) else None
+    if target is None or name in page.title or not same_site(target, page.document.url):
+        return False
+    is_away = _path(target) != _path(page.document.url)
+    return is_away and any(_is_title(each) and text_of(each, MAX_NAME) == name for each in inside)
+
+
+def _is_title(node: LexborNode) -> bool:
+    return node.tag in _HEADINGS or _NAMED.search(node.attributes.get("class") or "") is not None
+
+
+def _path(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    return f"{parts.path.rstrip('/')}?{parts.query}" if parts.query else parts.path.rstrip("/")

@@ -1,0 +1,238 @@
+"""The amounts of money among the texts of a page: where each stands, how it is written, and in which currency."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from crawler.caches import cached
+from crawler.extraction.visible import view
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import currencies, values
+
+MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading
+MAX_TEXT: Final = 80  # characters of a text with a price
+MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
+MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
+NEAR: Final = 4  # texts before and after a number that may be in one element with it
+MAX_LABEL: Final = 40  # characters of a text that may label the next one
+
+_UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
+_TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
+_PER = re.compile(
+    r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
+    re.IGNORECASE,
+)
+_CENTS = re.compile(r"([.,]?)(\d\d)")
+_HAS_CENTS = re.compile(r"[.,]\d{1,2}$")
+
+
+@dataclass(slots=True)  # a frozen one takes three times as long to make
+class Candidate:
+    """A number that may be a price: its place, its form, and its currency."""
+
+    index: int
+    node: LexborNode
+    number: str
+    currency: str | None
+
+
+def candidates(page: View) -> Iterator[Candidate]:
+    """What may be prices, each element once."""
+    done: set[int] = set()
+    for index in numbers(page):
+        found = candidate(page, index, page.document.country)
+        if found is not None and found.node.mem_id not in done:
+            done.add(found.node.mem_id)
+            yield found
+
+
+def numbers(page: View) -> list[int]:
+    """Which texts may be prices."""
+    texts = page.texts
+    found = [
+        index
+        for index in page.numbers
+        if len(text := texts[index][0]) <= MAX_TEXT
+        and "%" not in text
+        and not (_are_cents(texts, index) or (text[-1] in "x×" and _TIMES.fullmatch(text)))
+    ]
+    if len(found) > MAX_NUMBERS:
+        found = sorted(sorted(found, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
+    return found
+
+
+def candidate(page: View, index: int, country: str) -> Candidate | None:
+    """The price in a text: with a currency beside it, in the next text, or around it; or with none, but named a
+    price."""
+    text, node = page.texts[index]
+    number, currency = _written(text, country)
+    if currency:
+        return _completed(page, _with_cents(page, Candidate(index, node, number, currency), text, country))
+    if not number or len(text) > len(number) + MAX_AROUND:
+        return None
+    if beside := _beside(page, index, number, country):
+        return _completed(page, Candidate(index, node, number, beside))
+    return _of_surroundings(page, index, number, country)
+
+
+def _of_surroundings(page: View, index: int, number: str, country: str) -> Candidate | None:
+    """A *number* with the currency in an element around it, or none, but named a price."""
+    text, node = page.texts[index]
+    unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
+    if (unit and not _is_mentioned(page, index, country)) or page.flags(node) & view.OTHER:
+        return None  # of another product, a number without a currency is left alone
+    is_mentioned = unit or _is_mentioned(page, index, country)
+    for element in islice(around(node), int(_is_alone(text, node)), None) if is_mentioned else ():
+        whole = page.price_text(element, MAX_BLOCK)
+        if len(whole) > MAX_BLOCK:
+            break
+        if money := _money(whole, country):
+            # Otherwise it is another number's cents, or next to one.
+            return Candidate(index, element, *money) if money[0].startswith(number) else None
+    if not unit and (page.flags(node) & view.PRICE or says("price", page, index)):
+        return _completed(page, Candidate(index, node, number, None))
+    return None
+
+
+def _is_mentioned(page: View, index: int, country: str) -> bool:
+    """Whether a text so near that both may be in one element of MAX_BLOCK characters mentions a currency."""
+    texts = page.texts
+    for near in (texts[index : index + NEAR], texts[max(0, index - NEAR) : index][::-1]):
+        room = MAX_BLOCK
+        for text, _ in near:
+            room -= len(text)
+            if room < 0:
+                break
+            if currencies.mentions(text, country):
+                return True
+    return False
+
+
+def _is_alone(text: str, node: LexborNode) -> bool:
+    """Whether *node* has just this one word."""
+    only = node.first_child
+    return only is not None and only.next is None and not any(map(str.isspace, text))
+
+
+def _are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
+    """Whether a text goes on with the number before it: `49` `,90`, or `49,` `90`, or `49` `,` `90`."""
+    text, before = texts[index][0], texts[index - 1][0] if index else ""
+    if not before:
+        return False
+    if text[0] in ".,":
+        return before[-1].isdigit()
+    if before[-1] not in ".," or _CENTS.fullmatch(text) is None:
+        return False
+    whole = before[:-1] or (texts[index - 2][0] if index > 1 else "")
+    return whole[-1:].isdigit()
+
+
+@cached(16_384)  # pages of a site share most of their texts
+def _written(text: str, country: str) -> tuple[str, str]:
+    """(number, currency) of the first number in *text* that has a currency beside it, else (first number, "").
+
+    ("", "") if there is no number.
+    """
+    first = ""
+    for number in values.WRITTEN.finditer(text):
+        first = first or number[0]
+        if currency := currencies.beside(text[: number.start()], number[0], text[number.end() :], country):
+            return number[0], currency
+    return first, ""
+
+
+def _money(text: str, country: str) -> tuple[str, str] | None:
+    """(number, currency) of the first number in *text* that has a currency beside it."""
+    found = _written(text, country)
+    return found if found[1] else None
+
+
+def _with_cents(page: View, each: Candidate, text: str, country: str) -> Candidate:
+    """The same price with cents from their own element."""
+    for element in list(around(each.node))[:2] if text[-1].isdigit() and not _HAS_CENTS.search(text) else ():
+        whole = page.price_text(element, MAX_BLOCK)
+        if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
+            return Candidate(each.index, element, *money)
+    return each
+
+
+def _completed(page: View, each: Candidate) -> Candidate:
+    """The same price with the cents that stand after it in elements of their own: `€ 49,<sup>90</sup>`."""
+    text = page.texts[each.index][0]
+    whole = each.number.rstrip(".,")
+    if _HAS_CENTS.search(whole) or not text.rstrip(".,").endswith(whole):
+        return each
+    point = text[-1] if text[-1] in ".," else ""
+    following = page.texts[each.index + 1 : each.index + 3]
+    if not point and following and following[0][0] in (".", ","):
+        point, following = following[0][0], following[1:]
+    cents = _CENTS.fullmatch(following[0][0]) if following else None
+    if cents is None or not _is_near(following[0][1], each.node):
+        return each
+    if not (point or cents[1] or following[0][1].tag in ("sup", "small")):
+        return each
+    return replace(each, number=f"{whole}{',' if '.' in whole else '.'}{cents[2]}")
+
+
+def _is_near(node: LexborNode, other: LexborNode) -> bool:
+    """Whether both stand in one element, or in two that do."""
+    those = {each.mem_id for each in around(other)}
+    return any(each.mem_id in those for each in around(node))
+
+
+def _beside(page: View, index: int, number: str, country: str) -> str | None:
+    """The currency at the end of the text before, or at the start of the text after."""
+    after = page.texts[index + 1][0][: currencies.MAX_BESIDE - 1] if index + 1 < len(page.texts) else ""
+    before = label_before(page, index)[-currencies.MAX_BESIDE :]
+    mentions = currencies.mentions
+    if not ((before and mentions(before, country)) or (after and mentions(after, country))):
+        return None  # nearly always
+    return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
+
+
+def label_before(page: View, index: int) -> str:
+    """The text before, if it is short and without digits: it may label this one."""
+    return page.texts[index - 1][0] if index and is_label(page, index - 1) else ""
+
+
+def is_label(page: View, index: int) -> bool:
+    """Whether a text may say what the number beside it is."""
+    return index not in page.numbered and len(page.texts[index][0]) <= MAX_LABEL
+
+
+def is_aside(page: View, index: int) -> bool:
+    """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
+    after it."""
+    says, texts = page.lexicon.says, page.texts
+    if says("side_price", texts[index][0]):
+        return True
+    label = label_before(page, index)
+    if label.endswith((":", "：")) and says("side_price", label):
+        return True
+    after = texts[index + 1][0] if index + 1 < len(texts) else ""
+    if _PER.match(after):
+        return True
+    is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)
+    return is_own and says("side_price", after)
+
+
+def around(node: LexborNode) -> Iterator[LexborNode]:
+    """*node*, and the two elements around it."""
+    current: LexborNode | None = node
+    for _ in range(3):
+        if current is None:
+            return
+        yield current
+        current = current.parent
+
+
+def says(kind: str, page: View, index: int) -> bool:
+    """Whether the text, or the short one before it, has a phrase of that *kind*."""
+    says = page.lexicon.says
+    return says(kind, page.texts[index][0]) or ((label := label_before(page, index)) != "" and says(kind, label))

@@ -1,0 +1,126 @@
+"""Signs that a page with a price is no product's: a recipe, an article, a forum, an event, a home.
+
+Asked only of pages that otherwise look like a product's: most pages never are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction.visible import view
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import url_identifiers
+
+KIND: Final = 2.0  # less for a URL that names another kind of page
+DATED: Final = 2.0  # for an article's date or author by the heading
+RECIPE: Final = 2.0  # for the markup of a recipe
+OTHER: Final = 2.0  # for what stands by the heading: rooms and a size, tickets, quotes
+BESIDE: Final = 8  # texts around the heading that may be its byline
+NEAR: Final = 80  # texts after the heading that may say so
+MAX_TEXT: Final = 200  # characters
+
+# Parts of a path, in the languages of most sites.
+_KINDS: Final = re.compile(
+    r"recipes?|rezepte?|recettes?|recetas?|receitas?|ricett[ae]|recept(?:en|ek|y)?|przepisy?|opskrift(?:er)?"
+    r"|oppskrift(?:er)?|reseptit?|рецепт\w*|recepti?|tarif(?:ler)?"
+    r"|blogs?|news|nachrichten|actualites?|noticias?|notizie|nieuws|novosti|stor(?:y|ies)|magazine?|journal|ratgeber"
+    r"|press(?:e|room|-releases?)?|wiki|lexikon|gloss(?:ar|ary|aire)|docs|documentation|tutorials?|how-?to|guides?"
+    r"|reviews|forums?|foren|threads?|topics?|viewtopic\.php|showthread\.php|questions|discussions?|t"
+    r"|jobs?|careers?|stellenangebote|events?|veranstaltung(?:en)?|evenements?|eventos?|eventi|concerts?|konzerte?"
+    r"|films?|movies?|kino|cinema|courses?|kurse?|cursos?|corsi|webinars?|podcasts?|lookbooks?"
+    r"|hotels?|restaurants?|speisekarte|menu|pricing|plans|tarife|donate|spenden|services?|leistungen|dienstleistungen"
+    r"|tarifs|preise|preisliste|price-?list|cennik|cenik|ceny|precios|prezzi|listino|prijzen|priser|hinnasto|fiyatlar|цены"
+    r"|uslugi|servicios|servizi|servicos|prestations|hizmetler(?:imiz)?|diensten|sluzby|reparatur(?:en)?|repairs?"
+    r"|seminare?|szkolenia|skoleni"
+    r"|propert(?:y|ies)|real-?estate|immobilien?|inmuebles?|imove(?:l|is)|immobili|apartments?|wohnungen?"
+    r"|quotes?|currencies|wallpapers?",
+    re.IGNORECASE,
+)
+_DATED = re.compile(r"/(?:19|20)\d\d/(?:0?[1-9]|1[012])/")
+_RECIPE = re.compile(
+    r"wprm-recipe|tasty-recipes|mv-create|recipeIngredient|recipeInstructions|h-?recipe\b|easyrecipe|zlrecipe"
+    r"|recipe[-_]{1,2}(?:ingredient|instruction|direction|method|step)|schema\.org/Recipe"
+)
+_BYLINE = re.compile(
+    r"byline|(?:entry|post|article|news|story)[-_]{0,2}(?:date|meta|author|info)|posted-on", re.IGNORECASE
+)
+_AREA = re.compile(r"\d\s?(?:m²|m2\b|qm\b|sq\.? ?ft|sqft|м²|кв\. ?м)", re.IGNORECASE)
+_ROOMS = re.compile(
+    r"\b(?:bed(?:room)?s?|bath(?:room)?s?|hab\.?|habitaci|dormitorio|quartos?|zimmer|pièces?|chambres?|local[ie]|camere"
+    r"|kamers?|poko(?:je|i)|комнат)\b",
+    re.IGNORECASE,
+)
+_INGREDIENTS = re.compile(
+    r"^(?:ingredients|zutaten|ingrédients|ingredientes|ingredienti|ingrediënten|ingredienser|składniki|ingredience"
+    r"|suroviny|hozzávalók|ingrediente|ингредиенты|інгредієнти|malzemeler|ainekset|材料|食材|재료|المكونات|מצרכים)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_COOKED = re.compile(
+    r"\b(?:prep(?:aration)? time|total time|zubereitungszeit|arbeitszeit|temps de prép|tiempo de prep|tempo de preparo"
+    r"|tempo di prep|bereidingstijd|tillagningstid|czas przygotowania|doba přípravy|elkészítési idő|время приготовления"
+    r"|hazırlama süresi)|作り方|做法|만드는",
+    re.IGNORECASE,
+)
+_TICKETS = re.compile(
+    r"\b(?:tickets?|eintrittskarten|billets|billetterie|entradas|biglietti|ingressos|bilhetes|bilety|vstupenky|билет\w*)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"\b(?:market cap|previous close|prev\.? close|trading volume|24h volume)\b", re.IGNORECASE)
+
+
+def outweigh(page: View, evidence: float) -> bool:
+    """Whether more speaks against a product than this *evidence* for one; the whole source is read only if that may
+    decide."""
+    against = KIND * _names_a_kind(page.document.url) + DATED * _is_dated(page) + OTHER * _is_told(page)
+    return against > evidence or (against + RECIPE > evidence and _has_recipe(page.document.markup))
+
+
+def _has_recipe(markup: str) -> bool:
+    is_likely = "ecipe" in markup or "mv-create" in markup  # seen in a tenth of the pattern's time
+    return is_likely and _RECIPE.search(markup) is not None
+
+
+def _names_a_kind(url: str) -> bool:
+    """Whether the path names another kind of page, and no product after it."""
+    try:
+        path = unquote(urlsplit(url).path)
+    except ValueError:
+        return False
+    if _DATED.search(path):
+        return True
+    segments = [each for each in path.split("/") if each]
+    kinds = [at for at, each in enumerate(segments) if _KINDS.fullmatch(each)]
+    return bool(kinds) and not url_identifiers.names_product(segments[kinds[-1] + 1 :])
+
+
+def _is_dated(page: View) -> bool:
+    """Whether a date or an author stands by the heading."""
+    at = page.heading_index
+    near = page.texts[max(0, at - BESIDE // 2) : at + BESIDE] if at >= 0 else ()
+    return any(_is_byline(node) for _, node in near)
+
+
+def _is_byline(node: LexborNode) -> bool:
+    around = node.parent
+    return any(
+        each is not None and (each.tag == "time" or _BYLINE.search(each.attributes.get("class") or ""))
+        for each in (node, around)
+    )
+
+
+def _is_told(page: View) -> bool:
+    """Whether the texts after the heading are those of a recipe, an event, a home or a quote."""
+    start = max(0, page.heading_index)
+    near = [each for each in page.texts[start : start + NEAR] if len(each[0]) <= MAX_TEXT]
+    told = "\n".join(text for text, _ in near)
+    if _TICKETS.search(told) and any(
+        _TICKETS.search(text) and page.flags(node) & (view.BUTTON | view.LINK) for text, node in near
+    ):
+        return True
+    is_home = _AREA.search(told) is not None and _ROOMS.search(told) is not None
+    is_recipe = _INGREDIENTS.search(told) is not None and _COOKED.search(told) is not None
+    return is_home or is_recipe or _QUOTED.search(told) is not None

@@ -1,0 +1,219 @@
+"""The brand that a page shows: by a label, an element's name, a link, a logo, or beside the heading."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from selectolax.lexbor import LexborNode
+
+from crawler.caches import cached
+from crawler.extraction.structured import site_names
+from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.visible import view
+from crawler.extraction.visible.view import View
+from crawler.extraction.visible.visible_facts import NEAR, shown_title
+from crawler.extraction.words import labels
+
+_BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
+_BRAND_LOGO = re.compile(
+    r"brand(?!ed|-(?:primary|secondary|color|dark|light))|manufactur|vendor|hersteller|marque|marca\b", re.IGNORECASE
+)
+_LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
+# Names of elements that show just a brand.
+_BRANDED = re.compile(
+    r"(?:^|\s|product|item|pdp|detail|view|info)[-_]*"
+    r"(?:brands?|manufacturers?|vendor|marke|marka|marque|marca|merk|hersteller|fabricante?|producent|znacka)"
+    r"(?:[-_]*(?:name|link|title|value|wrapper|container|text))?(?:$|\s)",
+    re.IGNORECASE,
+)
+_QUOTABLE = re.compile(r"[^\"\\\s]{1,39}")  # in a selector; longer than any brand
+_LOGO = re.compile(r"^logo (?:von |de |di |of )?|[- ]logo$", re.IGNORECASE)
+# An address of a brand's page.
+_BRAND_PAGE = re.compile(
+    r"/(?:brands?|vendors?|manufacturers?|makers?|marcas?|marques?|mar(?:ke|ken|ka|chi|chio)|hersteller|merk(?:en)?"
+    r"|varumarken?|maerker?|merker|merkit?|producen[tc]\w*|producer|znack[ay]|vyrobce|vyrobci|gyarto\w*|markak"
+    r"|producator\w*|proizvoda[cj]\w*|brend\w*|blagovne-znamke|gamintoja\w*|razotaj\w*|tootja\w*|fabricantes?"
+    r"|proizvoditel\w*|thuong-hieu|merek|publishers?|verlag|editores?)/[^/?#]|[?&](?:brand|manufacturer|marca|marque)\w*="
+    r"|/vendors\?q=",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
+)
+_TESTED: Final = frozenset(("data-testid", "data-test", "data-test-id", "data-qa", "data-cy", "data-hook"))
+# How a label may begin: most texts do not.
+_BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label[:2].title(), label[:2].upper()))
+MAX_BRAND = 40  # characters
+MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
+AROUND = 3  # elements around a text that may be named a brand
+BESIDE = 4  # texts right by the heading
+MAX_LOGOS = 30
+AT_HEADING = 10  # texts by the heading that may link to the brand
+LEVELS = 3  # elements around the heading that may have the brand's logo
+
+
+def shown_brand(page: View) -> str | None:
+    """The text after a label such as Brand or Manufacturer, else that of an element with such a name near the
+    heading, else a link by the heading or a logo with which heading or title begin."""
+    if labelled := page.once(labelled_brand):
+        return labelled
+    near = {node.mem_id: node for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
+    name, known = shown_title(page), dict[int, bool]()
+    for node in near.values():
+        named = _named_brand(node, known)
+        if named and named != name and not page.flags(node) & view.OTHER:
+            return _BY.sub("", named)
+    return _linked_brand(page)
+
+
+def labelled_brand(page: View) -> str | None:
+    """The text after the first label such as Brand or Manufacturer."""
+    for index, (text, node) in enumerate(page.texts):
+        if text[:2] not in _BEGUN or len(text) > MAX_LABEL + MAX_BRAND:
+            continue
+        label, _, same = text.replace("：", ":").partition(":")
+        if label.strip().lower() not in labels.BRANDS or page.flags(node) & view.OTHER:
+            continue
+        following = (each for each, _ in page.texts[index + 1 : index + 3] if each.strip(" :："))
+        value = same.strip() or next(following, "")
+        if 0 < len(value) <= 60 and not value.endswith((":", "：")):
+            return value
+    return None
+
+
+def _named_brand(node: LexborNode, known: dict[int, bool]) -> str | None:
+    """The short text of *node*, if it, or an element with no other text around it, is named a brand.
+
+    *known*: which elements around were asked already; texts share them.
+    """
+    attributes = node.attributes
+    if attributes and (_is_brand(attributes) or _is_branded(attributes.get("class") or "")):
+        return _short(text_of(node, MAX_BRAND))
+    around, text = node.parent, ""
+    for _ in range(AROUND):
+        if around is None:
+            break
+        identity = around.mem_id
+        if identity not in known:
+            known[identity] = _is_branded(around.attributes.get("class") or "")
+        if known[identity]:
+            text = text or text_of(node, MAX_BRAND)
+            return _short(text) if text_of(around, MAX_BRAND) == text else None
+        around = around.parent
+    return None
+
+
+def _short(text: str) -> str | None:
+    return text if 0 < len(text) < MAX_BRAND else None
+
+
+def _linked_brand(page: View) -> str | None:
+    """The link by the heading, or the logo, with which the heading or the page's title begins."""
+    at = page.heading_index
+    heading = shown_title(page) or ""
+    if at >= 0 and (named := _brand_page(page, heading) or _brand_image(page, heading)):
+        return named
+    for text, node in page.texts[max(0, at - BESIDE) : at + BESIDE] if at >= 0 else ():
+        is_apart = text != heading and bool(page.flags(node) & view.LINK) and not page.flags(node) & view.OTHER
+        if is_apart and _begun(text, heading, page.title):
+            return text
+    return _logo_brand(page, heading) or (_beside_heading(page, heading) if at >= 0 else None)
+
+
+def _brand_page(page: View, heading: str) -> str | None:
+    """The text of a link by the heading that leads to a brand's page."""
+    at = page.heading_index
+    for text, node in page.texts[max(0, at - AT_HEADING) : at + AT_HEADING]:
+        flags = page.flags(node)
+        if (
+            not flags & view.LINK
+            or flags & view.OTHER
+            or len(text) >= MAX_BRAND
+            or text in heading
+            or _MANY.search(text)
+        ):
+            continue
+        link: LexborNode | None = node
+        for _ in range(AROUND):
+            if link is not None and link.tag != "a":
+                link = link.parent
+        if link is not None and link.tag == "a" and _BRAND_PAGE.search(link.attributes.get("href") or ""):
+            return text
+    return None
+
+
+def _brand_image(page: View, heading: str) -> str | None:
+    """What an image near the heading shows that is named a brand's, or that links to a brand's page."""
+    around = page.heading
+    for _ in range(LEVELS):
+        if around is None or around.parent is None or around.parent.tag == "body":
+            break
+        around = around.parent
+    for node in around.css("img[alt]")[:MAX_LOGOS] if around is not None else ():
+        name = _short(_LOGO.sub("", (node.attributes["alt"] or "").strip()))
+        if name and name not in heading and _is_of_brand(node) and not page.flags(node) & view.OTHER:
+            return name
+    return None
+
+
+def _is_of_brand(node: LexborNode) -> bool:
+    """Whether an image, or what is right around it, is named a brand's or leads to one's page."""
+    current: LexborNode | None = node
+    for _ in range(AROUND):
+        if current is None:
+            return False
+        attributes = current.attributes
+        named = " ".join(filter(None, (attributes.get(name) for name in ("class", "id", *_TESTED))))
+        if _BRAND_LOGO.search(named) or (current.tag == "a" and _BRAND_PAGE.search(attributes.get("href") or "")):
+            return True
+        current = current.parent
+    return False
+
+
+def _beside_heading(page: View, heading: str) -> str | None:
+    """The name right before the heading that is the site's own too, or that its title is made of: `ACME - Jumper`."""
+    at = page.heading_index
+    before, node = page.texts[at - 1] if at else ("", None)
+    first = page.texts[at][0]
+    if first != heading and page.title.lower().startswith(f"{first.lower()} - "):
+        return _short(first)
+    squeezed = site_names.squeezed(before) if node is not None and _short(before) else ""
+    if len(squeezed) < site_names.SURE or squeezed not in site_names.squeezed(urlsplit(page.document.url).netloc):
+        return None
+    return None if node is None or page.flags(node) & (view.OTHER | view.LINK) else before
+
+
+def _logo_brand(page: View, heading: str) -> str | None:
+    """The text of an image named a logo or brand, with which heading or title begin."""
+    first = heading.partition(" ")[0] or page.title.partition(" ")[0]
+    for node in page.document.tree.css(f'[alt^="{first}"]')[:MAX_LOGOS] if _QUOTABLE.fullmatch(first) else ():
+        attributes = node.attributes
+        begun = _begun(_LOGO.sub("", attributes["alt"] or ""), heading, page.title)
+        if begun and any(_LOGOS.search(f"{name} {value}") for name, value in attributes.items()):
+            return begun
+    return None
+
+
+def _begun(name: str, *texts: str) -> str | None:
+    """*name* as written at the start of one of *texts*, if a word follows: "Shop - Knife" begins with no brand."""
+    size = len(name)
+    for text in texts if 1 < size < MAX_BRAND else ():
+        if text[size : size + 1] == " " and text[size + 1 : size + 2].isalnum() and text[:size].lower() == name.lower():
+            return text[:size]
+    return None
+
+
+def _is_brand(attributes: dict[str, str | None]) -> bool:
+    """Whether an element has such a name."""
+    named = attributes.get("class") or ""
+    if tested := _TESTED & attributes.keys():
+        named = f"{named} {' '.join(attributes[each] or '' for each in tested)}"
+    return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
+
+
+@cached(4_096)  # a site's pages share their names
+def _is_branded(classes: str) -> bool:
+    """Whether an element is named for a brand, and not just in the colours of the shop's (`text-brand`)."""
+    return _BRANDED.search(classes) is not None

@@ -1,0 +1,292 @@
+"""The visible price of a page's product, for when structured data has none or may be outdated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from crawler.caches import cached
+from crawler.extraction.visible import cards, editions, money, view
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import currencies, values
+
+UNDERCUTS: Final = 8  # texts between an old price and the current one
+MANY: Final = 4  # different prices in similar elements belong to a list
+SAME: Final = 3  # times that a page shows its one price beside a button, for screens of all sizes
+MIN_SCORE: Final = 0.5
+REPEATED: Final = 2  # less for one of a list's prices
+ASIDE: Final = 2.5  # less for a price of a unit, or without tax
+LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
+BY_BUTTON: Final = 12  # texts between a price and its buy button
+BEHIND: Final = 4  # texts from a buy button to its price
+MAX_CARDS: Final = 12  # of the likeliest prices, asked whether they are in other products' cards
+MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
+
+_WORDY = re.compile(r"[^\W\d_]{4,}")
+_PERIOD = re.compile(
+    r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
+    r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
+    r"|nuit|noche|notte|noite|natt|noc\b|user|nutzer|seat|week\b|woche|semaine|semana|visit|person|hour|stunde|heure|hora"
+    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|(?:first|1st|ersten|första|premi[eè]re?|primer|primo"
+    r"|pierwszy|eerste|první) (?:month|year|monat|jahr|månad|mois|année|mes\b|año|mese|anno"
+    r"|miesiąc|rok|maand|měsíc)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊"
+    r"|^(?:night|nacht|nuit|noche|notte|noite|month|monat|mois|mes|mese|mês)$",
+    re.IGNORECASE,
+)
+_PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
+
+
+@dataclass(slots=True)  # a frozen one takes three times as long to make
+class Price:
+    """One price on the page."""
+
+    amount: Decimal
+    currency: str | None
+    past: bool
+    named: bool  # its element is named a price
+    repeated: bool  # other prices are in similar elements
+    score: float
+    wordy: bool  # other words stand with it
+    index: int  # of its text on the page
+    look: tuple[str, ...]  # the form of its element and those around it
+
+
+_Form = tuple[tuple[str, ...], str | None]  # of elements around a price, and its currency: not converted ones of it
+
+
+class Looked(NamedTuple):
+    """A number by what it stands in."""
+
+    past: bool  # for certain
+    doubtful: bool  # it may be past: a lower one beside it decides
+    named: bool
+    wordy: bool
+    score: float  # of one that is neither past nor repeated
+
+
+def shown_prices(page: View) -> list[Price]:
+    """The prices of the page, the product's likeliest one first."""
+    return chosen(page, by_score(page))
+
+
+def chosen(page: View, prices: list[Price]) -> list[Price]:
+    """Those *by_score*, the first one chosen by what stands around the likeliest ones, too."""
+    return _lower_first(page, _cards_last(page, prices))
+
+
+def are_listed(prices: Sequence[Price]) -> bool:
+    """Whether all likely ones of *prices* are of a list, so that none is the product's, whichever is chosen."""
+    likely = [each for each in prices if each.score >= MIN_SCORE and not each.past]
+    return bool(likely) and all(each.repeated for each in likely)
+
+
+def by_score(page: View) -> list[Price]:
+    """The prices of the page by their own signs, the likeliest first."""
+    read = [(each, values.price_in_text(each.number, each.currency)) for each in money.candidates(page)]
+    candidates = [(each, amount) for each, amount in read if amount is not None]
+    looks = [_signature(page, each.node) for each, _ in candidates]
+    amounts: dict[_Form, list[Decimal]] = {}
+    places: dict[_Form, list[int]] = {}
+    looks_of = [looked_at(page, each) for each, _ in candidates]
+    for look, looked, (each, amount) in zip(looks, looks_of, candidates, strict=True):
+        if not looked.past:
+            amounts.setdefault((look, each.currency), []).append(amount)
+            places.setdefault((look, each.currency), []).append(each.index)
+    lists = {form for form, of in amounts.items() if _is_list(of) and not editions.are(page, places[form])}
+    found: list[Price] = []
+    for at, (each, amount) in enumerate(candidates):
+        looked = looks_of[at]
+        past = looked.past
+        if not past and (looked.doubtful or _is_said_again(candidates, looks_of, at)):
+            past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
+        repeated = (looks[at], each.currency) in lists
+        score = looked.score - 5 * past - REPEATED * repeated
+        found.append(
+            Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
+        )
+    found.sort(key=lambda price: -price.score)
+    return found
+
+
+def looked_at(page: View, each: money.Candidate) -> Looked:
+    """What its element and the words around it say."""
+    flags = page.flags(each.node)
+    worded = money.says("past_price", page, each.index)
+    past = bool(flags & view.PAST) or (worded and (not flags & view.PRICE or bool(flags & view.OLD)))
+    offered = _is_offered(page, each)
+    text = page.texts[each.index][0]
+    aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each.index)
+    named = offered or bool(flags & view.PRICE) or (not aside and money.says("price", page, each.index))
+    wordy = _is_wordy(text)
+    score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
+    return Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
+
+
+@cached(16_384)
+def _is_wordy(text: str) -> bool:
+    """Whether *text* has words besides a currency."""
+    return any(not currencies.is_word(word) for word in _WORDY.findall(text))
+
+
+def _is_said_again(candidates: Sequence[tuple[money.Candidate, Decimal]], looks: Sequence[Looked], at: int) -> bool:
+    """Whether the number right before is the same and past: one for eyes, one for readers of the page."""
+    (before, amount), (each, same) = candidates[at - 1], candidates[at]
+    return at > 0 and looks[at - 1].past and amount == same and each.index == before.index + 1
+
+
+def _is_list(amounts: Sequence[Decimal]) -> bool:
+    """Whether prices in similar elements belong to a list's entries, and are not one repeated price."""
+    different = len(set(amounts))
+    return different >= MANY or (different > 1 and len(amounts) > MANY)
+
+
+def _is_undercut(
+    page: View, old: money.Candidate, amount: Decimal, near: Sequence[tuple[money.Candidate, Decimal]]
+) -> bool:
+    """Whether a lower price, not itself marked old, is near one that is marked old."""
+    return any(
+        other < amount
+        and abs(each.index - old.index) <= UNDERCUTS
+        and each.currency is not None
+        and not page.flags(each.node) & (view.PAST | view.OTHER | view.NET)
+        and not (page.flags(each.node) & view.OLD and page.flags(old.node) & view.OLD)
+        and not money.says("past_price", page, each.index)
+        and other >= amount * MIN_DISCOUNTED
+        and not money.is_aside(page, each.index)
+        and not money.says("other_price", page, each.index)
+        for each, other in near
+    )
+
+
+def _is_offered(page: View, each: money.Candidate) -> bool:
+    """Whether the text right before says that it is other sellers' lowest price: "new and used from 99"."""
+    before = page.texts[each.index - 1][0][-money.MAX_TEXT :] if each.index else ""
+    said = f"{before} {page.texts[each.index][0].partition(each.number)[0]}".lower()
+    return page.lexicon.of_offers.may_be_in(said) and page.lexicon.offered.search(said) is not None
+
+
+def best_price(prices: list[Price]) -> Price | None:
+    """The price of the page's product, or None if none of *prices* is likely to be it."""
+    return prices[0] if prices and prices[0].score >= MIN_SCORE and not prices[0].past else None
+
+
+def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | None:
+    """The price nearest to the first buy button (places of texts) that has one nearby, before it rather than after it;
+    for pages that name none."""
+    likely = [each for each in prices if each.score >= LEAST and each.currency and not (each.past or each.repeated)]
+    for button in buttons:
+        beside = [each for each in likely if 0 < button - each.index <= BY_BUTTON]
+        if beside:
+            return max(beside, key=lambda each: each.index)
+        behind = [each for each in likely if 0 <= each.index - button <= BEHIND]
+        if behind:
+            return behind[0]
+    return None
+
+
+def only_price(prices: Sequence[Price]) -> Price | None:
+    """The price of a page that asks just one, with a currency, whatever stands around it."""
+    asked = [each for each in prices if each.score >= LEAST and each.currency and not each.past]
+    is_one = len({each.amount for each in asked}) == 1 and not asked[0].repeated
+    return asked[0] if is_one else None
+
+
+def is_of_cards(page: View, best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
+    """Whether prices like *best* alternate with buy *buttons* (places of texts), as in a listing or a table of plans.
+    Not if they are those of one product's editions.
+
+    The same price again is that of a bar that stays in view, unless there are more than SAME, or links beside them name
+    different things.
+    """
+    alike = sorted((each for each in prices if each.look == best.look and not each.past), key=lambda each: each.index)
+    if editions.are(page, [each.index for each in alike]):
+        return False
+    parted = [
+        (one, other) for one, other in pairwise(alike) if any(one.index < button <= other.index for button in buttons)
+    ]
+    return len(parted) > SAME or any(
+        one.amount != other.amount or _named_apart(page, one.index, other.index) for one, other in parted
+    )
+
+
+def _named_apart(page: View, one: int, other: int) -> bool:
+    """Whether the links before two prices (places of texts) name different things."""
+    first, second = (_link_before(page, index) for index in (one, other))
+    return first != second and "" not in (first, second)
+
+
+def _link_before(page: View, index: int) -> str:
+    """The last link among the few texts before a price, if it is not named in the page's title."""
+    before = page.texts[max(0, index - BEHIND) : index][::-1]
+    text = next((text for text, node in before if page.flags(node) & view.LINK), "")
+    return "" if text in page.title else text
+
+
+def is_of_period(page: View, best: Price) -> bool:
+    """Whether *best* is paid again and again, or for a night, a person, an hour."""
+    own, after = best.index, best.index + 1
+    said = (own, after) if after < len(page.texts) and money.is_label(page, after) else (own,)
+    return any(_PERIOD.search(page.texts[at][0]) for at in said)
+
+
+def _cards_last(page: View, prices: list[Price]) -> list[Price]:
+    """Put the first likely price that is in no other product's card before those that are."""
+    for at, price in enumerate(prices[:MAX_CARDS]):
+        if price.score < MIN_SCORE or price.past:
+            break
+        if not is_in_card(page, price):
+            return [price, *prices[:at], *prices[at + 1 :]]
+    return prices
+
+
+def is_in_card(page: View, price: Price) -> bool:
+    """Whether *price* is in the card of another product."""
+    return cards.is_in_card(page, price.index)
+
+
+def _lower_first(page: View, prices: list[Price]) -> list[Price]:
+    """Of two adjacent prices the lower one is current, the other old: put it first.
+
+    Not one in another currency, on the other side of the heading or in another product's card, nor one in a sentence
+    after the other: that is without tax, or one of several payments.
+    """
+    if not prices:
+        return prices
+    first = prices[0]
+    beside = [
+        price
+        for price in prices[1:6]
+        if abs(price.index - first.index) <= 3
+        and not price.index < page.heading_index < first.index
+        and price.score >= max(MIN_SCORE, first.score - 1.5)
+        and (price.index < first.index or price.wordy <= (first.wordy or price.named))
+        and price.currency in (None, first.currency or price.currency)
+        and first.amount * MIN_DISCOUNTED <= price.amount < first.amount
+        and not is_in_card(page, price)
+    ]
+    return [*beside[:1], *(price for price in prices if price not in beside[:1])]
+
+
+def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:
+    score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
+    score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
+    text = page.texts[candidate.index][0]
+    if offered:  # in a link to all offers, with the cheapest one's shipping
+        score -= 3
+    else:
+        score -= 4 * bool(flags & view.LINK) + 4 * money.says("other_price", page, candidate.index)
+        score -= 0.5 * wordy + len(text) / 40
+    if page.heading_index >= 0:
+        distance = candidate.index - page.heading_index
+        score -= min(4, distance / 30) if distance >= 0 else 1 + min(4, -distance / 15)
+    return score
+
+
+def _signature(page: View, node: LexborNode) -> tuple[str, ...]:
+    return tuple(map(page.look, money.around(node)))

@@ -1,0 +1,1 @@
+"""What a text means, wherever it stands: phrases, labels, currencies, values, addresses. No page is needed."""
