@@ -44,6 +44,7 @@ from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # per call, which blocks Redis
 PUSH_MOST: Final = 96  # per call: twice 48 saves a third of the CPU of a long push, and is still some 2 ms of Redis
+SEQ_PER_MS: Final = 64  # the twin of the one in lua/lib/state.lua: ids begin there where a state was lost alone
 _OUTCOMES: Final = tuple(PushOutcome)  # as push.lua numbers them
 
 logger = logging.getLogger(__name__)
@@ -200,15 +201,22 @@ class Frontier:
             yield read_lease(shard, now, *row, self.config.start_within_ms, self.config.priority_step_ms)
 
     def _is_other_data(self, shard: int, born: int, seq: int) -> bool:
-        """Whether the shard has lost its data since the last call; reports that, and a state older than then."""
+        """Whether the shard has lost its data since the last call; reports a state that is lost alone, or older."""
         born_before, seq_before = self._marks.get(shard, (born, seq))
         self._marks[shard] = born, seq
         is_older = born == born_before and seq < seq_before
         if is_older:
             logger.error("Redis went back to an older state: push again what was pushed since then")
-        if born != born_before or is_older:
+        is_new = born != born_before
+        if is_new or is_older:
             self.on_other_data()
-        return born != born_before
+        if is_new and seq >= born * SEQ_PER_MS:
+            logger.error(
+                "Redis lost %s, or it was damaged: what is queued is still there and is counted again",
+                self.shards.key(shard, "state"),
+            )
+            return False
+        return is_new
 
     async def _lease(
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]

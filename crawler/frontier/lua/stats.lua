@@ -4,18 +4,22 @@
 -- ARGV     names of the generations, at most AT_ONCE; none: the first ones there are
 -- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...},
 -- {{stream, hosts due, hosts waiting, suspects}...}, uncounted, {name...} of generations to ask for in further calls}.
--- Uncounted: how far what all generations count as queued and delayed is from the backlog, as counters were damaged.
+-- Uncounted: how far what all generations count as queued and delayed is from the backlog, and how many leased requests
+-- they miss, as counters were damaged.
 -- O(generations + streams * log hosts).
 -- include: clock damage state
 local AT_ONCE = 100
 local names, generations, streams, known, rest = ARGV, {}, {}, {}, {}
 local uncounted = 0
 if #names == 0 then
-  names, uncounted = generation_names(), state.backlog
+  names = generation_names()
+  local backlog, leased = 0, 0
   for _, name in ipairs(names) do
-    local row = call('HMGET', T .. ':gen:' .. name, 'queued', 'delayed')
-    uncounted = uncounted - (whole_number(row[1]) or 0) - (whole_number(row[2]) or 0)
+    local row = call('HMGET', T .. ':gen:' .. name, 'queued', 'delayed', 'leased')
+    backlog = backlog + (whole_number(row[1]) or 0) + (whole_number(row[2]) or 0)
+    leased = leased + (whole_number(row[3]) or 0)
   end
+  uncounted = math.abs(state.backlog - backlog) + math.max(0, call('HLEN', T .. ':body') - leased)
 end
 for i = AT_ONCE + 1, #names do rest[i - AT_ONCE] = names[i] end
 for i = 1, math.min(#names, AT_ONCE) do

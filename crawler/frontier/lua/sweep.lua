@@ -9,10 +9,11 @@
 -- run is in it and nothing is queued, leased or delayed there. Its counters move to the generation '' of the stream.
 -- Fingerprints are kept for some time: T:kept ZSET spider:generation -> ms when it was over, while other generations
 -- use them for longer; T:drop HASH set -> buckets keeps what is still to go.
--- Where nothing is delayed, or, after damage, leased, the counters say so, and also once so few are queued that they
--- can be counted: what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere
--- are filed again (lib/refile). What waits for a time beyond the calendar comes now.
--- include: clock damage state tally hosts addresses members refile
+-- Where nothing is delayed or leased, the counters say so, and also once so few are queued that they can be counted:
+-- what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere are filed again
+-- (lib/refile), and leases whose expiry was lost expire (lib/unindexed). What waits for a time beyond the calendar
+-- comes now.
+-- include: clock damage state tally hosts addresses members refile unindexed
 local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
@@ -36,8 +37,9 @@ end
 local all_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
   + call('ZCARD', T .. ':delayed:aside')
 local nothing_delayed = all_delayed == 0
-local is_damaged = call('HLEN', T .. ':damaged') > 0
+index_leases()
 local nothing_leased = call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
+if nothing_leased then drop_bodies() end
 
 -- The queues of a stream: their place and how many wait there; nothing if they are too many to look at each time.
 local function queues_of(stream)
@@ -133,7 +135,7 @@ for _, name in ipairs(generation_names()) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
   local key = T .. ':gen:' .. name
   if nothing_delayed then recount(stream, generation, key, 'delayed') end
-  if nothing_leased and (is_damaged or number(key, 'leased') < 0) then recount(stream, generation, key, 'leased') end
+  if nothing_leased then recount(stream, generation, key, 'leased') end
   if queued_by[stream] then recount(stream, generation, key, 'queued', queued_by[stream][generation] or 0) end
   local spider = string.match(stream, '^[^:]*')
   local of = spider .. ':' .. generation

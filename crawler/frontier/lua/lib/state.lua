@@ -9,11 +9,13 @@
 --   stepped         ms since when time has certainly passed evenly: the clock may have stepped before
 --   again           0 when no dead letter's page is being tried again: see again
 local STATE, STATE_BYTES, SETS_AT, STEP_AFTER_MS = '<ddddddddddddddd', 120, 57, 4500
+local SEQ_PER_MS = 64 -- its twin is in frontier.py
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's state is shorter
 
 -- The members of T:gens: '<stream>:<generation>', and '<stream>:' for what has moved there. Others are set aside.
-local function generation_names(was_lost)
+-- had_some: whether there were any, where the state does not tell.
+local function generation_names(was_lost, had_some)
   local function is_utf8(text)
     for _, form in ipairs({'[%z\1-\127]', '[\194-\223].', '[\224-\239]..', '[\240-\244]...'}) do
       text = string.gsub(text, (string.gsub(form, '%.', '[\128-\191]')), '')
@@ -23,7 +25,8 @@ local function generation_names(was_lost)
 
   local names, members = {}, call('SMEMBERS', T .. ':gens')
   local is_missing = was_lost or #members == 0
-  if is_missing and struct.unpack('<d', raw_state, SETS_AT) > 0 then members = lost_generations() end
+  had_some = had_some or struct.unpack('<d', raw_state, SETS_AT) > 0
+  if is_missing and had_some then members = lost_generations() end
   for _, name in ipairs(members) do
     if string.find(name, '^[^%c!:]+:?[^%c!:]*:%d*$') and is_utf8(name) then
       names[#names + 1] = name
@@ -57,16 +60,18 @@ local function write_state(s)
 end
 
 -- The initial state of a shard; if there is work, numbers continue beyond any given out before, and unknown counts are
--- taken as present: 0 would be believed.
+-- taken as present: 0 would be believed. So is one request more than the counters tell, which may be lost too: until
+-- sweep has compared them with what is queued, nothing is finished.
 local function state_without_one()
   local s = read_state(string.rep('\0', STATE_BYTES))
-  local names = generation_names()
+  local had_some = call('EXISTS', T .. ':hosts', T .. ':body', T .. ':lease', T .. ':delayed') > 0
+  local names = generation_names(false, had_some)
   if #names == 0 then return s end
   for _, name in ipairs(call('ZRANGE', T .. ':kept', 0, -1)) do
     s.sets = math.max(s.sets, tonumber(call('HGET', T .. ':gen:' .. name, 'set') or nil) or 0)
   end
   for _, set in ipairs(call('HKEYS', T .. ':drop')) do s.sets = math.max(s.sets, tonumber(set) or 0) end
-  s.seq, s.suspects, s.ahead, s.alarm, s.again = server_ms() * 64, 1e9, 1e9, 1, 1
+  s.seq, s.suspects, s.ahead, s.alarm, s.again, s.backlog = server_ms() * SEQ_PER_MS, 1e9, 1e9, 1, 1, 1
   for _, name in ipairs(names) do
     local row = call('HMGET', T .. ':gen:' .. name, 'set', 'queued', 'delayed')
     s.sets = math.max(s.sets, tonumber(row[1]) or 0)

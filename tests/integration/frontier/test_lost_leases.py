@@ -1,0 +1,110 @@
+"""What is leased is neither lost nor taken for finished where what says so was damaged in Redis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.frontier.frontier import Frontier
+from tests.integration.frontier.making import Timed, handles, message, timed
+
+pytestmark = pytest.mark.one_server("the first shard has it all")
+LEASE_MS = 60_000
+
+
+async def held(client: Any) -> Timed:
+    """Two requests of a run are leased, two are queued."""
+    world = await timed(client, lease_ms=LEASE_MS)
+    await world.frontier.push([message(number, f"{number}.example") for number in range(4)])
+    await world.lease(2)
+    return world
+
+
+async def fetched_later(world: Timed, rounds: int = 6) -> list[int]:
+    """What a worker gets that looks after the frontier as all do, when the others have died."""
+    done: list[int] = []
+    for _ in range(rounds):
+        done += await world.fetch()
+        await world.pass_ms(LEASE_MS // 2)
+        await world.frontier.generations.tidy()
+    return done
+
+
+async def is_over(frontier: Frontier) -> bool:
+    """As workers ask."""
+    return await frontier.inspection.empty("s")
+
+
+async def test_leases_whose_expiry_was_lost_expire(redis_client: Any) -> None:
+    world = await held(redis_client)
+    await redis_client.delete(world.frontier.shards.key(0, "lease"))
+    assert sorted(await fetched_later(world)) == [0, 1, 2, 3]
+    assert await is_over(world.frontier)
+
+
+@pytest.mark.parametrize("value", [None, b"text", b"0", b"-7"])
+async def test_leased_requests_that_counters_miss_are_not_finished(redis_client: Any, value: bytes | None) -> None:
+    world = await timed(redis_client, lease_ms=LEASE_MS)
+    frontier = world.frontier
+    await frontier.push([message(number, f"{number}.example") for number in range(4)])
+    leases = await world.lease()
+    key = frontier.shards.key(0, "gen:s:0")
+    await (redis_client.hset(key, "leased", value) if value else redis_client.hdel(key, "leased"))
+    assert not await is_over(frontier)
+    await frontier.ack(handles(leases))
+    await frontier.generations.tidy()
+    assert (await frontier.inspection.stats("s")).total.leased == 0
+    assert await is_over(frontier)
+
+
+async def test_a_count_of_leases_that_is_too_high_delays_no_end(redis_client: Any) -> None:
+    world = await held(redis_client)
+    await redis_client.hset(world.frontier.shards.key(0, "gen:s:0"), "leased", 99_999)
+    await fetched_later(world)
+    assert await is_over(world.frontier)
+
+
+async def test_what_no_lease_knows_delays_no_end(redis_client: Any) -> None:
+    world = await held(redis_client)
+    shards = world.frontier.shards
+    await redis_client.hset(shards.key(0, "infl"), mapping={"x": "noise", "777": "", "-5": "y", "nan": "z"})
+    await redis_client.hset(shards.key(0, "body"), mapping={"x": "noise", "777": ""})
+    assert sorted(await fetched_later(world)) == [0, 1, 2, 3]
+    assert await is_over(world.frontier)
+
+
+async def test_counters_that_are_lost_before_the_state_are_not_believed(redis_client: Any) -> None:
+    world = await held(redis_client)
+    shards = world.frontier.shards
+    await redis_client.delete(shards.key(0, "gen:s:0"))
+    await redis_client.delete(shards.key(0, "state"))
+    await world.frontier.push([message(1, stream="other")])
+    assert not await is_over(world.frontier)
+    assert sorted(await fetched_later(world)) == [0, 1, 2, 3]
+    assert await is_over(world.frontier)
+
+
+async def test_a_frontier_without_state_and_names_goes_on_with_what_it_has(redis_client: Any) -> None:
+    world = await held(redis_client)
+    frontier = world.frontier
+    for place in ("gens", "state"):
+        await redis_client.delete(frontier.shards.key(0, place))
+    assert not await is_over(frontier)
+    await frontier.push([message(9, "9.example")])
+    assert sorted(await fetched_later(world)) == [0, 1, 2, 3, 9]
+    assert await is_over(frontier)
+
+
+async def test_a_state_that_is_lost_alone_is_not_told_as_the_loss_of_all(
+    redis_client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = await held(redis_client)
+    key = world.frontier.shards.key(0, "state")
+    await world.pass_ms(10)
+    await redis_client.delete(key)
+    batch = await world.frontier.lease(["s"], 1, worker="w")
+    assert (len(batch.leases), batch.lost_data) == (1, False)
+    [told] = [record.getMessage() for record in caplog.records if "lost" in record.getMessage()]
+    assert key in told
+    assert "still there" in told
