@@ -16,6 +16,7 @@ from crawler.extraction.product.shown import Shown
 from crawler.extraction.product.stated import Structured, StructuredData
 from crawler.extraction.structured import opengraph, site_names
 from crawler.extraction.tree.document import Document
+from crawler.extraction.words import url_identifiers
 from crawler.items import ProductItem
 from crawler.policy.domains import DomainRules
 
@@ -28,7 +29,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     It is a product page if a title is found and one of these holds: a `product` pattern of the rules matches the URL,
     or their `price` matches the page; structured data describes one main product (not the entries of a listing); the
     page calls itself a product (og:type); or it looks like one (`Shown.is_product`), which is skipped if structured
-    data lists products or describes an article, or if the rules have `product` patterns.
+    data describes an article, or lists products and the URL does not name one, or if the rules have `product` patterns.
 
     `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, state, url (the sku), or
     inferred (InStock, if there is a price and nothing says otherwise; the brand in its maker's own shop). If a
@@ -46,7 +47,8 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     is_guessed = not rules.names_products()
     evidence = structured.read(is_looked_at=is_guessed or rules.is_product(document.url))
     if not (_is_stated(draft, evidence, rules) or opengraph.is_product(structured.metas)):
-        is_another = evidence.listed or evidence.other or not is_guessed
+        is_listed = evidence.listed and url_identifiers.likelihood(document.url) < 1  # else of things beside it
+        is_another = is_listed or evidence.other or not is_guessed
         if is_another or not (shown.is_product(evidence) or _stated_in_script(draft, structured)):
             return None
     if is_guessed and shown.is_listing(evidence):
@@ -56,7 +58,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     elif shown.is_internal:
         shown.read_identifier()
     stated_brand.settle(draft, shown.view)
-    if draft.lacks("title", "price"):
+    if draft.lacks("title", "price", "currency"):
         _stated_in_script(draft, structured)
     return _finished(draft, structured)
 

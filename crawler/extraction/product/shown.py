@@ -31,6 +31,7 @@ _LABEL = re.compile(r'value="([^<>"]{2,40})"')
 BEHIND, SHORT = 5_000, 16  # characters of source from the heading on, and short texts, among which a buy button stands
 MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
+LISTED = 2.0  # more if structured data lists other products
 PERIODIC = 2.0  # less for a price that is paid each month
 
 
@@ -48,11 +49,12 @@ class Shown:
         Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
         identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
         data with a product's name (0.5). A price for a month or a night, and a front page, count 2 less. It takes 3,
-        without a heading 4. A price that repeats like those of a listing's entries or of plans rules it out.
+        without a heading 4, and 2 more if structured data lists other products. A price that repeats like those of a
+        listing's entries or of plans rules it out.
         """
         if visible_price.are_listed(self._by_score):
             return False
-        enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
+        enough = ENOUGH + (self.view.heading is None) + LISTED * evidence.listed
         best = self._best_price
         if best is not None and (best.repeated or self._is_of_cards(best)):
             return False

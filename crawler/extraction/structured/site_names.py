@@ -6,12 +6,15 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
+from crawler.entities import unescape
 from crawler.extraction.structured import opengraph
 from crawler.extraction.tree.document import Document
 
 SURE: Final = 5  # letters of a name that its site's address has
 LEAST: Final = 3  # letters of a site's whole name
 MAX_WORDS: Final = 5  # less words of a name
+_TITLE: Final = re.compile(r"<title[^<>]{0,200}>([^<>]{1,400})</title", re.IGNORECASE)
+_END: Final = re.compile(r"\s[-–—|·•»]\s")
 _SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
 
 
@@ -37,13 +40,19 @@ def squeezed(text: str) -> str:
     return "".join(filter(str.isalnum, text)).lower()
 
 
+def _titled(document: Document) -> str:
+    """What stands last in the page's title, as the names of sites do."""
+    found = _TITLE.search(document.head)
+    return _END.split(unescape(found[1]))[-1].strip() if found else ""
+
+
 def maker(title: str, document: Document) -> str | None:
-    """The name with which a product's *title* begins, if it is what the site calls itself and in its address, too: its
-    maker's own shop.
+    """The name with which a product's *title* begins, if it is what the site calls itself, or else the end of the
+    page's title, and in its address, too: its maker's own shop.
 
     Of a longer name the first word is enough: `Solara G3` of `Solara Hair Tools`.
     """
-    called = _SLOGAN.split(opengraph.metas(document).get("og:site_name", "").strip(" -–—|·•"))[0]
+    called = _SLOGAN.split((opengraph.metas(document).get("og:site_name") or _titled(document)).strip(" -–—|·•"))[0]
     words, named = title.split(), called.split()
     host = squeezed(urlsplit(document.url).netloc)
     for count, least in ((len(named), LEAST), (1, SURE)) if 0 < len(named) < MAX_WORDS else ():

@@ -31,6 +31,7 @@ MAX_STEPS: Final = 256  # parents climbed to find a form
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 _LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+")  # an identifier without a digit
+_PARTED = re.compile(r"[|·•]")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
 _SKU = re.compile(r"(?:^|[\W_])sku(?:$|[\W_])|[a-z]Sku|SKU")  # in the name of an element
 _ATTRIBUTES: Final = (
@@ -42,6 +43,7 @@ _LABELLED = re.compile(rf">[{re.escape(_OPENING.replace('<', ''))}\n]*+(?:{label
 _INTERNAL = re.compile(  # numbers of a database, that no shop shows
     r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
 )
+_RANDOM = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[\w-]{10,}")  # a key that nobody can read out
 _NOT_AN_ID = re.compile(
     r"\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)"
     r"|\d\d?[./-]\d\d?[./-]\d{2,4}",
@@ -116,7 +118,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     texts, asked = page.texts, 0
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
-        labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
+        labelled = _from_label(text).lstrip(_OPENING) if len(text) <= 120 else ""
         if labelled[:1] not in labels.SKU_FIRST:
             continue
         match = labels.SKU_LABEL.match(labelled)
@@ -147,6 +149,14 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     if models:
         return [(MODEL, models[0][1])]
     return [(ASIDE, aside[0][1])] if len({value for _, value in aside}) == 1 else []
+
+
+def _from_label(text: str) -> str:
+    """What *text* says from an identifier's label on, if it makes several statements: `Brand: Acme | SKU: A-100`."""
+    if not ("|" in text or "·" in text or "•" in text):
+        return text
+    parts = (part.strip(_OPENING) for part in _PARTED.split(text))
+    return next((part for part in parts if labels.SKU_LABEL.match(part)), text)
 
 
 def _named(page: View) -> str | None:
@@ -229,8 +239,11 @@ def is_internal(value: str) -> bool:
 
 
 def _is_given(value: str) -> bool:
-    """Whether the *value* of an attribute or in a URL may be an identifier that people use: the shop's, or a GTIN."""
-    if not VALUE.fullmatch(value):
+    """Whether the *value* of an attribute or in a URL may be an identifier that people use: the shop's, or a GTIN.
+
+    Not a key of ten characters or more with small and large letters and digits: it is random.
+    """
+    if not VALUE.fullmatch(value) or _RANDOM.fullmatch(value):
         return False
     return not is_internal(value) or values.gtin(value) is not None
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.visible import view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import url_identifiers
@@ -37,9 +38,13 @@ _KINDS: Final = re.compile(
     r"|uslugi|servicios|servizi|servicos|prestations|hizmetler(?:imiz)?|diensten|sluzby|reparatur(?:en)?|repairs?"
     r"|seminare?|szkolenia|skoleni"
     r"|propert(?:y|ies)|real-?estate|immobilien?|inmuebles?|imove(?:l|is)|immobili|apartments?|wohnungen?"
-    r"|quotes?|currencies|wallpapers?",
+    r"|quotes?|currencies|wallpapers?"
+    r"|carts?|basket|checkout|orders?|wish-?lists?|compar(?:e|ison)s?|warenkorb|einkaufswagen|kasse|merkzettel"
+    r"|vergleich\w*|panier|commande|comparat\w+|carrito|carrello|confront\w+|carrinho|winkel(?:wagen|mand(?:je)?)"
+    r"|koszyk|porownaj|porownanie|kosik|porovnani|varukorg|handlekurv|indkobskurv|ostoskori|korzina|sravnenie|sepet",
     re.IGNORECASE,
 )
+_AGAINST = re.compile(r"\w (?:vs\.?|versus) \w", re.IGNORECASE)
 _DATED = re.compile(r"/(?:19|20)\d\d/(?:0?[1-9]|1[012])/")
 _RECIPE = re.compile(
     r"wprm-recipe|tasty-recipes|mv-create|recipeIngredient|recipeInstructions|h-?recipe\b|easyrecipe|zlrecipe"
@@ -75,7 +80,8 @@ _QUOTED = re.compile(r"\b(?:market cap|previous close|prev\.? close|trading volu
 def outweigh(page: View, evidence: float) -> bool:
     """Whether more speaks against a product than this *evidence* for one; the whole source is read only if that may
     decide."""
-    against = KIND * _names_a_kind(page.document.url) + DATED * _is_dated(page) + OTHER * _is_told(page)
+    is_another = _names_a_kind(page.document.url) or _compares(page)
+    against = KIND * is_another + DATED * _is_dated(page) + OTHER * _is_told(page)
     return against > evidence or (against + RECIPE > evidence and _has_recipe(page.document.markup))
 
 
@@ -95,6 +101,11 @@ def _names_a_kind(url: str) -> bool:
     segments = [each for each in path.split("/") if each]
     kinds = [at for at, each in enumerate(segments) if _KINDS.fullmatch(each)]
     return bool(kinds) and not url_identifiers.names_product(segments[kinds[-1] + 1 :])
+
+
+def _compares(page: View) -> bool:
+    """Whether the heading sets one thing against another."""
+    return page.heading is not None and _AGAINST.search(text_of(page.heading, view.MAX_HEADING)) is not None
 
 
 def _is_dated(page: View) -> bool:

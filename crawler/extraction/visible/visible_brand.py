@@ -116,9 +116,12 @@ def _linked_brand(page: View) -> str | None:
     if at >= 0 and (named := _brand_page(page, heading) or _brand_image(page, heading)):
         return named
     for text, node in page.texts[max(0, at - BESIDE) : at + BESIDE] if at >= 0 else ():
-        is_apart = text != heading and bool(page.flags(node) & view.LINK) and not page.flags(node) & view.OTHER
+        flags = page.flags(node)
+        is_apart = text != heading and bool(flags & view.LINK) and not flags & view.OTHER
         if is_apart and _begun(text, heading, page.title):
             return text
+        if (by := _BY.match(text)) and not flags & view.OTHER and _begun(text[by.end() :], heading, page.title):
+            return text[by.end() :]
     return _logo_brand(page, heading) or (_beside_heading(page, heading) if at >= 0 else None)
 
 

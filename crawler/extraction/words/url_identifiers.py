@@ -14,7 +14,7 @@ INPUTS: Final = frozenset(  # names of fields that hold one
         "productid", "sku",
     )
 )  # fmt: skip
-VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
+VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9\u0400-\u04ff][\w./-]{2,38})(?![\w])")
 PUNCTUATION = re.compile(r"[\W_]")
 _QUERY: Final = INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
 _MARKER = re.compile(

@@ -6,6 +6,8 @@ import pytest
 
 from crawler.extraction import extract_product
 
+TOLD = "Everything that belongs to it, and a text of some length."
+
 
 def rows(button: str, *each: str) -> str:
     """A row for each `name|price`."""
@@ -35,6 +37,9 @@ def is_product(lang: str, body: str, url: str = "https://shop.example.com/salt-r
         ("ja", rows("カートに入れる", "文庫|800円", "電子書籍|700円")),
         ("en", rows("Add to cart", "250 ml|$12.00", "500 ml|$19.00", "1 L|$32.00")),
         ("en", rows("Add to cart", "S|$12.00", "M|$13.00", "XL|$14.00")),
+        ("en", rows("Add to cart", f"Standard Edition/{TOLD}|$29.99", f"Digital Deluxe Edition/{TOLD}|$39.99")),
+        ("fr", rows("Ajouter au panier", f"Édition standard/{TOLD}|29,99 €", f"Édition collector/{TOLD}|59,99 €")),
+        ("pl", rows("Do koszyka", f"Edycja podstawowa/{TOLD}|99,00 zł", f"Edycja kolekcjonerska/{TOLD}|199,00 zł")),
         ("it", rows("Aggiungi al carrello", "250 g/Disponibile|5,00 €", "1 kg/Disponibile|18,00 €")),
         ("en", rows("Add to cart", "Paperback/ISBN 9781234567897|$15", "Hardcover/ISBN 9781234567890|$28")),
     ],
@@ -52,6 +57,8 @@ def test_editions_are_of_one_product(lang: str, body: str) -> None:
         ("en", rows("Add to cart", "Fog/Paperback|$14.99", "Tide/Hardcover|$27.99", "Rain/E-book|$9.99")),
         ("en", rows("Add to cart", "Olive oil/250 ml|$12.00", "Walnut oil/500 ml|$19.00")),
         ("en", rows("Buy now", "10 GB|$9", "50 GB|$29")),
+        ("en", rows("Buy now", f"Starter/{TOLD}|$9", f"Professional/{TOLD}|$29")),
+        ("en", rows("Add to cart", "Fog/Deluxe Edition|$14.99", "Tide/Deluxe Edition|$27.99")),
         ("en", rows("Buy now", "Digital strategy for large companies|$9", "Digital marketing for small ones|$29")),
     ],
 )

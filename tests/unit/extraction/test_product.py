@@ -208,6 +208,9 @@ def test_a_page_that_speaks_of_money_is_no_products(url: str, body: str) -> None
     ("path", "above", "below"),
     [
         ("recipes/steak", "", ""),
+        ("order/thanks", "", ""),
+        ("wishlist", "", ""),
+        ("vergleich/steak", "", ""),
         ("2023/05/04/steak", "", ""),
         ("steak", "<p class=byline>Jo</p>", ""),
         ("steak", "<time>May 4</time>", ""),
@@ -222,6 +225,8 @@ def test_pages_of_other_kinds_show_prices_too(path: str, above: str, below: str)
     price = "" if "card" in below else "<p class=price>$9</p>"
     body = f"<title>A steak</title>{above}<h1>A steak</h1>{price}{below}<button>Order now</button>"
     assert extract_product(body, f"https://example.com/{path}") is None
+    versus = body.replace("A steak", "A steak vs. a fish")
+    assert extract_product(versus, "https://example.com/steak") is None
     plain = "<title>A steak</title><h1>A steak</h1><p class=price>$9</p><button>Order now</button>"
     assert extract_product(plain, "https://example.com/steak") is not None
 
@@ -369,6 +374,8 @@ def test_the_brand_that_is_shown(body: str, brand: str | None) -> None:
         ("Acme - Jumper", "", "<b>Acme</b> <i>Jumper</i>", "Acme"),
         ("Jumper | Acme Wool", "<p>Acme Wool</p>", "Jumper", "Acme Wool"),
         ("Jumper", "<p>Best of wool</p>", "Jumper", None),
+        ("Wexley T3", "", "Wexley T3</h1><p>by Wexley</p><h1 hidden>", "Wexley"),
+        ("Salt Road", "", "Salt Road</h1><p>by Wexley</p><h1 hidden>", None),
         ("Jumper", "<p><a href=/>Acme Wool</a></p>", "Jumper", None),
     ],
 )
@@ -694,6 +701,22 @@ def test_the_same_price_for_screens_of_all_sizes() -> None:
     item = extract_product(f"<h1>Steel knife</h1>{bar * 3}", "https://shop.example.de/p/knife")
     assert item is not None
     assert str(item.price) == "49.90"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "is_product"),
+    [
+        ("p/mill", "<p>SKU: M-100</p><p class=price>$9</p><button>Add to cart</button>", True),
+        ("mill", "<p>SKU: M-100</p><p class=price>$9</p><button>Add to cart</button>", False),
+        ("p/mill", "<p class=price>$9</p>", False),
+    ],
+)
+def test_data_about_other_products_hides_none(path: str, body: str, is_product: bool) -> None:
+    others = [{"@type": "Product", "name": f"Pan {n}", "offers": {"price": n, "priceCurrency": "USD"}} for n in (7, 8)]
+    data = {"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": each} for each in others]}
+    script = f'<script type="application/ld+json">{json.dumps({"@context": "https://schema.org", **data})}</script>'
+    html = f"<title>Mill</title>{script}<h1>Mill</h1>{body}"
+    assert (extract_product(html, f"https://shop.example.com/{path}") is not None) is is_product
 
 
 def test_a_front_page_is_no_product_by_its_looks() -> None:

@@ -53,6 +53,19 @@ def test_the_makers_own_shop(title: str, url: str, called: str, expected: str | 
     assert site_names.maker(title, document(url, called)) == expected
 
 
+@pytest.mark.parametrize(
+    ("heading", "title", "url", "expected"),
+    [
+        ("Solara Kettle", "Kettle, 2 l | Solara", "https://www.solara.example/p/1", "Solara"),
+        ("Hill House Kettle", "Kettle – Hill &amp; House - Hill House", "https://hillhouse.example/p/1", "Hill House"),
+        ("Solara Kettle", "Solara Kettle | Kitchenworld", "https://kitchenworld.example/p/1", None),
+        ("Kitchen scale", "Kitchen scale | Kitchenworld", "https://kitchenworld.example/p/1", None),
+    ],
+)
+def test_the_end_of_a_title_is_the_sites_name(heading: str, title: str, url: str, expected: str | None) -> None:
+    assert site_names.maker(heading, Document(f"<head><title>{title}</title></head><body>", url)) == expected
+
+
 def test_what_anybody_states_comes_before_the_makers_own_shop() -> None:
     metas = '<meta property="og:site_name" content="Solara"><meta property="og:type" content="product">'
     head = f"<title>Solara Kettle</title>{metas}"

@@ -300,3 +300,10 @@ def test_what_is_read_as_json_in_vain_is_bounded(tail: str) -> None:
         literal.read("{a:" + '{"b":' * 150 + f'"{tail}', 0, budget)
 
     assert budget.tokens < 0
+
+
+def test_the_currency_of_a_state_goes_with_a_price_that_is_shown_without_one() -> None:
+    shown = "<h1>Steel knife</h1><div class=price><span>49</span><sup>90</sup></div><button>Add to cart</button>"
+    item = extract_product(page(next_data({"product": PRODUCT})) + shown, URL)
+    assert item is not None
+    assert (item.price, item.currency, item.found_in["currency"]) == (Decimal("49.90"), "EUR", "state")

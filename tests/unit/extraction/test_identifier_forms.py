@@ -1,0 +1,51 @@
+"""Identifiers beside other statements, in other letters, and keys that are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction import extract_product
+from crawler.items import ProductItem
+
+URL = "https://shop.example.com/p/steel-knife"
+
+
+def read(body: str, url: str = URL, lang: str = "en") -> ProductItem:
+    head = f"<html lang={lang}><title>Steel knife</title><h1>Steel knife</h1><p>$20.00</p>"
+    item = extract_product(f"{head}{body}<button>Add to cart</button>", url)
+    assert item is not None
+    return item
+
+
+@pytest.mark.parametrize(
+    ("lang", "body", "sku"),
+    [
+        ("pt", "<p>Marca: Serra Alta | SKU: MM-100</p>", "MM-100"),
+        ("de", "<p>Gewicht 2 kg · Art.-Nr. 48210-A</p>", "48210-A"),
+        ("en", "<p>• 5 in stock • Item #: AA-T3</p>", "AA-T3"),
+        ("ru", "<dl><dt>Артикул</dt><dd>ДУ-780ЭР</dd></dl>", "ДУ-780ЭР"),
+        ("uk", "<p>Код товару: ВС-2611</p>", "ВС-2611"),
+        ("ru", "<p>Артикул: по запросу, 5 дней</p>", None),
+        ("en", "<p>Sizes: 38 | 40 | 42</p>", None),
+    ],
+)
+def test_labelled_identifiers(lang: str, body: str, sku: str | None) -> None:
+    assert read(body, lang=lang).sku == sku
+
+
+@pytest.mark.parametrize(
+    ("query", "sku"),
+    [
+        ("?offerid=kcAegb3-qDjA4lHeWgMAqw", None),
+        ("?item=5Hm3xUsbH96jgL7vmreaoQ", None),
+        ("?item=B07FW264WL", "B07FW264WL"),
+        ("?item=KN-77a", "KN-77a"),
+        ("?item=kn-770012345-a", "kn-770012345-a"),
+    ],
+)
+def test_a_random_key_is_no_sku(query: str, sku: str | None) -> None:
+    assert read("", URL + query).sku == sku
+
+
+def test_a_random_key_of_a_form_is_no_sku() -> None:
+    assert read('<form><input type=hidden name=pid value="xJ4kQ9vTzL2a"></form>').sku is None
