@@ -26,8 +26,8 @@ define install
 @$(BIN)/pip install --quiet --require-hashes --no-deps --no-compile --requirement $<
 @# On all cores; pip would use one. What a package brings for other versions of Python does not compile.
 @$(BIN)/python -m compileall -qq -j 0 $(CURDIR)/.venv/lib || true
-@for packages in $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); do \
-	cp crawler/commands/shoal_uncaught.pth $$packages/ && cp crawler/commands/uncaught.py $$packages/shoal_uncaught.py; done
+@packages="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" && \
+	cp crawler/commands/shoal_uncaught.pth "$$packages/" && cp crawler/commands/uncaught.py "$$packages/shoal_uncaught.py"
 @touch $@
 @echo "Done: $$(du -sh .venv/ | cut -f1) in .venv. Next: make demo"
 endef

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import re
 from pathlib import Path
 from typing import Final
 
 from scrapy.commands.genspider import Command as GenspiderCommand
+from scrapy.commands.genspider import sanitize_module_name
 from scrapy.exceptions import UsageError
 
 from crawler import urls
@@ -31,19 +34,38 @@ class Command(OneLine, GenspiderCommand):
             return
         with answering(args):
             if len(args) == 2:
-                _check(*args)
+                _check(*args, self.settings.get("BOT_NAME"))
             elif not (opts.list or opts.dump):
                 words = "name the spider and its domain: scrapy genspider -t product myshop shop.example"
                 raise UsageError(words, print_help=False)
-            super().run(args, opts)
+            try:
+                super().run(args, opts)
+            except OSError as error:
+                words = f"{error.filename} cannot be written: {error.strerror}"
+                raise UsageError(words, print_help=False) from None
+
+    def _spider_exists(self, name: str) -> bool:
+        """Raises UsageError where Scrapy prints and goes on, as if it had made one."""
+        assert self.settings is not None
+        if not uses_addon(self.settings):
+            return super()._spider_exists(name)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            exists = super()._spider_exists(name)
+        if exists:
+            words = f"{' '.join(said.getvalue().split())}: choose another name, or add --force to overwrite it"
+            raise UsageError(words, print_help=False)
+        return False
 
     def _find_template(self, template: str) -> Path | None:
         assert self.settings is not None
         if not uses_addon(self.settings):
             return super()._find_template(template)
         own = TEMPLATES / f"{template}.tmpl"
-        if (found := own if own.exists() else super()._find_template(template)) is None:
-            raise UsageError(f"there is no template {template!r}", print_help=False)
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = own if own.exists() else super()._find_template(template)
+        if found is None:
+            words = f"there is no template {template!r}: `scrapy genspider --list` shows them"
+            raise UsageError(words, print_help=False)
         return found
 
     def _list_templates(self) -> None:
@@ -55,7 +77,9 @@ class Command(OneLine, GenspiderCommand):
             print(f"  {template.stem}")
 
 
-def _check(name: str, domain: str) -> None:
+def _check(name: str, domain: str, project: str | None) -> None:
+    if sanitize_module_name(name) == project:
+        raise ConfigError("name", name, "one that differs from the project's (BOT_NAME)")
     if not NAME.fullmatch(name):
         raise ConfigError("name", name, "letters, digits, '_', '-' and '.', starting with a letter")
     try:

@@ -143,14 +143,34 @@ def test_genspider_has_our_template_beside_scrapys(scrapy: Scrapy, site: Site, t
     [
         (["bad name", "shop.example"], "name = 'bad name' is invalid: expected letters"),
         (["one", "not a domain"], "domain = 'not a domain' is invalid: expected a domain"),
-        (["-t", "none", "one", "shop.example"], "there is no template 'none'"),
+        (["-t", "none", "one", "shop.example"], "there is no template 'none': `scrapy genspider --list` shows them"),
+        (["shoal", "shop.example"], "name = 'shoal' is invalid: expected one that differs from the project's"),
     ],
 )
 def test_genspider_makes_nothing_that_is_no_spider(scrapy: Scrapy, tmp_path: Path, args: list[str], words: str) -> None:
     project(tmp_path / "mine")
     made = scrapy("genspider", *args, *MINE, cwd=tmp_path)
-    assert (made.returncode, words in made.stderr) == (2, True)
+    assert (made.returncode, words in made.stderr, made.stdout) == (2, True, "")
     assert [path.name for path in (tmp_path / "mine").glob("*.py")] == ["__init__.py"]
+
+
+def test_genspider_says_what_to_do_with_a_spider_that_exists(scrapy: Scrapy, tmp_path: Path) -> None:
+    project(tmp_path / "mine")
+    assert scrapy("genspider", "one", "shop.example", *MINE, cwd=tmp_path).returncode == 0
+    again = scrapy("genspider", "-t", "product", "one", "shop.example", *MINE, cwd=tmp_path)
+    words = "Spider 'one' already exists in module: mine.one: choose another name, or add --force to overwrite it"
+    assert (again.returncode, again.stdout, again.stderr) == (2, "", f"scrapy genspider: {words}\n")
+    assert "class OneSpider(scrapy.Spider)" in (tmp_path / "mine/one.py").read_text()
+
+
+def test_genspider_names_what_it_cannot_write(scrapy: Scrapy, tmp_path: Path) -> None:
+    project(tmp_path / "mine")
+    (tmp_path / "mine/one.py").mkdir()
+    made = scrapy("genspider", "--force", "one", "shop.example", *MINE, cwd=tmp_path)
+    assert (made.returncode, made.stderr) == (
+        2,
+        f"scrapy genspider: {tmp_path}/mine/one.py cannot be written: Is a directory\n",
+    )
 
 
 def test_stock_scrapy_redis_by_settings_alone(fleet: Fleet, site: Site, tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""`make setup` without its downloads: what it does around them, in a folder as people name them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from settings.base import PROJECT_DIR
+
+# Stands for python3, and makes an environment whose pip installs nothing.
+PYTHON = """#!/bin/sh
+mkdir -p .venv/bin .venv/lib/site-packages
+echo 'exit 0' > .venv/bin/pip
+echo 'case "$1" in -c) echo "$PWD/.venv/lib/site-packages";; esac' > .venv/bin/python
+chmod +x .venv/bin/pip .venv/bin/python
+"""
+# What is copied from crawler/commands, and its name there.
+HOOK = {"shoal_uncaught.pth": "shoal_uncaught.pth", "uncaught.py": "shoal_uncaught.py"}
+
+
+def test_setup_works_in_a_folder_with_spaces_and_umlauts(tmp_path: Path) -> None:
+    checkout = tmp_path / "Läden und Co"
+    (checkout / "crawler/commands").mkdir(parents=True)
+    for name in ("Makefile", "requirements.run.lock", *(f"crawler/commands/{one}" for one in HOOK)):
+        shutil.copy(PROJECT_DIR / name, checkout / name)
+    python = tmp_path / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    ended = subprocess.run(
+        ["make", "setup", f"PYTHON={python}"], cwd=checkout, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    for source, name in HOOK.items():
+        installed = checkout / ".venv/lib/site-packages" / name
+        assert installed.read_text() == (PROJECT_DIR / "crawler/commands" / source).read_text()
+    assert "Next: make demo" in ended.stdout
