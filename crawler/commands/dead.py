@@ -149,7 +149,7 @@ class Command(FleetCommand, ScrapyCommand):
         except ValueError:
             raise ConfigError("id", letter_id, "one that `scrapy dead list` shows") from None
         if letter is None:
-            print(f"there is no dead letter {letter_id}")
+            print(f"there is no dead letter {letter_id}: `scrapy dead list` shows them", file=sys.stderr)
             self.exitcode = 1
         elif whole_page:
             assert self.settings is not None

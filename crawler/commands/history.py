@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -38,14 +39,17 @@ class Command(FleetCommand, ScrapyCommand):
         return "Show what changed on a stored item, with its price plot"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line if there is no such item, or its collection has no history."""
+        """Exit status 1 with one line if there is no such item, 2 if its collection has no history."""
         with answering(args):
             if len(args) != 2:
                 raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
-            item, records = tasks.run(self._read(*args))
-            show(console(), item, records)
+            if (found := tasks.run(self._read(*args))) is None:
+                print(f"{args[0]} has no {args[1]}: `scrapy export {args[0]}` shows what is stored", file=sys.stderr)
+                self.exitcode = 1
+            else:
+                show(console(), *found)
 
-    async def _read(self, collection: str, key: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def _read(self, collection: str, key: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
         assert self.settings is not None
         config = StorageConfig.from_settings(self.settings)
         if (history := config.history.get(collection)) is None:
@@ -55,7 +59,7 @@ class Command(FleetCommand, ScrapyCommand):
             for name in dict.fromkeys((key, _canonical(key))):
                 if (item := await reader.document(database, collection, name)) is not None:
                     return item, [record async for record in reader.changes(database, history, name)]
-        raise ShoalError(f"{collection} has no {key}: `scrapy export {collection}` shows what is stored")
+        return None
 
 
 def prices(item: dict[str, Any], records: Sequence[dict[str, Any]]) -> list[Price]:

@@ -119,7 +119,9 @@ def test_dead_letters_are_listed_by_host_and_reason(fleet: Fleet) -> None:
 def test_one_letter_is_shown_with_its_error(fleet: Fleet) -> None:
     first = json.loads(scrapy(fleet, "dead", "list", "--json", "--limit", "1")[1])
     assert json.loads(scrapy(fleet, "dead", "show", first["id"])[1])["detail"]["error"] == "KeyError: 'a'"
-    assert scrapy(fleet, "dead", "show", "0:999999")[0] == 1
+    missing = fleet.runner.run("dead", "show", "0:999999", "--page", "-s", f"FRONTIER_KEY={fleet.key}")  # > page.html
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr.endswith("there is no dead letter 0:999999: `scrapy dead list` shows them\n")
     assert scrapy(fleet, "dead", "show", "99:1")[0] == 1
 
 

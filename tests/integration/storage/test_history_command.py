@@ -59,17 +59,27 @@ async def test_product_without_changes(writer: Writer, history: History) -> None
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["products", "http://shop.example/none"], "products has no http://shop.example/none"),
-        (["products", "http://["], "products has no http://["),
         (["pages", URL], "pages has no history: CHANGE_HISTORY only keeps that of products"),
         (["products"], "name a collection and a URL"),
     ],
 )
-async def test_what_is_not_there_is_said_in_one_line(history: History, args: list[str], words: str) -> None:
+async def test_wrong_usage_is_said_in_one_line(history: History, args: list[str], words: str) -> None:
     with pytest.raises(UsageError) as error:
         await history(*args)
     assert str(error.value).startswith(words)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["http://shop.example/none", "http://["])
+async def test_a_url_that_is_not_stored_ends_with_one(
+    database: Database, mongodb_uri: str, capsys: pytest.CaptureFixture[str], url: str
+) -> None:
+    command = Command()
+    command.settings = shipped(MONGODB_URI=mongodb_uri, MONGODB_DATABASE=database.name)
+    await asyncio.to_thread(command.run, ["products", url], argparse.Namespace())
+    said = capsys.readouterr()
+    assert (command.exitcode, said.out) == (1, "")
+    assert said.err == f"products has no {url}: `scrapy export products` shows what is stored\n"
 
 
 def test_prices_begin_with_the_first_one() -> None:
