@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,9 +72,14 @@ class Shoal:
     def update_settings(self, settings: Settings) -> None:
         """Complete *settings*, and log where requests come from and where items go."""
         complete(settings)
-        if settings.get("FRONTIER_ENABLED") is not None:
+        if settings.get("FRONTIER_ENABLED") is not None or is_script():
             for line in announcement(settings, getattr(self._crawler.spidercls, "name", "")):
                 logger.info(line)
+
+
+def is_script() -> bool:
+    """Whether somebody's own program runs Scrapy, not one of its commands, of which only `crawl` joins the fleet."""
+    return "scrapy.cmdline" not in sys.modules
 
 
 def wanted(settings: BaseSettings) -> bool:

@@ -36,7 +36,9 @@ def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
     feeds = [config.shown_uri(str(uri)) for uri in config.mapping(settings, "FEEDS")]
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not config.boolean(settings, "FRONTIER_ENABLED"):
-        yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone (FRONTIER_ENABLED = False)"
+        told = settings.get("FRONTIER_ENABLED") is not None
+        why = "FRONTIER_ENABLED = False" if told else "a script joins the fleet with FRONTIER_ENABLED = True"
+        yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone ({why})"
         yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
         return
     server = config.shown_uri(config.text(settings, "REDIS_URL")) or "the bundled Redis of this machine"

@@ -11,6 +11,7 @@ import inspect
 import sys
 import textwrap
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import FormRequest, JsonRequest, Response
 from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
 
 from crawler.components import path_of
@@ -55,7 +57,7 @@ class Finding(NamedTuple):
 
 def findings(crawler: Crawler) -> list[Finding]:
     """Findings without building the spider."""
-    return [*_source(crawler.spidercls), *_components(crawler), *_overrides(crawler.spidercls)]
+    return [*_source(crawler.spidercls), *_components(crawler), *_overrides(crawler.spidercls), *_outdated(crawler)]
 
 
 async def start_findings(spider: Spider) -> list[Finding]:
@@ -199,7 +201,26 @@ def _overrides(spider: type[Spider]) -> Iterator[Finding]:
     if not issubclass(spider, RedisMixin):
         return
     for name in SEEDLESS:
-        owner = next(one for one in spider.__mro__ if name in vars(one) or one is object)
-        if owner is not object and owner.__module__.partition(".")[0] not in LIBRARIES:
-            where = f"{owner.__module__}.{owner.__qualname__}.{name}"
+        if where := _own(spider, name):
             yield Finding(where, "is not called: start URLs are leased, and make_request_from_data is asked for each")
+
+
+def _outdated(crawler: Crawler) -> Iterator[Finding]:
+    """What older releases of Scrapy called; this one passes over it in silence, and may crawl nothing."""
+    where = _own(crawler.spidercls, "start_requests")
+    if where and not _own(crawler.spidercls, "start"):
+        yield Finding(where, "Scrapy no longer calls it: make it `async def start(self)`")
+    for one in build_component_list(crawler.settings.getwithbase("SPIDER_MIDDLEWARES")):
+        kind = None
+        with suppress(Exception):  # what cannot be loaded is refused later, by name
+            kind = load_object(one)
+        if hasattr(kind, "process_start_requests") and not hasattr(kind, "process_start"):
+            where = f"{path_of(one)}.process_start_requests"
+            yield Finding(where, "Scrapy no longer calls it: make it `async def process_start(self, start)`")
+
+
+def _own(spider: type[Spider], name: str) -> str:
+    """Where *spider* gets that method from; empty if from Scrapy or us, or from nowhere."""
+    owner = next(one for one in spider.__mro__ if name in vars(one) or one is object)
+    ours = owner is object or owner.__module__.partition(".")[0] in LIBRARIES
+    return "" if ours else f"{owner.__module__}.{owner.__qualname__}.{name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
+import sys
 from typing import Any
 
 import pytest
@@ -253,6 +254,7 @@ def test_two_lines_say_where_requests_come_from_and_items_go(
 
 
 def test_other_commands_say_nothing_and_stay_scrapys(caplog: pytest.LogCaptureFixture) -> None:
+    importlib.import_module("scrapy.cmdline")  # as the script `scrapy` does
     caplog.set_level(logging.INFO)
     crawler = Crawler(Spider, Settings({"ADDONS": {ADDON: 500}}))
     crawler.addons.load_settings(crawler.settings)
@@ -300,3 +302,16 @@ def test_a_component_that_cannot_be_imported_is_named(path: str) -> None:
 def test_settings_of_scrapy_redis_are_refused_by_name(name: str, given: Any) -> None:
     with pytest.raises(ConfigError, match=name):
         Scheduler.from_settings(of({name: given, "REDIS_URL": "redis://127.0.0.1:1"}))
+
+
+def test_a_script_is_told_that_it_is_alone(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "scrapy.cmdline", raising=False)
+    caplog.set_level(logging.INFO)
+    crawler = Crawler(type("Mine", (Spider,), {"name": "mine"}), Settings({"ADDONS": {ADDON: 500}}))
+    crawler.addons.load_settings(crawler.settings)
+    alone = "Requests of mine come from Scrapy's own scheduler, in this process alone"
+    assert [one.getMessage() for one in caplog.records if one.name == "crawler.addon"] == [
+        alone + " (a script joins the fleet with FRONTIER_ENABLED = True)",
+        "Items of mine go through the project's own item pipelines; Shoal stores nothing",
+    ]
+    assert crawler.settings["SCHEDULER"] == default_settings.SCHEDULER

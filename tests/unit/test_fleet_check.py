@@ -118,6 +118,55 @@ def test_what_scrapy_redis_would_call_and_nobody_calls_here() -> None:
     assert ["next_requests" in one and "make_request_from_data" in one for one in lines(PoppingSpider)] == [True]
 
 
+class OldSpider(Spider):
+    """As Scrapy's documentation had it until 2.12."""
+
+    name = "old"
+
+    def start_requests(self) -> Iterator[Request]:
+        yield Request("https://shop.example/")
+
+
+class BothSpider(OldSpider):
+    """Works with old and new releases of Scrapy."""
+
+    name = "both"
+
+    async def start(self) -> AsyncIterator[Any]:
+        for request in self.start_requests():
+            yield request
+
+
+class OldMiddleware:
+    """A spider middleware as it was until 2.12."""
+
+    def process_start_requests(self, start_requests: Any, spider: Spider) -> Any:
+        return start_requests
+
+
+class BothMiddleware(OldMiddleware):
+    """Works with old and new releases of Scrapy."""
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for one in start:
+            yield one
+
+
+def test_a_start_that_scrapy_calls_no_more_is_named() -> None:
+    assert lines(OldSpider) == [
+        f"{__name__}.OldSpider.start_requests: Scrapy no longer calls it: make it `async def start(self)`"
+    ]
+    assert lines(BothSpider) == []
+
+
+def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
+    places = {OldMiddleware: 1, BothMiddleware: 2, "no.such.Middleware": 3}
+    found = findings(completed(shipped(SPIDER_MIDDLEWARES=places), PagesSpider))
+    where = f"{__name__}.OldMiddleware.process_start_requests"
+    todo = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
+    assert [str(one) for one in found] == [f"{where}: {todo}"]
+
+
 async def test_start_requests_are_tried() -> None:
     found = [str(one) for one in await start_findings(TroubledSpider())]
     assert len(found) == 2
