@@ -14,7 +14,7 @@ from crawler import components, config
 _ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
 _QUEUES: Final = "has no effect: the frontier is the queue"
 NOTES: Final = {
-    "JOBDIR": "has no effect: the frontier keeps the crawl, and a start resumes it",
+    "JOBDIR": "keeps `spider.state` only: the frontier keeps the crawl, and a start resumes it",
     "CLOSESPIDER_TIMEOUT": _ALONE,
     "CLOSESPIDER_TIMEOUT_NO_ITEM": _ALONE,
     "CLOSESPIDER_ITEMCOUNT": _ALONE,

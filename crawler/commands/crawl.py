@@ -20,6 +20,7 @@ from crawler.commands import early
 from crawler.commands.stopping import Forced, hang_up_asks
 from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
+from crawler.errors import ShoalError
 from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
 from crawler.frontier.state.joining import Joined, digests, join
@@ -126,9 +127,15 @@ class Command(OneLine, CrawlCommand):
         error = crawl.exception() if ended else None
         if error is not None:
             with answering([]):
-                raise error
+                raise _said(error)
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
+
+
+def _said(error: BaseException) -> BaseException:
+    """*error*, as one line where Scrapy raises it for a spider middleware of older releases."""
+    old = isinstance(error, TypeError) and "doesn't support asynchronous spider output" in str(error)
+    return ShoalError(f"{str(error).rstrip('.')} (SPIDER_MIDDLEWARES)") if old else error
 
 
 def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:

@@ -60,7 +60,7 @@ async def test_the_feed_of_a_worker_that_was_killed_is_free_at_once(crawls: Craw
 
 async def test_settings_of_one_process_are_explained_where_they_are_set(crawls: Crawls, tmp_path: Path) -> None:
     log = await crawls.run("quotes", JOBDIR=str(tmp_path), CLOSESPIDER_ITEMCOUNT=1_000, DEPTH_LIMIT=2)
-    assert f"JOBDIR = '{tmp_path}' has no effect: the frontier keeps the crawl" in log
+    assert f"JOBDIR = '{tmp_path}' keeps `spider.state` only: the frontier keeps the crawl" in log
     assert "CLOSESPIDER_ITEMCOUNT = '1000' counts in this worker only" in log
     assert "DEPTH_LIMIT = '2' holds for the whole fleet" in log
     assert "CLOSESPIDER_TIMEOUT =" not in log

@@ -65,6 +65,15 @@ def test_a_spider_with_a_wrong_name_is_one_line(fleet: Fleet) -> None:
     assert "name of the spider = 'a:b' is invalid: expected a name without ':'" in result.stderr.splitlines()[-1]
 
 
+def test_a_spider_middleware_that_scrapy_takes_no_more_is_one_line(fleet: Fleet) -> None:
+    old = {f"{WRONG}.OldMiddleware": 500}
+    result = fleet.runner.run("crawl", "products", *options({"FRONTIER_KEY": fleet.key, "SPIDER_MIDDLEWARES": old}))
+    assert (result.returncode, "Traceback" in result.stderr) == (2, False)
+    said = f"scrapy crawl: Middleware {WRONG}.OldMiddleware doesn't support asynchronous spider output. Its "
+    assert result.stderr.splitlines()[-1].startswith(said)
+    assert result.stderr.endswith("process_spider_output_async() method (SPIDER_MIDDLEWARES)\n")
+
+
 async def test_start_requests_that_end_with_an_error_fail_the_command(fleet: Fleet) -> None:
     status, log = await ended(fleet.start("raising", SPIDER_MODULES=WRONG))
     assert (status, "'finish_reason': 'start_error'" in log) == (1, True)

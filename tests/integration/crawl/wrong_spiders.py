@@ -22,3 +22,10 @@ class RaisingSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         shops: list[str] = []
         yield Request(shops[0])
+
+
+class OldMiddleware:
+    """A spider middleware as Scrapy's template had it until 2.12."""
+
+    def process_spider_output(self, response: Any, result: Any, spider: Spider) -> Any:
+        yield from result
