@@ -34,7 +34,7 @@ class Command(OneLine, GenspiderCommand):
             return
         with answering(args):
             if len(args) == 2:
-                _check(*args, self.settings.get("BOT_NAME"))
+                _check(args[0], args[1], self.settings.get("BOT_NAME"))
             elif not (opts.list or opts.dump):
                 words = "name the spider and its domain: scrapy genspider -t product myshop shop.example"
                 raise UsageError(words, print_help=False)
