@@ -14,9 +14,9 @@ import tldextract
 
 import crawler.extraction.content
 from crawler.extraction import Document
-from crawler.extraction.content.main_text import SIGNS, signs_of
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.passages import WORD, Passage
+from crawler.extraction.content.signs import SIGNS, signs_of
 
 ROUNDS: Final = 12  # at most
 ENOUGH: Final = 0.01  # a step that moves no weight farther is the last

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from crawler.extraction.source import tame
+from crawler.extraction.source import tame, tokens
 
 COMMENT: Final = r"!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+"  # after its "<", up to its end
 RAW: Final = r"[\s/>][^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"  # the rest of an element that holds text only, named `raw`
@@ -22,7 +22,7 @@ _HIDING: Final = r"!--(?!-?>)[^-<]*+(?:-(?!-!?>)[^-<]*+)*+<[^-]*+(?:-(?!-!?>)[^-
 # Also no script or style that is empty.
 _CODE = re.compile(
     rf"<{tame.LIKELY}(?:{_HIDING}|({_SCRIPT}){_ATTRIBUTES}(?!</\1[\s/>])"
-    rf"|(?P<name>{tame.FORMATTING})(?!{tame.CLOSED}))",
+    rf"|(?P<name>{tame.FORMATTING})(?!{tokens.CLOSED}))",
     re.ASCII,
 )
 # What is inside such an element from its first "<" on.

@@ -8,6 +8,13 @@ from typing import Final, NamedTuple
 
 VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{VALUE})"
+# A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
+_PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
+# Containing only text, void elements, and elements that contain only text.
+_INSIDE: Final = (
+    rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
+)
+CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</(?P=name)\s*+>"  # after the element's `name`
 RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # raw text elements
 
 

@@ -7,8 +7,8 @@ import pytest
 from benchmarks.main_text import f1, words
 from benchmarks.main_text_fit import examples, fit, labelled, site
 from crawler.extraction import Document
-from crawler.extraction.content.main_text import SIGNS
 from crawler.extraction.content.passages import passages
+from crawler.extraction.content.signs import SIGNS
 
 TEXT = "The text of page {} has some words that stand nowhere else, and a dot."
 PAGE = "<nav><a href=/>The menu of the site has words, too</a></nav><main><p>{}</p></main>"

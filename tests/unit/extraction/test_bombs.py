@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -18,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import Document, extract_page, extract_product, links
-from crawler.extraction.source.tame import MAX_DEPTH, MAX_NAMES, tamed
+from crawler.extraction.source.nesting import MAX_DEPTH
+from crawler.extraction.source.tame import MAX_NAMES, tamed
 from crawler.policy import blocks, shells
 from tests.effort import cpu_seconds
 from tests.unit.extraction.bombs import BOMBS, HIDDEN
@@ -143,14 +145,19 @@ def test_an_ordinary_page_is_left_as_it_is(html: str) -> None:
 def test_names_that_hide_are_few_wherever_samples_are_taken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = HIDDEN[name](SIZE // 2).encode()
     for first in (0, 9_000, 31_000):
-        monkeypatch.setattr("crawler.extraction.source.tame.randrange", lambda end, first=first: first)
+        _sample(monkeypatch, partial(min, first))
         assert len(_names_of(tamed(page))) <= 1.2 * MAX_NAMES, first
 
 
 def test_what_nests_is_found_among_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.extraction.source.tame.randrange", Random(1).randrange)
+    _sample(monkeypatch, Random(1).randrange)
     page = (b"<div>" * 50 + b"<li>x<br>" * 300) * 300
     assert tamed(page).count(b"<div>") == MAX_DEPTH
+
+
+def _sample(monkeypatch: pytest.MonkeyPatch, place: Callable[[int], int]) -> None:
+    for room in ("tame", "nesting"):
+        monkeypatch.setattr(f"crawler.extraction.source.{room}.randrange", place)
 
 
 def _names_of(page: bytes) -> set[bytes]:

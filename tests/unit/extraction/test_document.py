@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import links
-from crawler.extraction.source.tame import MAX_DEPTH
+from crawler.extraction.source.nesting import MAX_DEPTH
 from crawler.extraction.tree.document import Document, join
 from tests.effort import cpu_seconds
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from crawler.extraction import Document, extract_page
-from crawler.extraction.content import main_text
-from crawler.extraction.content.main_text import NUMBERS, Weights, main_passages, numbers_of
+from crawler.extraction.content import signs
+from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import MAX_ELEMENTS, Box, Passage, passages
+from crawler.extraction.content.signs import NUMBERS, numbers_of
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
@@ -137,7 +138,7 @@ def test_a_deep_page_has_each_box_looked_at_a_few_times(monkeypatch: pytest.Monk
             yield box
             box = box.parent
 
-    monkeypatch.setattr(main_text, "_outwards", counted)
+    monkeypatch.setattr(signs, "_outwards", counted)
     found = passages(Document(f"<div>{SENTENCE}" * 1_000, URL))
     assert len(numbers_of(found, "other")) == len(found) == 1_000
     assert steps < 4 * len(found)

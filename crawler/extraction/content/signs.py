@@ -1,0 +1,220 @@
+"""What tells a passage of the main text from others, as numbers: the features that are weighted (main_text.py).
+
+They are language-independent: elements and class names around a passage, its length, its share of links, its place,
+its surroundings. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Final
+
+from crawler.extraction.content.page_kind import Kind
+from crawler.extraction.content.passages import BITS, Box, Passage
+
+CORE: Final = 0.6  # of the page's prose
+FAR: Final = 8  # steps
+
+# Features of what is around a passage, and of its own block.
+AROUND: Final = str.split(
+    """
+    footer header nav table td ul li fieldset select figcaption h2 h4 main a p shop foot head side rel social sub
+    desc comm ads forum nav-names role-nav role-alert prop-text
+    """
+)
+OWN: Final = str.split("dd li p h3 td summary rev filter meta crumb hidden prop-text")
+NUMBERS: Final = str.split(
+    """
+    bias place start end after-heading no-heading repeated-text alike words ten-words many-words ends-as-sentence
+    lower digits cookies outside-main outside-article page-words depth near-links near-long links-2 links-3 share-4
+    long-8 words-8 in-core core-far post-words post-card post-alike post-prose post-item
+    """
+)
+SIGNS: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
+
+_ENDS: Final = frozenset('.!?…:;"”)。！？')
+_PROSE = re.compile(r"[.!?…:;。！？]")
+_DIGIT = re.compile(r"\d")
+
+
+AROUND_BITS: Final = [BITS[name] for name in AROUND]
+OWN_BITS: Final = [BITS[name] for name in OWN]
+_MAIN, _ARTICLE, _CARD = BITS["main"], BITS["article"], BITS["card"]
+
+
+def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
+    """For each passage its non-zero SIGNS, by index: the input for learning weights."""
+    both = len(AROUND) + len(OWN)
+    rows = []
+    for each, numbers in zip(found, numbers_of(found, kind), strict=True):
+        row = {at: 1.0 for at, bit in enumerate(AROUND_BITS) if each.around & bit}
+        row.update({len(AROUND) + at: 1.0 for at, bit in enumerate(OWN_BITS) if each.own & bit})
+        row.update({both + at: value for at, value in enumerate(numbers) if value})
+        rows.append(row)
+    return rows
+
+
+def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
+    """The values of NUMBERS for each passage.
+
+    Made by columns, one list for all passages each: a call for each passage and number costs several times as much.
+    """
+    if not found:
+        return []
+    page = _Page(found)
+    return list(zip(*_of_themselves(page), *_of_their_places(page), *_of_posts(page, kind), strict=True))
+
+
+def _of_themselves(page: _Page) -> list[list[float]]:
+    """The first part of NUMBERS: of the passages themselves."""
+    found, words, total, count = page.found, page.words, page.total, len(page.found)
+    heading = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
+    places = [before / total for before in page.words_before[:-1]]
+    lower = [each.text.lower() for each in found]
+    return [
+        [1.0] * count,
+        places,
+        [place < 0.05 for place in places],
+        [place > 0.9 for place in places],
+        [heading is not None and at >= heading for at in range(count)],
+        [float(heading is None)] * count,
+        _repeated(found),
+        page.alike,
+        page.log_words,
+        [many >= 10 for many in words],
+        [many >= 25 for many in words],
+        [each.text[-1] in _ENDS for each in found],
+        [each.text[0].islower() for each in found],
+        [_DIGIT.search(each.text) is not None for each in found],
+        [
+            (text.count("cookie") + text.count("consent")) / math.sqrt(1 + many)
+            for text, many in zip(lower, words, strict=True)
+        ],
+        _outside(found, _MAIN),
+        _outside(found, _ARTICLE),
+    ]
+
+
+def _of_their_places(page: _Page) -> list[list[float]]:
+    """The second part: of the page, of neighbours, and of the boxes around."""
+    count, total = len(page.found), page.total
+    boxes = [_boxes(each.box) for each in page.found]
+    long = [0, *accumulate([many >= 10 for many in page.words])]
+    at = list(range(count + 1))
+    near, wide = _windows(at, 1), _windows(at, 8)
+    return [
+        [math.log1p(total)] * count,
+        [min(each.box.depth, 30) / 30 for each in page.found],
+        [
+            linked / (words or 1)
+            for linked, words in zip(_windows(page.linked_before, 3), _windows(page.words_before, 3), strict=True)
+        ],
+        [many / of for many, of in zip(_windows(long, 1), near, strict=True)],
+        [second.linked / (second.words or 1) for second, _, _ in boxes],
+        [third.linked / (third.words or 1) for _, third, _ in boxes],
+        [fourth.words / total for _, _, fourth in boxes],
+        [many / of for many, of in zip(_windows(long, 8), wide, strict=True)],
+        [math.log1p(words / of) for words, of in zip(_windows(page.words_before, 8), wide, strict=True)],
+        *_of_core(page.found),
+    ]
+
+
+def _of_core(found: Sequence[Passage]) -> list[list[float]]:
+    """Whether each passage stands in the core, and how far out of it: the steps to a box that holds both, up to 1.
+
+    The core is the innermost box with most of the page's prose.
+    """
+    prose: dict[Box, int] = {}  # words of prose in each box
+    for each in found:
+        words = each.words if _is_prose(each) else 0
+        prose[each.box] = prose.get(each.box, 0) + words
+        for box in _outwards(each.box.parent):
+            if box in prose:
+                break
+            prose[box] = 0
+    inwards = sorted(prose, key=_depth)
+    for box in reversed(inwards):
+        if box.parent is not None:
+            prose[box.parent] += prose[box]
+    core = inwards[0]
+    for box in inwards:
+        if box.depth > core.depth and prose[box] >= CORE * prose[inwards[0]] > 0:
+            core = box
+    place: dict[Box, tuple[bool, int]] = {}  # in the core, steps out of what is around it
+    spine = set(_outwards(core))
+    for box in inwards:
+        inside, steps = place[box.parent] if box.parent is not None else (False, 0)
+        place[box] = (inside or box is core, 0 if box in spine else steps + 1)
+    return [[place[each.box][0] for each in found], [min(FAR, place[each.box][1]) / FAR for each in found]]
+
+
+def _is_prose(passage: Passage) -> bool:
+    return passage.words >= 10 and passage.linked < 0.3 * passage.words and _PROSE.search(passage.text) is not None
+
+
+def _depth(box: Box) -> int:
+    return box.depth
+
+
+def _outwards(box: Box | None) -> Iterator[Box]:
+    while box is not None:
+        yield box
+        box = box.parent
+
+
+def _of_posts(page: _Page, kind: Kind) -> list[list[float]]:
+    """The rest: what counts in forums."""
+    if kind != "forum":
+        return [[0.0] * len(page.found)] * 5
+    return [
+        page.log_words,
+        [each.around & _CARD > 0 for each in page.found],
+        page.alike,
+        [_is_prose(each) for each in page.found],
+        [each.box.tag == "li" for each in page.found],
+    ]
+
+
+class _Page:
+    """What several numbers need of all passages."""
+
+    def __init__(self, found: Sequence[Passage]) -> None:
+        self.found = found
+        self.words = [each.words for each in found]
+        self.log_words = [math.log1p(many) for many in self.words]
+        self.words_before = [0, *accumulate(self.words)]
+        self.linked_before = [0, *accumulate([each.linked for each in found])]
+        self.total = max(1, self.words_before[-1])
+        places = [(each.box.tag, each.own, each.around) for each in found]
+        logs = {place: math.log(many) for place, many in Counter(places).items()}
+        self.alike = [logs[place] for place in places]
+
+
+def _windows(before: Sequence[int], reach: int) -> list[int]:
+    """For each passage the sum over it and *reach* on each side, by the sums *before* each one and of all."""
+    padded = [before[0]] * reach + list(before) + [before[-1]] * reach
+    return [high - low for low, high in zip(padded, padded[2 * reach + 1 :], strict=False)]
+
+
+def _repeated(found: Sequence[Passage]) -> list[float]:
+    """Whether the same text occurred before."""
+    seen: dict[str, int] = {}
+    return [seen.setdefault(each.text, at) != at for at, each in enumerate(found)]
+
+
+def _outside(found: Sequence[Passage], bit: int) -> list[float]:
+    """Whether the page has an element of *bit*, but not around the passage."""
+    if not any(each.around & bit for each in found):
+        return [0.0] * len(found)
+    return [not each.around & bit for each in found]
+
+
+def _boxes(box: Box) -> tuple[Box, Box, Box]:
+    """The first, second and third around *box*, or the outermost."""
+    second = box.parent or box
+    third = second.parent or second
+    return second, third, third.parent or third
