@@ -31,9 +31,10 @@ from crawler.policy.failures import FailureClass, classify
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
-from crawler.worker.pacing import Pacer, TooLateError, Turn
+from crawler.worker.pacing import Pacer
 from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.scheduler import in_use
+from crawler.worker.turn import TooLateError, Turn
 from crawler.worker.unsent import MissedError
 from crawler.worker.worker import Worker
 

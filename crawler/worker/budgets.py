@@ -73,9 +73,9 @@ class WorkerBudgets:
             return
         in_browser = request.meta.get("tier") == "browser" and held.started_at is not None
         browser_ms = (monotonic() - (held.started_at or 0.0)) * 1000 if in_browser else 0.0
-        self._outbox.charge((held.lease.host, self._spider, held.lease.generation), size, browser_ms, 0.0)
+        self._outbox.counts.charge((held.lease.host, self._spider, held.lease.generation), size, browser_ms, 0.0)
 
     def paid(self, request: Request, cost: float) -> None:
         """A proxy or an API charged *cost* for *request*."""
         if cost and self.on and (held := self._book.of(request)) is not None:
-            self._outbox.charge((held.lease.host, self._spider, held.lease.generation), 0, 0.0, cost)
+            self._outbox.counts.charge((held.lease.host, self._spider, held.lease.generation), 0, 0.0, cost)

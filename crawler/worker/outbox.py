@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -31,6 +31,7 @@ from crawler.worker.children import AGAIN_SECONDS, Children
 from crawler.worker.ending_sender import EndingSender
 from crawler.worker.lease_endings import Ending, Move, Nack
 from crawler.worker.offers import Offers
+from crawler.worker.pending_counts import PendingCounts
 from crawler.worker.room import Room
 from crawler.worker.waiting import Waiting, handle_of
 
@@ -62,6 +63,7 @@ class Outbox:
         self._confirmed = confirmed
         self._wake = wake
         self._room = room
+        self._filled = asyncio.Event()
         self._starts: deque[Start] = deque()
         self._suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
         self._reports: deque[Report] = deque()
@@ -72,11 +74,9 @@ class Outbox:
         self._abandoned: deque[Handle] = deque()
         self._put_off: deque[Handle] = deque()
         self._given_back: deque[Handle] = deque()
-        self._charges: dict[tuple[str, str, str], tuple[float, float, float]] = {}
-        self._cuts: Counter[tuple[str, str, str]] = Counter()  # by spider, generation and rule
+        self.counts = PendingCounts(frontier, self._filled.set)
         queues: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._endings)
         self._queues = (*queues, self._abandoned, self._put_off, self._given_back)
-        self._filled = asyncio.Event()
         self._flushing = asyncio.Lock()
         self._closing = False
         self._flushing_since: float | None = None
@@ -89,7 +89,7 @@ class Outbox:
         if self.broken:
             return 0
         waiting = len(self._children) + len(self._offers) + len(self._waiting)
-        return sum(map(len, self._queues)) + len(self._cuts) + waiting + self._flushing.locked()
+        return sum(map(len, self._queues)) + len(self.counts) + waiting + self._flushing.locked()
 
     @property
     def waiting(self) -> list[Handle]:
@@ -152,17 +152,6 @@ class Outbox:
         self._given_back.append(handle)
         self._filled.set()
 
-    def charge(self, key: tuple[str, str, str], size: float, browser_ms: float, cost: float) -> None:
-        """An answer came to so much, by host, spider and generation."""
-        before = self._charges.get(key, (0.0, 0.0, 0.0))
-        self._charges[key] = (before[0] + size, before[1] + browser_ms, before[2] + cost)
-        self._filled.set()
-
-    def cut(self, spider: str, generation: str, rule: str) -> None:
-        """Count a link that is out of scope by *rule*; sent before its page ends."""
-        self._cuts[spider, generation, rule] += 1
-        self._filled.set()
-
     def report(self, report: Report) -> None:
         """Report how the host answered, which frees its slot."""
         self._reports.append(report)
@@ -217,13 +206,13 @@ class Outbox:
             self._flushing_since = None
 
     async def _try_flush(self) -> bool:
-        if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self._cuts or self._charges):
+        if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self.counts.due):
             return True
         self._forget_abandoned()
         self._give_up_waiting()
         endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
         try:
-            await self._send_counts()
+            await self.counts.send()
             await _drain(self._suspects, len(self._suspects), self._send_suspects)
             if self._new_due():
                 await _both(self._end_leases(0), self._send_new())
@@ -285,25 +274,6 @@ class Outbox:
     def _forget_abandoned(self) -> None:
         if self._abandoned:
             self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
-
-    async def _send_charges(self) -> None:
-        if not self._charges:
-            return
-        charges, self._charges = self._charges, {}
-        try:
-            await self._frontier.budgets.charge(charges)
-        except FrontierUnavailableError:
-            for key, amounts in charges.items():
-                self.charge(key, *amounts)
-            raise
-
-    async def _send_counts(self) -> None:
-        """Counted once even if Redis is away for a while; twice if its answer was lost."""
-        await self._send_charges()
-        if self._cuts:
-            sent = self._cuts.copy()
-            await self._frontier.count_cuts(sent)
-            self._cuts -= sent
 
     async def _send_put_off(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.put_off(batch, delay_ms=self._frontier.config.lease_ms)

@@ -10,28 +10,27 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler import caches
 from crawler.errors import EndingError
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle, Report, Slot
+from crawler.frontier.messages import Report, Slot
 from crawler.frontier.server.outage import RedisOutage
 from crawler.meta import COMPLAINED, LED_HERE
 from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
-from crawler.urls import DEFAULT_PORTS
 from crawler.worker.addresses import AddressBook
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.outbox import Outbox
+from crawler.worker.reported_origins import ReportedOrigins
+from crawler.worker.resting_hosts import RestingHosts
+from crawler.worker.turn import TooLateError, Turn
 from crawler.worker.unsent import UnsentRequests
 
 logger = logging.getLogger(__name__)
@@ -42,38 +41,7 @@ PUSH_BACK = (429, 503)
 ASK_AFTER_SECONDS = 0.1  # an older lease asks once more: its host may have pushed back, at any worker
 LEND_WITHIN_SECONDS = 1.0  # the same for a turn that a page lends to its robots.txt, which is fetched once a day
 REST_SECONDS = 0.1  # leases older than a complaint go back; by then the frontier knows of it
-MOST_ORIGINS = 10_000  # remembered as reported
-RESTING = 1_000  # from this many hosts on, expired ones are removed
 POLL_SECONDS = 0.5  # longest wait for a turn before asking again: other workers' reports may bring it forward
-
-
-class TooLateError(Exception):
-    """The lease is no longer ours, its time to start has passed (a frozen worker), or its host asked for a wait that is
-    too long to sit out here: the lease goes back, uncharged."""
-
-    def __init__(self, wait_ms: int = 0, why: str = "postponed") -> None:
-        super().__init__()
-        self.wait_ms = wait_ms
-        self.why = why
-
-
-@dataclass(slots=True)
-class Turn:
-    """Permission to send now."""
-
-    handle: Handle
-    start_by: float  # monotonic seconds: the request may not be written later
-    host: str
-    held: Held | None = None  # None for a request without its own lease
-    lender: Held | None = None  # the page, not sent yet, whose slot it uses
-    led_by: Held | None = None  # the lease whose redirect it follows
-    sent_at: float | None = None  # monotonic seconds
-    charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
-
-    @property
-    def keep(self) -> bool:
-        """Whether the slot is still needed afterwards."""
-        return self.lender is not None
 
 
 class Pacer:
@@ -101,8 +69,8 @@ class Pacer:
         self.unsent = UnsentRequests()
         self.addresses: AddressBook | None = None  # where hosts are, with POLITENESS_GROUP = "ip"
         self._patience = frontier.config.start_within_ms / 1000
-        self._answered: set[tuple[str, str]] = set()  # hosts and origins reported to the frontier
-        self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older
+        self._origins = ReportedOrigins()
+        self._resting = RestingHosts(clock)
 
     async def turn(self, request: Request) -> Turn:
         """Wait until *request* may be sent; raises TooLateError if its lease no longer allows it."""
@@ -111,7 +79,7 @@ class Pacer:
             return await self._beside(request)
         if held.reported:
             return await self._hop(request, held)
-        if not held.needs_turn and self._rests(held.lease.host):  # a page that needs another turn waits for it
+        if not held.needs_turn and self._resting.rests(held.lease.host):  # a page that needs another turn waits for it
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
         if held.lent:
@@ -195,7 +163,7 @@ class Pacer:
                 lender.loan.release()
                 continue
             fresh = first and self._clock() - lender.leased_at < LEND_WITHIN_SECONDS
-            if fresh and self._clock() <= lender.start_by and not self._rests(group):  # no need to ask Redis
+            if fresh and self._clock() <= lender.start_by and not self._resting.rests(group):  # no need to ask Redis
                 return Turn(lender.handle, lender.start_by, group, lender=lender)
             try:
                 return await self._take(request, lender)
@@ -241,7 +209,7 @@ class Pacer:
             held.status = status
         again = self._complained(request, status)
         if status in PUSH_BACK:
-            self._rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
+            self._resting.rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
         self._outbox.report(
             Report(
                 *turn.handle,
@@ -254,28 +222,12 @@ class Pacer:
                 fault,
                 turn.host,
                 again,
-                self._origin(turn.host, request, good=0 < status < 500),
+                self._origins.news(turn.host, request, good=0 < status < 500),
                 _led(turn, request),
             )
         )
         if turn.lender is not None:
             turn.lender.loan.release()
-
-    def _origin(self, host: str, request: Request | None, *, good: bool) -> str:
-        """Scheme and port of *request*, and between them its host where that is not the politeness group; "" if this
-        worker has reported them already."""
-        if request is None:
-            return ""
-        start = caches.key(request.url[: request.url.find("/", 8)])
-        if good:
-            if (host, start) in self._answered:
-                return ""
-            if len(self._answered) >= MOST_ORIGINS:
-                self._answered.clear()
-            self._answered.add((host, start))
-        parts = urlsplit(request.url)
-        name = "" if parts.hostname == host else f"{parts.hostname}:"
-        return f"{parts.scheme}:{name}{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"
 
     async def back_off(self, request: Request) -> None:
         """*request* was answered with a block page: a complaint, which counts once however often it is retried. Returns
@@ -300,15 +252,6 @@ class Pacer:
         if status in PUSH_BACK:
             request.meta[COMPLAINED] = True
         return before
-
-    def _rest(self, host: str, seconds: float) -> None:
-        now = self._clock()
-        if len(self._resting) >= RESTING:
-            self._resting = {name: until for name, until in self._resting.items() if until > now}
-        self._resting[host] = now + seconds
-
-    def _rests(self, host: str) -> bool:
-        return self._resting.get(host, 0) > self._clock()
 
     def _clear(self, host: str) -> None:
         """Give back this worker's leases of *host* that are not started: all of its downloads may wait for this one

@@ -46,7 +46,7 @@ from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
-from crawler.worker.maintenance import Maintenance, MaintenanceConfig, start_key
+from crawler.worker.maintenance import Maintenance, MaintenanceConfig
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
 from crawler.worker.pauses import Pauses
@@ -56,6 +56,7 @@ from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.requeue import Requeue
 from crawler.worker.room import Room
 from crawler.worker.run_stats import read_table
+from crawler.worker.seed_reader import start_key
 from crawler.worker.standstill import InHand, Standstill
 from crawler.worker.tier_tracker import TierConfig, TierTracker
 
@@ -93,7 +94,7 @@ class Worker:
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
         )
         self.budgets = WorkerBudgets(crawler, frontier, self.book, self.outbox, queue.encoder)
-        self.cuts = Cuts(crawler.stats, partial(self.outbox.cut, crawler.spider.name))
+        self.cuts = Cuts(crawler.stats, partial(self.outbox.counts.cut, crawler.spider.name))
         self.requeue = Requeue(crawler, self.outbox)
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
         self._build_leasing(crawler)
@@ -194,7 +195,7 @@ class Worker:
         runs = self.prefetcher.runs
         assert runs is not None
         for forget in (
-            *(self.dupefilter.clear, self.tiers.forget, self.maintenance.forget, self.frontier.state_anew),
+            *(self.dupefilter.clear, self.tiers.forget, self.maintenance.seeds.forget, self.frontier.state_anew),
             *(self.queue.encoder.scopes.forget, runs.forget),
         ):
             self.losses.listen(forget)
@@ -263,7 +264,7 @@ class Worker:
         if self._leasing is not None:  # it ends by itself now; a cancelled call would leave leases that no worker knows
             self.prefetcher.wake()
             await asyncio.wait([self._leasing])
-        await self.maintenance.finish_reading()
+        await self.maintenance.seeds.finish()
         self.prefetcher.give_back()
         for held in self.book.all():
             logger.error(

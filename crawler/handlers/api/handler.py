@@ -28,7 +28,7 @@ from crawler.meta import API_JOB, API_PROVIDER, WIRE_TURN
 from crawler.policy.api_answers import AnswerError
 from crawler.policy.providers import GONE, RAW, Provider, read_providers
 from crawler.worker.access import worker_if_any
-from crawler.worker.pacing import TooLateError
+from crawler.worker.turn import TooLateError
 from crawler.worker.unsent import MissedError
 
 DECODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})

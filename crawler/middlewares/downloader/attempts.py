@@ -23,8 +23,8 @@ from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
 from crawler.worker.access import worker_of
 from crawler.worker.lease_book import Held
-from crawler.worker.pacing import TooLateError
 from crawler.worker.scheduler import in_use
+from crawler.worker.turn import TooLateError
 
 OK = "ok"
 UNKNOWN = "unknown"  # an exception that policy/failures.py has no class for

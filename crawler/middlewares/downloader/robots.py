@@ -33,9 +33,9 @@ from crawler.policy.robots_file import RobotsFile
 from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
 from crawler.worker.lease_book import Held
-from crawler.worker.pacing import TooLateError
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
 from crawler.worker.scheduler import in_use
+from crawler.worker.turn import TooLateError
 from crawler.worker.worker import Worker
 
 POLL_SECONDS: Final = 0.1  # between polls for a file that another worker fetches

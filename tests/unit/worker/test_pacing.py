@@ -16,7 +16,8 @@ from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_buffer import Buffer
 from crawler.worker.outbox import Outbox
-from crawler.worker.pacing import Pacer, TooLateError
+from crawler.worker.pacing import Pacer
+from crawler.worker.turn import TooLateError
 from crawler.worker.unsent import MissedError
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, held
 

@@ -23,8 +23,8 @@ from crawler.middlewares.downloader.robots import Files, Parsed, RobotsTxtMiddle
 from crawler.policy.robots import RobotsVerdict
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import LeaseBook
-from crawler.worker.pacing import TooLateError
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig
+from crawler.worker.turn import TooLateError
 from crawler.worker.unsent import UnsentRequests
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Outage, Stats, held

@@ -1,0 +1,35 @@
+"""Which origins this worker has told the frontier of: a good answer is news once."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from scrapy import Request
+
+from crawler import caches
+from crawler.urls import DEFAULT_PORTS
+
+MOST_ORIGINS = 10_000  # remembered as reported
+
+
+class ReportedOrigins:
+    """Hosts and origins with a good answer; forgets all of them from MOST_ORIGINS on."""
+
+    def __init__(self) -> None:
+        self._answered: set[tuple[str, str]] = set()
+
+    def news(self, host: str, request: Request | None, *, good: bool) -> str:
+        """Scheme and port of *request*, and between them its host where that is not the politeness group; "" if this
+        worker has reported them already."""
+        if request is None:
+            return ""
+        start = caches.key(request.url[: request.url.find("/", 8)])
+        if good:
+            if (host, start) in self._answered:
+                return ""
+            if len(self._answered) >= MOST_ORIGINS:
+                self._answered.clear()
+            self._answered.add((host, start))
+        parts = urlsplit(request.url)
+        name = "" if parts.hostname == host else f"{parts.hostname}:"
+        return f"{parts.scheme}:{name}{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"

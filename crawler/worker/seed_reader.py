@@ -1,0 +1,138 @@
+"""Moves start URLs from the spider's key into the frontier: leased, pushed, and removed once they are stored.
+
+What a push command or a schedule sends does not pass here; what a seed becomes is the encoder's matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy_redis.spiders import RedisMixin
+
+from crawler import scrapy_hooks
+from crawler import stats as names
+from crawler.errors import ShoalError
+from crawler.frontier.messages import Message
+from crawler.frontier.state.seeds import Seed, Seeds
+
+if TYPE_CHECKING:
+    from crawler.worker.worker import Worker
+
+SEEDS_AT_ONCE = 64
+
+logger = logging.getLogger(__name__)
+
+
+class SeedReader:
+    """Reads while the frontier has room; `queue` is None for a spider without a key of start URLs."""
+
+    def __init__(self, crawler: Crawler, worker: Worker) -> None:
+        self._crawler = crawler
+        self._worker = worker
+        key = start_key(crawler.spider)
+        self.queue = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
+        self._full = ""
+        self._reading = asyncio.Lock()
+        self._forget = False
+
+    def forget(self) -> None:
+        """Redis may have lost its generation: ask before the next start URL."""
+        self._forget = True
+
+    async def know_generation(self) -> None:
+        """Ask which generation start URLs join."""
+        assert self._crawler.spider is not None
+        self._forget = False
+        self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
+
+    async def finish(self) -> None:
+        """Return once the start URLs in hand are stored; a closing worker takes no more."""
+        async with self._reading:
+            pass
+
+    async def pending(self) -> bool:
+        """Whether start URLs are left to read."""
+        return self.queue is not None and bool(await self.queue.pending())
+
+    async def read(self) -> None:
+        """Move start URLs into the frontier while there are full batches."""
+        async with self._reading:
+            while await self._read_some() == SEEDS_AT_ONCE:
+                pass
+
+    async def _read_some(self) -> int:
+        """Each leaves its key only once its requests are stored; returns how many did."""
+        assert self._crawler.engine is not None
+        if self.queue is None:
+            return 0
+        if scrapy_hooks.is_closing(self._crawler.engine) or self._crawler.engine.paused:
+            return 0
+        if self._forget:
+            await self.know_generation()
+        self._say_full((await self._worker.frontier.pressure()).paused)
+        if self._full or not (seeds := await self.queue.lease(SEEDS_AT_ONCE)):
+            return 0
+        messages = [await self._messages(seed) for seed in seeds]
+        outcomes = iter(await self._worker.frontier.push([one for asked in messages for one in asked]))
+        stored: list[Seed] = []
+        refused: list[Seed] = []
+        for seed, asked in zip(seeds, messages, strict=True):
+            full = max([next(outcomes).is_full for _ in asked], default=False)
+            (refused if full else stored).append(seed)
+        await self.queue.ack(stored)
+        await self.queue.give_back(refused)
+        self._crawler.stats.inc_value(names.SEEDS, len(stored))
+        self._worker.prefetcher.wake()
+        return len(stored)
+
+    def _say_full(self, why: str) -> None:
+        if why and not self._full:
+            logger.warning("No start URLs are accepted until there is room: %s", why)
+        if self._full and not why:
+            logger.warning("Start URLs are accepted again")
+        self._full = why
+
+    async def _messages(self, seed: Seed) -> list[Message]:
+        """The messages of *seed*; an invalid one becomes a dead letter and has none.
+
+        Any exception of a spider's own `make_request_from_data` is about this entry and must not end the worker.
+        """
+        worker, spider = self._worker, self._crawler.spider
+        assert isinstance(spider, RedisMixin)
+        try:
+            made = spider.make_request_from_data(seed.raw)
+            requests = [made] if isinstance(made, Request) else list(made or ())
+            encoder = worker.queue.encoder
+            kept = [r for r in requests if not self._is_cut(r)]
+            return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in kept]
+        except Exception as error:
+            is_news = await worker.frontier.dead.bury_seed(
+                seed.raw,
+                spider=spider.name,
+                reason="bad_seed",
+                detail={"error": str(error)},
+                generation=worker.generation,
+            )
+            if not is_news:
+                logger.info("A start URL is a dead letter already: %s", error)
+                return []
+            self._crawler.stats.inc_value(names.SEEDS_BAD)
+            unforeseen = None if isinstance(error, ShoalError) else error
+            logger.error("A start URL became a dead letter: %s", error, exc_info=unforeseen)
+            return []
+
+    def _is_cut(self, request: Request) -> bool:
+        worker = self._worker
+        rule = worker.queue.encoder.scopes.of(worker.generation).pushed(request.url)
+        if rule:
+            worker.cuts.count(rule, request.url, worker.generation)
+        return bool(rule)
+
+
+def start_key(spider: Spider | None) -> str:
+    """The Redis key of *spider*'s start URLs; empty for a spider without one."""
+    return str(spider.redis_key or "") if isinstance(spider, RedisMixin) else ""
