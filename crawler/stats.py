@@ -14,6 +14,7 @@ REFUSED: Final = "frontier/refused"
 WAITED_FOR_ROOM: Final = "frontier/waited_for_room"  # pages whose requests Redis had no room for
 PUT_OFF: Final = "frontier/put_off"  # of these, given back to be fetched later
 START_LOST: Final = "frontier/start_requests_lost"  # start requests that a closing worker could not store
+DATA_LOST: Final = "frontier/data_lost"  # times that Redis was found emptied
 LEASED: Final = "frontier/leased"
 ACKED: Final = "frontier/acked"
 NACKED: Final = "frontier/nacked"  # in all

@@ -89,7 +89,8 @@ class Command(OneLine, CrawlCommand):
         self.crawler_process.start()
         self._exit_as(crawl)
         ended = crawler.stats.get_value("finish_reason")
-        if ended in {FAILED, START_RAISED} or crawler.stats.get_value(names.START_LOST):
+        lost = any(crawler.stats.get_value(name) for name in (names.START_LOST, names.DATA_LOST))
+        if ended in {FAILED, START_RAISED} or lost:
             self.exitcode = 1
         if forced.so:
             self.exitcode = INTERRUPTED

@@ -152,6 +152,7 @@ class Prefetcher:
         await self._learn_runs(batch.leases)
         self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
         if batch.lost_data:
+            self._crawler.stats.inc_value(names.DATA_LOST)
             logger.error(
                 "Redis has lost its data: everything queued, leased or known is gone. Push the start URLs again"
             )

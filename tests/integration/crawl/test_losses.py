@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import redis.asyncio
 
-from tests.crawling import Fleet
+from tests.crawling import Fleet, count, ended
 from tests.sites import Page, Site
 
 LINKS = [f"/{number}" for number in range(10)]
@@ -37,6 +38,21 @@ async def test_what_is_pushed_again_after_a_loss_is_crawled_again(fleet: Fleet) 
         worker.kill()
     assert sorted(site.requested) == sorted(["/", *LINKS] * 3 + ["/robots.txt"] * 2)
     assert worker.log.count("Redis has lost its data") == 1
+
+
+async def test_a_crawl_that_lost_its_queue_does_not_end_as_if_all_were_done(fleet: Fleet) -> None:
+    held = threading.Event()
+    with Site(pages() | {"/held": Page(hold=held)}) as site:
+        worker = fleet.start(MAX_IDLE_TIME_BEFORE_CLOSE=0.1, ITEM_PIPELINES={})
+        await fleet.workers(1)
+        await fleet.push(site.url("/held"))
+        await site.asked(1)
+        await lose(fleet, "*", drop=False)
+        held.set()
+        status, log = await ended(worker)
+    assert status == 1
+    assert count(log, "frontier/data_lost") == 1
+    assert "Redis has lost its data" in log
 
 
 async def test_a_run_that_is_given_a_lost_ones_number_has_a_scope_of_its_own(fleet: Fleet) -> None:
