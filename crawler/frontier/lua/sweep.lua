@@ -12,8 +12,8 @@
 -- Where nothing is delayed or leased, the counters say so, and also once so few are queued that they can be counted:
 -- what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere are filed again
 -- (lib/refile), and leases whose expiry was lost expire (lib/unindexed). What waits for a time beyond the calendar
--- comes now.
--- include: clock damage state tally hosts addresses members refile unindexed
+-- comes now. Runs that their lists have lost are listed again (lib/relist).
+-- include: clock damage state tally hosts addresses members refile unindexed relist
 local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
@@ -37,6 +37,7 @@ end
 local all_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
   + call('ZCARD', T .. ':delayed:aside')
 local nothing_delayed = all_delayed == 0
+relist_runs()
 index_leases()
 local nothing_leased = call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
 if nothing_leased then drop_bodies() end

@@ -410,3 +410,19 @@ async def test_hundreds_of_runs_at_once_are_looked_at_in_slices(
     assert sorted(name.decode().rpartition(":")[2] for name, _ in answer[5]) == generations
     assert sorted(row[0] for row in answer[6]) == [b"s0", b"s1", b"s2"]
     assert (await world.frontier.inspection.stats()).total.queued == len(generations)
+
+
+@pytest.mark.one_server("the first shard has it all")
+@pytest.mark.parametrize("list_of_runs", ["runs:live", "runs:at"])
+async def test_a_run_that_a_list_has_lost_is_listed_again_and_ends(redis_client: Any, list_of_runs: str) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    run = await frontier.runs.open("s", name="nightly")
+    await frontier.push([message(1, generation=run.generation)])
+    await frontier.runs.seal(run.id)
+    await redis_client.delete(frontier.shards.key(0, list_of_runs))
+    assert await world.fetch() == [1]
+    await frontier.generations.tidy()
+    await frontier.runs.settle()
+    assert [(one.id, one.state) for one in await frontier.runs.find("s")] == [(run.id, "finished")]
+    assert await redis_client.smembers(frontier.shards.key(0, "runs:live")) == set()
