@@ -19,13 +19,12 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from scrapy import cmdline
 from scrapy.utils.misc import walk_modules_iter
 
-from crawler.frontier.config import FrontierConfig
-from crawler.frontier.server import scripts
+from tests import warm
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 REQUEST_BYTES = 1 << 20
@@ -35,8 +34,12 @@ LOADED = (
     "scrapy.core.engine",
     "scrapy.core.downloader.handlers.http11",
     "scrapy.downloadermiddlewares",
+    "scrapy.exporters",
     "scrapy.extensions",
+    "scrapy.loader",
+    "scrapy.pqueues",
     "scrapy.spidermiddlewares",
+    "scrapy.squeues",
     "scrapy_poet.commands",  # with pytest: scrapy looks for commands here
     "twisted.conch.telnet",
     "uvloop",
@@ -184,22 +187,15 @@ def _leave() -> None:
         os._exit(_ended[0])
 
 
-def _build_scripts() -> None:
-    """The frontier's Lua, as workers with the usual settings send it."""
-    names = [path.stem for path in (PROJECT_DIR / "crawler" / "frontier" / "lua").glob("*.lua")]
-    for throttle in (False, True):
-        built = scripts.Scripts(cast("Any", None), FrontierConfig(throttle=throttle).constants())
-        for name in names:
-            built.text(name)
-
-
 def main() -> None:
     atexit.register(_leave)  # the first one is called last
     for name in LOADED:
         list(walk_modules_iter(name))
     assert "twisted.internet.reactor" not in sys.modules
+    warm.build_scripts()
+    warm.read_metadata()
+    warm.read_pages()
     assert "settings.base" not in sys.modules  # it reads the environment
-    _build_scripts()
     gc.freeze()
     sys.argv = serve(socket.socket(fileno=int(sys.argv[1])))
     try:
