@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import uuid
@@ -27,6 +28,17 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("authority.pem"))
 # A busy machine is no failure: in every profile, examples have no deadline.
 settings.register_profile("unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+def pytest_sessionstart() -> None:
+    """Ten thousand tests are made, and all of them stay: to look for garbage meanwhile took a tenth of the time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Nor is there any among them later."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
