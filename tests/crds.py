@@ -150,9 +150,13 @@ _OURS: Final[dict[str, type[_Strict]]] = {
 }
 
 
+_ACCEPTED: Final[set[tuple[str, str]]] = set()  # most are the same in each overlay, and all schemas are read for each
+
+
 def validate(document: dict[str, Any], release: str) -> None:
     """Raise where Kubernetes *release*, or the operator of that kind, would refuse *document*."""
     if (model := _OURS.get(document["kind"])) is not None:
         model.model_validate(document)
-    else:
+    elif (key := (repr(document), release)) not in _ACCEPTED:
         assert kubernetes_validate.validate(document, release, strict=True) == release
+        _ACCEPTED.add(key)
