@@ -11,6 +11,7 @@ import pytest
 
 from crawler.commands import uncaught
 from settings.base import PROJECT_DIR
+from tests.servers import ScrapyRunner
 
 COMMANDS = PROJECT_DIR / "crawler/commands"
 # What `make setup` and the Dockerfile install, without a copy of it.
@@ -115,9 +116,10 @@ def test_a_project_that_there_is_not_is_one_line(command: str) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", words)
 
 
-def test_projects_that_there_are_and_settings_by_name_go_on(tmp_path: Path) -> None:
-    assert _python(SCRAPY, "list", SCRAPY_PROJECT="test").returncode == 0
-    assert _python(SCRAPY, "list", SCRAPY_PROJECT="bogus", SCRAPY_SETTINGS_MODULE="settings.test").returncode == 0
+def test_projects_that_there_are_and_settings_by_name_go_on(scrapy_run: ScrapyRunner) -> None:
+    by_name = {"SCRAPY_PROJECT": "bogus", "SCRAPY_SETTINGS_MODULE": "settings.test"}
+    for env in ({"SCRAPY_PROJECT": "test"}, by_name):
+        assert scrapy_run.run("list", env=env).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -129,8 +131,8 @@ def test_projects_that_there_are_and_settings_by_name_go_on(tmp_path: Path) -> N
         ["crawl", "products", "-s", "DNS_TIMEOUT=x"],
     ],
 )
-def test_what_is_wrong_is_one_line_without_the_usage(arguments: list[str]) -> None:
-    ended = _python(SCRAPY, *arguments)
+def test_what_is_wrong_is_one_line_without_the_usage(scrapy_run: ScrapyRunner, arguments: list[str]) -> None:
+    ended = scrapy_run.run(*arguments)
     assert ended.returncode == 2
     assert len(ended.stderr.splitlines()) == 1
     assert ended.stderr.startswith(f"scrapy {arguments[0]}: ")
