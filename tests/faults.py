@@ -43,7 +43,11 @@ FAULTS = (
     Mutant("a paused spider is leased from", "lease", "if not is_said('pause', 'spider', ", "if not (nil == ", CONTROL),
     Mutant("a paused host is leased from", "lease", "if is_said('pause', 'host', name) then", "if false then", CONTROL),
     Mutant(
-        "a paused run is leased from", "lease", "or is_said('pause', 'run', run_named(base, generation))", "", CONTROL
+        "a paused run is leased from",
+        "lib/admit",
+        "or is_said('pause', 'run', run_named(base, generation))",
+        "",
+        CONTROL,
     ),
     Mutant("a cancelled run is pushed to", "push", "then return CANCELLED end", "then local _ = 0 end", CONTROL),
     Mutant(
@@ -136,7 +140,7 @@ FAULTS = (
         "a budget does not renew", "lib/budgets", "while b.stop > 0 and now >= b.stop do", "while false do", BUDGETS
     ),
     Mutant("one lease call overruns a budget", "lease", "math.min(room, requests_left(budgets))", "room", BUDGETS),
-    Mutant("a run spends nothing", "lease", "if run then spend(run, 1, 0, 0, 0) end", "", BUDGETS),
+    Mutant("a run spends nothing", "lib/admit", "if run then spend(run, 1, 0, 0, 0) end", "", BUDGETS),
     Mutant("bytes are free", "charge", "0, ARGV[i + 3]", "0, 0", BUDGETS),
     Mutant(
         "a budget that nobody states holds",
@@ -147,7 +151,7 @@ FAULTS = (
     ),
     Mutant("a host has no page limit", "lib/pages", "own.used >= own.most", "false", PAGES),
     Mutant("a run has no page limit", "lib/pages", "all.used >= shares.allow(", "false and (", PAGES),
-    Mutant("a leased page is not counted", "lease", "count_page(base, generation, name, 1)", "", PAGES),
+    Mutant("a leased page is not counted", "lib/admit", "count_page(base, generation, name, 1)", "", PAGES),
     Mutant(
         "a page given back stays counted",
         "lib/requeue",

@@ -7,7 +7,6 @@ and a repeated push is a duplicate (with dedupe=False a second copy).
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -15,9 +14,11 @@ from typing import Any, Final
 from redis.asyncio.cluster import RedisCluster
 
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
-from crawler.frontier.errors import FrontierError, FrontierFullError
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Slot
+from crawler.frontier.pushing import Row, push_rows
 from crawler.frontier.server import keys, server_check
+from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row
@@ -43,13 +44,6 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # per call, which blocks Redis
-PUSH_MOST: Final = 96  # per call: twice 48 saves a third of the CPU of a long push, and is still some 2 ms of Redis
-SEQ_PER_MS: Final = 64  # the twin of the one in lua/lib/state.lua: ids begin there where a state was lost alone
-_OUTCOMES: Final = tuple(PushOutcome)  # as push.lua numbers them
-
-logger = logging.getLogger(__name__)
-
-Row = tuple[str, bytes]  # a message packed by wire_format, behind its host
 
 
 class Frontier:
@@ -94,7 +88,7 @@ class Frontier:
         self.statement: Statement | None = None  # the rules of this frontier's worker
         self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
         self._rng = rng
-        self._marks: dict[int, tuple[int, int]] = {}  # birth and last id of each shard's data
+        self._marks = DataMarks(self.shards, lambda: self.on_other_data())  # noqa: PLW0108 - it is replaced
         self.on_other_data: Callable[[], None] = lambda: None  # called before the leases that show it are returned
 
     @property
@@ -118,32 +112,7 @@ class Frontier:
     async def push_rows(self, rows: Sequence[Row], *, forced: bool = False) -> list[PushOutcome]:
         """`push` of messages that are packed already; for what states no rules."""
         full = not forced and await self.gauge.memory_full()
-
-        async def run(shard: int, group: list[Row]) -> list[PushOutcome]:
-            hosts = list(dict.fromkeys(host for host, _ in group))
-            packed = [row for _, row in group]
-            answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *packed)
-            return [_OUTCOMES[answer] for answer in answers]
-
-        async def run_what_fits(shard: int, group: list[Row]) -> list[PushOutcome]:
-            """At maxmemory send less and less at once: the call itself takes memory too."""
-            done: list[PushOutcome] = []
-            most = len(group)
-            while most and len(done) < len(group):
-                try:
-                    done += await run(shard, group[len(done) : len(done) + most])
-                except FrontierFullError:
-                    most //= 2
-            return done + [PushOutcome.REFUSED_MEMORY] * (len(group) - len(done))
-
-        order = sorted(range(len(rows)), key=lambda at: rows[at][0])  # a host's requests are written together
-        answers = await self.shards.scatter(
-            [rows[at] for at in order], lambda row: self.shards.of_host(row[0]), run_what_fits, PUSH_MOST
-        )
-        outcomes = [PushOutcome.ACCEPTED] * len(rows)
-        for at, outcome in zip(order, answers, strict=True):
-            outcomes[at] = outcome
-        return outcomes
+        return await push_rows(self.shards, rows, forced=forced, full=full)
 
     async def pressure(self) -> Fullness:
         """Whether seeds and other new work should wait, and why."""
@@ -183,7 +152,7 @@ class Frontier:
             queued, suspects = queued + backlog, suspects + waiting
             sought += [host.decode() for host in unknown]
             addresses |= {host.decode(): name.decode() for host, name in zip(found[::2], found[1::2], strict=True)}
-            lost_data = self._is_other_data(shard, born, seq) or lost_data
+            lost_data = self._marks.is_other(shard, born, seq) or lost_data
             waits += [wait] if wait >= 0 else []
             if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):
                 break
@@ -199,24 +168,6 @@ class Frontier:
     def _read(self, shard: int, now: int, flat: Sequence[Any]) -> Iterator[Lease]:
         for row in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
             yield read_lease(shard, now, *row, self.config.start_within_ms, self.config.priority_step_ms)
-
-    def _is_other_data(self, shard: int, born: int, seq: int) -> bool:
-        """Whether the shard has lost its data since the last call; reports a state that is lost alone, or older."""
-        born_before, seq_before = self._marks.get(shard, (born, seq))
-        self._marks[shard] = born, seq
-        is_older = born == born_before and seq < seq_before
-        if is_older:
-            logger.error("Redis went back to an older state: push again what was pushed since then")
-        is_new = born != born_before
-        if is_new or is_older:
-            self.on_other_data()
-        if is_new and seq >= born * SEQ_PER_MS:
-            logger.error(
-                "Redis lost %s, or it was damaged: what is queued is still there and is counted again",
-                self.shards.key(shard, "state"),
-            )
-            return False
-        return is_new
 
     async def _lease(
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]

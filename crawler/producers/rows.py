@@ -10,7 +10,7 @@ from typing import Final
 from scrapy import Request
 
 from crawler.errors import CodecError, MessageError
-from crawler.frontier.frontier import Row
+from crawler.frontier.pushing import Row
 from crawler.frontier.server.wire_format import push_row
 from crawler.meta import MIN_TIER
 from crawler.producers.lines import Chunk, Refusal

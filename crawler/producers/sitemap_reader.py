@@ -20,8 +20,9 @@ from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
 from crawler.extraction.source.unpacking import DamagedError, TooLongError, unpacked
 from crawler.frontier.errors import FrontierError
-from crawler.frontier.frontier import Frontier, Row
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.pushing import Row
 from crawler.frontier.server.wire_format import push_row
 from crawler.frontier.state.runs import RunError, run_id_of
 from crawler.frontier.state.sitemaps import SitemapVerdict

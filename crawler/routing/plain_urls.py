@@ -21,7 +21,7 @@ from scrapy import Request
 from crawler import urls
 from crawler.caches import Memo
 from crawler.errors import MessageError
-from crawler.frontier.frontier import Row
+from crawler.frontier.pushing import Row
 from crawler.frontier.server.wire_format import RowsLike
 from crawler.frontier.streams import stream_of
 from crawler.meta import TABLE

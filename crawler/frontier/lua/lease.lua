@@ -13,6 +13,7 @@
 -- leased from that has an address: host, address}}. O(log hosts) per request leased, and up to DROPS requests of runs
 -- that reached their page limit (lib/pages).
 -- include: clock damage state tally blame hosts addresses turns rules members shares pages records budgets control
+-- include: heads admit hand_out
 -- include window: seen dropped
 if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
 if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return {0} end
@@ -44,172 +45,8 @@ local PAUSED_MS = 2000 -- until a paused host is checked again
 local SOUGHT, LOOK_UP_MS, FULL_MS = 64, 5000, 200 -- hosts to look up per call; until another worker is asked
 
 local visits = 4 * limit + 12 -- hosts examined: some that are due may turn out to be blocked or at their cap
-local leased, rows, names_behind = 0, {}, {}
 local places = {sought = {}, found = {}}
-local limits = call('EXISTS', T .. ':limited') == 1
-local records, bodies, expiries = {}, {}, {}
-
--- The part of a record after the host, built once for all requests of a stream and generation.
-local function after_host(base, generation)
-  local key = base .. ':' .. generation
-  local names = names_behind[key] or string.sub(names_of('', base, generation, worker), 2)
-  names_behind[key] = names
-  return names
-end
-
--- Invalid entries are set aside, and no longer counted as queued.
-local function whole_of(heads, base, place)
-  local whole = {}
-  for _, entry in ipairs(heads) do
-    if #entry >= 29 and pcall(struct.unpack, '>dI6BHhxxxxxxxxBc0Bc0', entry) then
-      whole[#whole + 1] = entry
-    else
-      set_aside(T .. ':q:' .. place .. ' ' .. string.sub(entry, 1, 40), entry)
-      lose_one(base, 'queued')
-      call('LREM', T .. ':q:' .. place, 1, entry)
-      if call('ZREM', T .. ':early:' .. place, entry) == 1 then state.ahead = state.ahead - 1 end
-    end
-  end
-  return whole
-end
-
-local function hand_out(base, name, entry, reserved)
-  local score, id, deliveries, status, _, _, generation = struct.unpack('>dI6BHhxxxxxxxxBc0Bc0', entry)
-  local envelope, at = string.sub(entry, 18), 2 * leased
-  leased = leased + 1
-  state.token = math.max(state.token + 1, now * 1024) -- never one issued before the server lost its last second
-  local record = struct.pack(HEAD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status)
-    .. string.char(#name) .. name .. after_host(base, generation)
-  records[at + 1], records[at + 2] = id, record
-  bodies[at + 1], bodies[at + 2] = id, envelope
-  expiries[at + 1], expiries[at + 2] = now + LEASE_MS, id
-  rows[#rows + 1], rows[#rows + 2], rows[#rows + 3] = id, record, envelope
-  local t = tally(base, generation)
-  t.queued, t.leased = t.queued - 1, t.leased + 1
-end
-
-local SLICE = 64 -- requests examined together
-local drops, dropped = 256, 0 -- per call, so that no call takes long
-
--- An entry that waits for its run's budget or pages.
-local function put_back(base, name, entry, at)
-  wake_at(at)
-  call('ZADD', T .. ':delayed', at, struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
-  local t = tally(base, generation_of(string.sub(entry, 9)))
-  t.queued, t.delayed, drops, dropped = t.queued - 1, t.delayed + 1, drops - 1, dropped + 1
-  return false
-end
-
--- Whether the run of an entry may fetch another page of the host; if not, it is dropped.
-local function admit(base, name, entry)
-  local generation = generation_of(string.sub(entry, 9))
-  local run = run_name(base, generation)
-  local reached = is_limited(run) and limit_reached(run, name)
-  if not reached then
-    count_page(base, generation, name, 1)
-    return true
-  end
-  if reached == 'share' then return put_back(base, name, entry, now + WANT_MS) end
-  drop_page(base, generation, reached, string.sub(entry, 18))
-  local t = tally(base, generation)
-  t.queued, drops, dropped = t.queued - 1, drops - 1, dropped + 1
-end
-
 local leaving, to_due, to_wait, to_cap = {}, {}, {}, {} -- where hosts are filed after this round
-
-local function goes_before(a, b)
-  local score, id = struct.unpack('>dI6', a)
-  local other_score, other_id = struct.unpack('>dI6', b)
-  return score < other_score or (score == other_score and id < other_id)
-end
-
--- The first entries; again while some were invalid, or a queue that begins with those would be taken for empty.
-local function first_of(command, key, base, place, room)
-  local whole, read
-  repeat
-    read = call(command, key, 0, room)
-    whole = whole_of(read, base, place)
-  until #whole == #read
-  return whole
-end
-
--- The first entries of a queue in their order, `room` and one more, and which of them are ahead of its list.
-local function heads_of(base, place, room)
-  local list, ahead, is_ahead = T .. ':q:' .. place, T .. ':early:' .. place, {}
-  local heads = first_of('LRANGE', list, base, place, room)
-  if state.ahead > 0 then
-    for _, entry in ipairs(first_of('ZRANGE', ahead, base, place, room)) do
-      heads[#heads + 1], is_ahead[entry] = entry, true
-    end
-    table.sort(heads, goes_before)
-  end
-  return heads, is_ahead
-end
-
--- Takes up to `room` entries off a queue; returns them in order, followed by the next one, and their number.
-local function pop_entries(base, place, room)
-  local heads, is_ahead = heads_of(base, place, room)
-  local taken, from_ahead = math.min(room, #heads), 0
-  for i = 1, taken do
-    if is_ahead[heads[i]] then from_ahead = from_ahead + 1 end
-  end
-  if taken > from_ahead then call('LTRIM', T .. ':q:' .. place, taken - from_ahead, -1) end
-  if from_ahead > 0 then
-    call('ZREMRANGEBYRANK', T .. ':early:' .. place, 0, from_ahead - 1)
-    state.ahead = state.ahead - from_ahead
-  end
-  return heads, taken
-end
-
-local function is_held_back(base, generation)
-  return is_cancelled(base, generation) or is_said('pause', 'run', run_named(base, generation))
-end
-
--- Sets aside an entry of a paused or cancelled run; false for others.
-local function set_apart(base, place, name, entry)
-  local generation = is_controlled and generation_of(string.sub(entry, 9))
-  if not (generation and is_held_back(base, generation)) then return false end
-  local t = tally(base, generation)
-  t.queued, t.delayed, drops = t.queued - 1, t.delayed + 1, drops - 1
-  if string.sub(place, #base + 1, #base + 1) == '!' then state.suspects = state.suspects - 1 end
-  call('ZADD', T .. ':delayed:aside', struct.unpack('>d', entry),
-    struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
-  return true
-end
-
--- Whether an entry is leased; if not, it is dropped or waits until its run's budget renews.
-local function may_go(base, name, entry)
-  local run = has_budgets() and budget_of_run(spider_of(base), generation_of(string.sub(entry, 9)))
-  local held = run and held_until({run})
-  if held then return put_back(base, name, entry, held) end
-  if limits and not admit(base, name, entry) then return false end
-  if run then spend(run, 1, 0, 0, 0) end
-  return true
-end
-
--- Whether a request of that generation would not be leased now.
-local function stays(base, name, generation)
-  local run = run_name(base, generation)
-  if is_held_back(base, generation) or (is_limited(run) and limit_reached(run, name)) then return true end
-  local budget = has_budgets() and budget_of_run(spider_of(base), generation)
-  return budget and held_until({budget}) ~= nil
-end
-
--- Drops entries over their limit at the head of a queue, and sets aside those held back; returns the rest.
-local function skip_over_limit(base, place, name)
-  repeat
-    local heads, over = heads_of(base, place, SLICE - 1), 0
-    while over < math.min(#heads, drops) do
-      if not stays(base, name, generation_of(string.sub(heads[over + 1], 9))) then break end
-      over = over + 1
-    end
-    if over == 0 then return heads[1] end
-    for i, entry in ipairs((pop_entries(base, place, over))) do
-      if i <= over and not set_apart(base, place, name, entry) then may_go(base, name, entry) end
-    end
-  until drops <= 0
-  return heads_of(base, place, 0)[1]
-end
 
 local function put_aside(name, until_ms)
   leaving[#leaving + 1], to_wait[#to_wait + 1], to_wait[#to_wait + 2] = name, until_ms, name
@@ -248,6 +85,33 @@ local function stand_in_line(stream, name, h, address, a)
   file_away(address, a)
 end
 
+-- Leases up to `most` requests at the head of a host's queue; returns the entry behind them, or nil.
+local function lease_heads(stream, base, name, h, address, a, most, budgets)
+  local paced = h[DELAY] > 0 or (a ~= nil and a[DELAY] > 0)
+  local room = paced and 1 or math.min(most, width(h) - h[INFLIGHT])
+  if a then room = math.min(room, width(a) - a[INFLIGHT]) end
+  room = math.max(1, math.min(room, requests_left(budgets)))
+  local place = place_of(stream, name)
+  local heads, taken = pop_entries(base, place, room)
+  local given, first = {}, heads[taken + 1]
+  for i = 1, taken do
+    if not set_apart(base, place, name, heads[i]) and may_go(base, name, heads[i]) then
+      given[#given + 1] = heads[i]
+    end
+  end
+  for _, budget in ipairs(budgets) do spend(budget, #given, 0, 0, 0) end
+  if #given == 0 then return first and skip_over_limit(base, place, name) end
+  if paced then reserve(h, a) end
+  for _, entry in ipairs(given) do hand_out(base, name, entry, h[NEXT], worker) end
+  h[INFLIGHT] = h[INFLIGHT] + #given
+  if a then
+    a[INFLIGHT] = a[INFLIGHT] + #given
+    local found = places.found
+    found[#found + 1], found[#found + 2] = name, address
+  end
+  return first
+end
+
 -- Leases up to `most` requests of a host and records when it may be visited again. is_first: of its address' line,
 -- whose turn has come.
 local function visit_host(stream, base, name, most, is_first)
@@ -272,28 +136,7 @@ local function visit_host(stream, base, name, most, is_first)
         return stand_in_line(stream, name, h, address, a)
       end
     end
-    local paced = h[DELAY] > 0 or (a ~= nil and a[DELAY] > 0)
-    local room = paced and 1 or math.min(most, width(h) - h[INFLIGHT])
-    if a then room = math.min(room, width(a) - a[INFLIGHT]) end
-    room = math.max(1, math.min(room, requests_left(budgets)))
-    local place = place_of(stream, name)
-    local heads, taken = pop_entries(base, place, room)
-    local given, first = {}, heads[taken + 1]
-    for i = 1, taken do
-      if not set_apart(base, place, name, heads[i]) and may_go(base, name, heads[i]) then
-        given[#given + 1] = heads[i]
-      end
-    end
-    for _, budget in ipairs(budgets) do spend(budget, #given, 0, 0, 0) end
-    if #given > 0 and paced then reserve(h, a) end
-    for _, entry in ipairs(given) do hand_out(base, name, entry, h[NEXT]) end
-    h[INFLIGHT] = h[INFLIGHT] + #given
-    if a and #given > 0 then
-      a[INFLIGHT] = a[INFLIGHT] + #given
-      local found = places.found
-      found[#found + 1], found[#found + 2] = name, address
-    end
-    if #given == 0 and first then first = skip_over_limit(base, place, name) end
+    local first = lease_heads(stream, base, name, h, address, a, most, budgets)
     if not first then
       remove_stream(h, stream)
       leaving[#leaving + 1] = name
@@ -397,12 +240,7 @@ if leased == 0 then
     if leased < limit then lease_from(stream, stream, limit) end
   end
 end
-if leased > 0 then
-  call('HSET', T .. ':infl', unpack(records))
-  call('HSET', T .. ':body', unpack(bodies))
-  call('ZADD', T .. ':lease', unpack(expiries))
-  wake_at(now + LEASE_MS)
-end
+write_leases()
 local wait = leased < limit and visits > 0 and drops > 0 and next_due() or 0
 save()
 return {state.born, state.seq, now, wait, state.backlog, suspects, rows, places.sought, places.found}

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from crawler.frontier.errors import FrontierError
-from crawler.frontier.frontier import Row
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.pushing import Row
 from crawler.producers.sender import IN_FLIGHT, Sender
 
 

@@ -13,8 +13,8 @@ import pytest
 from scrapy.http import Response
 
 from crawler.frontier.errors import FrontierError
-from crawler.frontier.frontier import Row
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.pushing import Row
 from crawler.frontier.state.runs import RunError
 from crawler.frontier.state.sitemaps import SitemapVerdict
 from crawler.policy.patterns import Pattern
