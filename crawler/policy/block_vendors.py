@@ -59,10 +59,12 @@ def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings]]:
 
 VENDORS, _ABOUT = _load()  # the generic one last
 THINGS: Final = _ABOUT["things"]
+REPORTS: Final = _ABOUT["reports"]
 VISITOR: Final = _ABOUT["visitor"]
 FAULTS: Final = _ABOUT["faults"]
 REFUSES: Final = _ABOUT["refuses"]
 EXPLAINS: Final = _ABOUT["explains"]
+ASKS: Final = _ABOUT["asks"]
 TELLS: Final = tuple(_ABOUT["tells"])  # how titles begin
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
 MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)

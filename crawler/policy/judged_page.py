@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from crawler.lazy import cached_property
 from crawler.policy.block_vendors import (
+    ASKS,
     EXPLAINS,
     FAULTS,
     HINTS,
     MARKS,
     REFUSES,
+    REPORTS,
     TELLS,
     THINGS,
     TOLD_ROBOTS,
@@ -138,12 +140,12 @@ class JudgedPage:
 
     @cached_property
     def serves(self) -> int:
-        """Points for serving visitors: 4 for prices; 3 for a login, sign-up or contact form, or a title that promises
-        to tell; 2 for data, or an article; 1 for machine-readable statements."""
+        """Points for serving visitors: 4 for prices; 3 for a login, sign-up or contact form, a title that promises to
+        tell, or somebody who asks about a refusal; 2 for data, or an article; 1 for machine-readable statements."""
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
         is_data = self.text.startswith(("{", "[")) and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None
-        tells = self.title.startswith(TELLS) or EXPLAINS.any_in(self.title)
+        tells = self.title.startswith(TELLS) or EXPLAINS.any_in(self.title) or ASKS.any_in(self.spoken[:MAX_TEXT])
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and _any(_ARTICLE, self.source)
         return 4 * sells + 3 * (asks + tells) + 2 * (is_data + is_article) + _any(_OWN_DATA, self.source)
@@ -163,12 +165,12 @@ class JudgedPage:
 
     @property
     def is_of_things(self) -> bool:
-        """Whether it is about roads or videos, and not about the visitor's request, browser or network; the status of a
-        refusal says that it is."""
+        """Whether it is about courts, or about roads or videos and not about the visitor's request, browser or network;
+        the status of a refusal says that it is."""
         if self.is_refused:
             return False
         said = f"{self.title} {self.text}"
-        return THINGS.any_in(said) and not VISITOR.any_in(said)
+        return REPORTS.any_in(said) or (THINGS.any_in(said) and not VISITOR.any_in(said))
 
     @property
     def is_unindexed(self) -> bool:

@@ -660,3 +660,37 @@ PAGES += (
         page("Our lamps", "<article><p>Sites ask: are you a robot? We make lamps. <a href=/>More</a></p></article>"),
     ),
 )
+
+# Queues, consent and places in more languages; and who asks about a refusal instead of giving one.
+MORE_WORDS = """
+Lampe|Du er nu i kø. Luk ikke vinduet.
+Lampa|Du står i kö till butiken.
+Lamppu|Olet nyt jonossa. Odota hetki.
+Лампа|Ви в черзі. Не закривайте сторінку.
+Lampu|Anda berada dalam antrean.
+확인|자동 입력 방지 문자를 입력해 주세요.
+Lámpara|Este contenido no está disponible en tu país.
+Contenu|Ce contenu n'est pas disponible dans votre pays.
+Before you continue|Before you continue: we use cookies. Accept all. Reject all.
+Bevor Sie fortfahren|Bevor Sie fortfahren: Cookies annehmen oder ablehnen.
+Avant de continuer|Avant de continuer, acceptez ou refusez les cookies.
+"""
+BLOCKS += tuple(
+    Answer(one.name.replace("words", "queues"), vendor, one.body)
+    for one, vendor in zip(worded("more words", MORE_WORDS), ("queue-it",) * 5 + ("captcha",) * 6, strict=True)
+)
+PAGES += (
+    Answer(
+        "who asks", "", framed("Blocked?", "<p>Jim: my access to this site has been limited by the site owner!</p>")
+    ),
+    Answer(
+        "who asks in German", "", framed("Hilfe", "<p>Mein Zugriff wurde blockiert, meine IP gesperrt. Was nun?</p>")
+    ),
+    Answer("a court", "", page("Zugriff gesperrt", "<p>Ein Gericht ließ das Archiv sperren.</p>")),
+    Answer(
+        "a dialog about cookies", "", page("Enamel mug", "<p>Before you continue: cookies?</p><p>A mug of steel.</p>")
+    ),
+    Answer(
+        "too many requests explained", "", page("Why too many requests?", "<p>Too many requests is status 429.</p>")
+    ),
+)
