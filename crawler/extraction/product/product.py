@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from crawler.extraction.product import rules as domain
-from crawler.extraction.product import script_brand, state_product, stated_brand
+from crawler.extraction.product import script_brand, state_product, stated_brand, stated_gtin
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.product.shown import Shown
 from crawler.extraction.product.stated import Structured, StructuredData
@@ -55,8 +55,10 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
         return None
     if shown.is_needed(evidence):
         shown.read(evidence)
-    elif shown.is_internal:
-        shown.read_identifier()
+    else:
+        if shown.is_internal:
+            shown.read_identifier()
+        stated_gtin.settle(draft, shown.view)
     stated_brand.settle(draft, shown.view)
     if draft.lacks("title", "price", "currency"):
         _stated_in_script(draft, structured)

@@ -694,3 +694,34 @@ PAGES += (
         "too many requests explained", "", page("Why too many requests?", "<p>Too many requests is status 429.</p>")
     ),
 )
+
+# Who takes a visitor for a machine, for one in a hurry, or says that a check failed, without a robot's name.
+MACHINES = """
+Shop|Bitte bestätigen Sie, dass Sie keine Maschine sind.
+Shop|Make sure that you are not a machine.
+Boutique|Cochez la case : prouvez que vous n'êtes pas un programme.
+Tienda|Demuestre que no es una máquina.
+Negozio|Dimostra che non sei un programma.
+Loja|Prove que você não é uma máquina.
+Winkel|Bevestig dat je geen machine bent.
+Sklep|Potwierdź, że nie jesteś maszyną ani automatem.
+Obchod|Potvrďte, že nejste stroj.
+Магазин|Подтвердите, что вы не машина.
+商店|请确认您不是机器。
+Shop|You have opened too many pages. Come back in an hour.
+Tienda|Ha visitado demasiadas páginas en un minuto.
+Негоз|Вы просмотрели слишком много страниц.
+Shop|Your connection did not pass our checks.
+Shop|Ihre Anfrage hat unsere Prüfung leider nicht bestanden.
+Shop|Your browser could not be verified.
+Shop|More requests than usual come from your network.
+"""
+BLOCKS += worded("no robot's name", MACHINES)
+PAGES += (
+    Answer(
+        "a machine's manual", "", page("Mixer", "<p>Verify that the machine is not plugged in, then open the lid.</p>")
+    ),
+    Answer("a browser of many tabs", "", page("Slow?", "<p>If you have opened too many tabs, close some of them.</p>")),
+    Answer("a client of a bank", "", page("Bank", "<p>Each new client is checked. Most pass our checks in a day.</p>")),
+    Answer("a busy park", "", page("Park", "<p>More visitors than usual came to the park in May.</p>")),
+)
