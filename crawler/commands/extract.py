@@ -20,9 +20,10 @@ from crawler import urls
 from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import MessageError
 from crawler.extraction import Document, Feed, extract_page, extract_product, is_feed, missing_required
+from crawler.extraction.product.rules import raw_fields
 from crawler.extraction.structured.opengraph import metas
 from crawler.items import Item, PageItem, ProductItem
-from crawler.policy.domains import FIELDS, Rules, load_rules
+from crawler.policy.domains import FIELDS, DomainRules, Rules, load_rules
 
 KINDS: Final = ("products", "pages")
 SHOWN: Final = 3  # products of a feed
@@ -86,11 +87,22 @@ def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, An
         return head | described(Feed(document, own))
     item = extract_product(document, document.url, own)
     if item is None:
-        head |= {"product": None, "reason": "no product page: see extract_product in docs/extraction.md"}
+        head |= {"product": None, "reason": _no_product(document, own)}
     else:
         head |= stated(item) | {"not_found": [name for name in FIELDS if getattr(item, name) is None]}
+    matched = raw_fields(document, own)
+    if idle := [name for name in own.fields if name not in matched]:
+        head["rules_without_match"] = idle
     missing = missing_required(document, item, own)
     return head | ({"required_but_missing": missing} if missing else {})
+
+
+def _no_product(document: Document, rules: DomainRules) -> str:
+    """Why the page is taken for no product, in words that name the rule where one decides."""
+    if rules.names_products() and not rules.is_product(document.url):
+        patterns = ", ".join(repr(rule.pattern.pattern) for rule in rules.product if rule.pattern is not None)
+        return f"no product page: the domain's rule product = {patterns} (DOMAINS_FILE) does not match the URL"
+    return "no product page: see extract_product in docs/extraction.md"
 
 
 def described(feed: Feed) -> dict[str, Any]:

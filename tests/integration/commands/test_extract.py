@@ -60,6 +60,21 @@ def test_rules_of_the_domain_are_used(scrapy_run: ScrapyRunner, saved: Path, tmp
     assert report["required_but_missing"] == ["#missing"]
 
 
+def test_rules_that_match_nothing_are_named(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
+    rules, saved = tmp_path / "rules.toml", tmp_path / "page.html"
+    rules.write_text(
+        '["shop.example.de"]\nfields.price = ".price-now"\nfields.title = "h1"\nproduct = "/p/\\\\d+"', encoding="utf-8"
+    )
+    saved.write_text("<h1>Kochmesser</h1><p class=price>49,90 EUR</p>", encoding="utf-8")
+    report = shown(scrapy_run, "products", saved, "--url", URL, env={"DOMAINS_FILE": str(rules)})
+    why = "no product page: the domain's rule product = '/p/\\\\d+' (DOMAINS_FILE) does not match the URL"
+    assert (report["reason"], report["rules_without_match"]) == (why, ["price"])
+    rules.write_text('["shop.example.de".fields]\nprice = ".price"', encoding="utf-8")
+    report = shown(scrapy_run, "products", saved, "--url", URL, env={"DOMAINS_FILE": str(rules)})
+    assert report["fields"]["price"]["found_in"] == "rule"
+    assert "rules_without_match" not in report
+
+
 def test_a_feed_and_an_answer_in_json(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
     rules, feed, answer = tmp_path / "rules.toml", tmp_path / "feed.xml", tmp_path / "answer.json"
     rules.write_text('["shop.example.de".fields]\nprice = { xml = "g:price" }', encoding="utf-8")
