@@ -12,6 +12,7 @@ from typing import Any, Final
 from scrapy.addons import AddonManager
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
+from scrapy.utils.conf import closest_scrapy_cfg, get_config
 from scrapy.utils.misc import load_object
 
 from crawler import config, kinds
@@ -42,6 +43,7 @@ CLASSES: Final = (
 
 def check(settings: BaseSettings) -> None:
     """Raise ConfigError for the first one that is invalid; a log file is created."""
+    _check_project(settings)
     kinds.check(settings, KINDS)
     for name in CLASSES:
         if settings[name] and (settings.getpriority(name) or 0) > 0:  # somebody has set it
@@ -51,6 +53,14 @@ def check(settings: BaseSettings) -> None:
     _check_format(settings)
     if settings["LOG_FILE"] and settings.getbool("LOG_ENABLED"):
         _check_file(settings["LOG_FILE"])
+
+
+def _check_project(settings: BaseSettings) -> None:
+    """Scrapy answers a name that scrapy.cfg does not have with no settings at all. It notes both variables."""
+    name = settings["PROJECT"]
+    projects = get_config()["settings"] if name and not settings["SETTINGS_MODULE"] and closest_scrapy_cfg() else {}
+    if projects and name not in projects:
+        raise ConfigError("SCRAPY_PROJECT", name, f"one of {', '.join(projects)} (scrapy.cfg)")
 
 
 def with_addons(settings: BaseSettings) -> BaseSettings:

@@ -214,9 +214,25 @@ def agreed(question: str) -> bool:
     if not sys.stdin.isatty():
         raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
     try:
-        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+        return _answer(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:
         raise SystemExit(INTERRUPTED) from None
+
+
+def _answer(prompt: str) -> str:
+    """`input` that the first Ctrl-C ends: the handler of an event loop, which then gets it, waits for its turn."""
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or current_thread() is not main_thread():  # ignored, as in a background job
+        return input(prompt)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return input(prompt)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, before)
+        signal.raise_signal(signal.SIGINT)
+        return ""
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:

@@ -41,6 +41,16 @@ def test_what_is_invalid_is_named(name: str, values: list[object], words: str) -
             check(name, value)
 
 
+def test_a_project_that_scrapy_cfg_does_not_have_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = a\nproduction = b\n")
+    monkeypatch.chdir(tmp_path)
+    words = r"^SCRAPY_PROJECT = 'produktion' is invalid: expected one of default, production \(scrapy.cfg\)$"
+    with pytest.raises(ConfigError, match=words):
+        check("PROJECT", "produktion")
+    check("PROJECT", "production")
+    early.check(Settings({"PROJECT": "x", "SETTINGS_MODULE": "b"}))  # that module is named by its own variable
+
+
 def test_what_is_valid_goes_on(tmp_path: Path) -> None:
     early.check(Settings())
     for name, value in {

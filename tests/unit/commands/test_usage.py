@@ -12,6 +12,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from scrapy.utils.project import get_project_settings
 from crawler import tasks
 from crawler.commands.crawl import Command
 from crawler.commands.export import _target
-from crawler.commands.usage import INTERRUPTED, TERMINATED, answering, console, spider_class
+from crawler.commands.usage import INTERRUPTED, TERMINATED, agreed, answering, console, spider_class
 from crawler.errors import ShoalError
 from settings.base import PROJECT_DIR
 
@@ -168,3 +169,22 @@ def test_a_help_text_fits_the_terminal(name: str, monkeypatch: pytest.MonkeyPatc
     shown = parser.format_help()
     assert max(map(len, shown.splitlines())) <= 80
     assert usage.split() == shown.split()[2:][: len(usage.split())]
+
+
+def test_the_first_ctrl_c_ends_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = []
+
+    def interrupted(prompt: str) -> str:
+        signal.raise_signal(signal.SIGINT)  # while it waits; an event loop's handler lets it wait on
+        answered.append(prompt)
+        return "y"
+
+    async def ask() -> bool:
+        return agreed("Drop all?")
+
+    monkeypatch.setattr("builtins.input", interrupted)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        tasks.run(ask())
+    assert (answered, signal.getsignal(signal.SIGINT)) == ([], before)
