@@ -160,6 +160,27 @@ async def test_neither_a_jump_of_the_clock_nor_an_outage_reaps_live_workers(redi
     assert await world.frontier.ack(leased) == [True, True]
 
 
+@pytest.mark.parametrize(("delay_ms", "jump_ms"), [(10_000, 5_000), (60_000, 29_000), (60_000, HOUR_MS)])
+@pytest.mark.parametrize("is_sent", [True, False])
+async def test_no_jump_of_the_clock_shortens_a_delay_that_goes_on(
+    redis_client: Any, delay_ms: int, jump_ms: int, is_sent: bool
+) -> None:
+    """A jump over a part of it did. A request that is not sent yet may be sent until its lease says otherwise."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, delay_ms=delay_ms, cap=2) for number in range(3)])
+    leased = handles(await world.lease())
+    if is_sent:
+        await world.frontier.report([answer(handle) for handle in leased])
+        await world.frontier.ack(leased)
+    living = delay_ms + (0 if is_sent else world.frontier.config.start_within_ms)
+    await world.be_silent(jump_ms)
+    for _ in range(living // 2_000 - 1):
+        await world.pass_ms(2_000)
+        assert await world.lease() == []
+    await world.pass_ms(3_000)
+    assert len(await world.lease()) == 1
+
+
 async def test_dead_workers_are_reaped_all_the_same_after_a_jump(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1)])
