@@ -98,8 +98,9 @@ local function found_queued(stream, counted)
   return found
 end
 
-local function recount(stream, generation, key, field, found)
-  local lost = number(key, field) - (found or 0)
+local function recount(row, field, found)
+  local stream, generation = row.stream, row.generation
+  local lost = row[field] - (found or 0)
   if lost == 0 then return end
   if lost < 0 then -- the counters were lost, not the requests
     tally(stream, generation)[field] = -lost
@@ -111,42 +112,56 @@ local function recount(stream, generation, key, field, found)
   count_as(t, 'dropped', 'damaged', lost)
 end
 
--- generations by spider and name, with all their streams
--- What the counters say is queued, by stream, and queued or delayed in all.
-local function count_backlog()
-  local by_stream, total, delayed = {}, 0, 0
+local COUNTED = {'queued', 'delayed', 'leased', 'last'}
+
+-- What sweep looks at of all generations: in one call each, as there may be thousands of unfinished runs.
+local function read_generations()
+  local rows = {}
   for _, name in ipairs(generation_names()) do
-    local stream, key = string.match(name, '^(.*):'), T .. ':gen:' .. name
-    local here = number(key, 'queued')
-    by_stream[stream] = (by_stream[stream] or 0) + here
-    total, delayed = total + here, delayed + number(key, 'delayed')
+    local key = T .. ':gen:' .. name
+    local raw, row = call('HMGET', key, 'queued', 'delayed', 'leased', 'last', 'shares'), {name = name, key = key}
+    for i, field in ipairs(COUNTED) do
+      row[field] = not raw[i] and 0 or whole_number(raw[i]) or number(key, field)
+    end
+    row.shares = raw[5]
+    row.stream, row.generation = string.match(name, '^(.*):(.*)$')
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
+-- What the counters say is queued, by stream, and queued or delayed in all.
+local function count_backlog(rows)
+  local by_stream, total, delayed = {}, 0, 0
+  for _, row in ipairs(rows) do
+    by_stream[row.stream] = (by_stream[row.stream] or 0) + row.queued
+    total, delayed = total + row.queued, delayed + row.delayed
   end
   if delayed ~= all_delayed then counters_hold = false end
   return by_stream, total + delayed
 end
 
-local groups, queued_by, backlog = {}, {}, state.backlog
-local queued, counted_backlog = count_backlog()
+local groups, queued_by, backlog = {}, {}, state.backlog -- generations by spider and name, with all their streams
+local rows = read_generations()
+local queued, counted_backlog = count_backlog(rows)
 local is_whole = counted_backlog == backlog -- else counters were damaged
 if call('EXISTS', T .. ':refile') == 1 then all_filed() end
 for stream, counted in pairs(queued) do
   if counted ~= 0 or not is_whole then queued_by[stream] = found_queued(stream, counted) end
 end
-for _, name in ipairs(generation_names()) do
-  local stream, generation = string.match(name, '^(.*):(.*)$')
-  local key = T .. ':gen:' .. name
-  if nothing_delayed then recount(stream, generation, key, 'delayed') end
-  if nothing_leased then recount(stream, generation, key, 'leased') end
-  if queued_by[stream] then recount(stream, generation, key, 'queued', queued_by[stream][generation] or 0) end
+for _, row in ipairs(rows) do
+  local stream, generation = row.stream, row.generation
+  if nothing_delayed then recount(row, 'delayed') end
+  if nothing_leased then recount(row, 'leased') end
+  if queued_by[stream] then recount(row, 'queued', queued_by[stream][generation] or 0) end
   local spider = string.match(stream, '^[^:]*')
   local of = spider .. ':' .. generation
-  local shares = call('HGET', key, 'shares')
-  if shares then is_used[spider .. ':' .. shares] = true end
+  if row.shares then is_used[spider .. ':' .. row.shares] = true end
   if generation ~= '' and generation ~= (current[spider] or '0') then
     local group = groups[of] or {live = 0, last = 0, streams = {}, generation = generation}
     groups[of] = group
-    group.live = group.live + number(key, 'queued') + number(key, 'leased') + number(key, 'delayed')
-    group.last = math.max(group.last, number(key, 'last'))
+    group.live = group.live + row.queued + row.leased + row.delayed
+    group.last = math.max(group.last, row.last)
     group.streams[#group.streams + 1] = stream
   end
 end
@@ -256,7 +271,7 @@ if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 state.again = call('HLEN', T .. ':dead:again')
 save_tallies()
 if not is_whole then
-  local _, total = count_backlog()
+  local _, total = count_backlog(read_generations())
   state.backlog = counters_hold and total or backlog
 end
 save_state()

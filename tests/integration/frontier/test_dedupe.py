@@ -81,6 +81,18 @@ async def test_a_window_starts_when_the_url_is_done(redis_client: Any) -> None:
     assert await world.frontier.push([message(1)]) == [ACCEPTED]
 
 
+async def test_a_short_window_is_not_shorter_than_it_says(redis_client: Any) -> None:
+    """It began with the second in which the page was done: one of a second could be over after a millisecond."""
+    world = await timed(redis_client, dedupe="window", window_s=1)
+    await world.pass_ms(1_999 - world.now % 1_000)
+    await world.frontier.push([message(1)])
+    await world.fetch()
+    await world.pass_ms(999)
+    assert await world.frontier.push([message(1)]) == [DUPLICATE]
+    await world.pass_ms(1_002)
+    assert await world.frontier.push([message(1)]) == [ACCEPTED]
+
+
 async def test_a_window_waits_for_the_last_live_copy(redis_client: Any) -> None:
     world = await timed(redis_client, dedupe="window", window_s=10)
     await world.frontier.push([message(1), message(1, dedupe=False)])

@@ -191,7 +191,7 @@ local function leave(set, envelope, done_at)
   if value < -1 then
     call('HSET', key, member, value + 1)
   elseif done_at then
-    call('HSET', key, member, math.floor(done_at / 1000))
+    call('HSET', key, member, math.ceil(done_at / 1000)) -- not before: a short window would be much shorter
   else
     call('HDEL', key, member)
     set.seen = set.seen - 1

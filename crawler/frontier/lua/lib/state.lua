@@ -28,7 +28,8 @@ local function generation_names(was_lost, had_some)
   had_some = had_some or struct.unpack('<d', raw_state, SETS_AT) > 0
   if is_missing and had_some then members = lost_generations() end
   for _, name in ipairs(members) do
-    if string.find(name, '^[^%c!:]+:?[^%c!:]*:%d*$') and is_utf8(name) then
+    local is_plain = not string.find(name, '[\128-\255]')
+    if string.find(name, '^[^%c!:]+:?[^%c!:]*:%d*$') and (is_plain or is_utf8(name)) then
       names[#names + 1] = name
     else
       set_aside(T .. ':gens ' .. name, '')
