@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name
-from crawler.commands.usage import FleetCommand, agreed, answering, spider_class
+from crawler.commands.usage import FleetCommand, agreed, answering, check_known
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
@@ -56,14 +56,13 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 1 if nothing matched or nothing changed."""
         with answering(args):
             verb, value = _checked(args, opts)
-            assert self.settings is not None
-            if opts.spider:
-                spider_class(self.settings, opts.spider)
             self.exitcode = 0 if tasks.run(self._carry_out(verb, value, opts)) else 1
 
     async def _carry_out(self, verb: str, value: str, opts: argparse.Namespace) -> bool:
         assert self.settings is not None
         async with session(self.settings) as frontier:
+            if opts.spider:
+                await check_known(self.settings, frontier, opts.spider)
             run = await _run(frontier, opts.run) if opts.run else None
             if verb in {"pause", "resume"}:
                 return await _say(frontier, verb == "pause", run, opts)

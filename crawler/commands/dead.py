@@ -18,9 +18,10 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.commands import early
 from crawler.commands.dead_page import page_of, show
 from crawler.commands.options import host_name, integer
-from crawler.commands.usage import FleetCommand, agreed, answering, console, spider_class
+from crawler.commands.usage import FleetCommand, agreed, answering, check_known, console
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
@@ -96,6 +97,8 @@ class Command(FleetCommand, ScrapyCommand):
                 )
                 raise
             self._tell(verb, letters, done, opts.limit)
+            if verb == "retry" and done:
+                self._tell_deleted(letters)
             for run in runs:
                 print(f"run {run.id} of {run.spider}: {run.name}")
 
@@ -112,9 +115,9 @@ class Command(FleetCommand, ScrapyCommand):
             if letters or not (name or opts.reason):
                 return letters
             known = await self._box(frontier).find(None, limit=MOST)
-        if name and all(letter.spider != name for letter in known):  # one that is deleted may have letters
-            assert self.settings is not None
-            spider_class(self.settings, name)
+            if name:
+                assert self.settings is not None
+                await check_known(self.settings, frontier, name)
         reasons = sorted({letter.reason for letter in known} | {*DEAD_REASONS})
         if opts.reason and opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
             raise ConfigError("--reason", opts.reason, f"one of {', '.join(reasons)}, or http_ and a status")
@@ -137,10 +140,24 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _tell(self, verb: str, letters: Sequence[DeadLetter], done: int, limit: int) -> None:
         print(f"{done} {'queued again' if verb == 'retry' else 'dropped'}")
-        if kept := len(letters) - done:
-            print(f"{kept} left as they are: a start URL that could not be read can only be dropped")
+        unreadable = sum(not letter.host for letter in letters) if verb == "retry" else 0
+        if unreadable:
+            print(f"{unreadable} left as they are: a start URL that could not be read can only be dropped")
+        if others := len(letters) - done - unreadable:
+            reason = ", or their run is cancelled" if verb == "retry" else ""
+            print(f"{others} were not {'queued' if verb == 'retry' else 'dropped'}: somebody else was faster{reason}")
         if len(letters) == limit:
             print(f"that was the limit: --limit takes more than {limit}")
+
+    def _tell_deleted(self, letters: Sequence[DeadLetter]) -> None:
+        assert self.settings is not None
+        ours = set(early.spiders(self.settings).list())
+        for name in sorted({letter.spider for letter in letters if letter.host} - ours):
+            print(
+                f"there is no spider {name!r} here: what is queued waits for a worker of it; "
+                f"`scrapy control purge --spider {name}` drops it",
+                file=sys.stderr,
+            )
 
     async def _show(self, letter_id: str, *, whole_page: bool) -> None:
         try:

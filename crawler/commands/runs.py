@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.commands import runs_view, status_look
 from crawler.commands.options import integer
-from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.commands.usage import FleetCommand, answering, check_known, console
 from crawler.errors import ServiceError
 from crawler.frontier.command_session import session
 from crawler.frontier.errors import FrontierUnavailableError
@@ -122,7 +122,7 @@ class Command(FleetCommand, ScrapyCommand):
         runs = await frontier.runs.find(spider, limit=opts.limit)
         if not runs and spider is not None:
             assert self.settings is not None
-            spider_class(self.settings, spider)
+            await check_known(self.settings, frontier, spider)
         if opts.json:
             for run in runs:
                 print(json.dumps(runs_view.plain(run)))

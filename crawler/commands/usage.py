@@ -30,6 +30,7 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 from crawler.addon import check_dicts, completed
 from crawler.commands import early, misspelt
 from crawler.errors import ShoalError
+from crawler.frontier.frontier import Frontier
 from crawler.routing.fingerprint import RequestFingerprinter
 
 if TYPE_CHECKING:
@@ -244,3 +245,11 @@ def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
         names = {one.lower(): one for one in loader.list()}
         close = "".join(f" (did you mean {names[one]!r}?)" for one in get_close_matches(name.lower(), names, 1))
         raise ShoalError(f"there is no spider {name!r}{close}, `scrapy list` shows them") from None
+
+
+async def check_known(settings: BaseSettings, frontier: Frontier, name: str) -> None:
+    """Raise ShoalError if neither the project nor Redis knows a spider of that name: one that is deleted may have left
+    requests and letters behind."""
+    known = await frontier.inspection.stats(name)
+    if all(spider != name for spider, _ in known.generations):
+        spider_class(settings, name)

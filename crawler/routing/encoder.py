@@ -19,6 +19,7 @@ from crawler.routing.host_rules import HostRule, HostRules
 from crawler.routing.scoping import Scopes
 from crawler.routing.tier_routing import TierRouting
 
+LONGEST_SPIDER: Final = MAX_NAME - 15  # bytes of a name; a queue's has that of a tier, too
 LATEST: Final = 1e11  # Unix seconds; anything later is probably milliseconds
 
 
@@ -47,8 +48,12 @@ class Tracer(Protocol):
 
 def check_name(spider: Spider | type[Spider]) -> None:
     """Raises ConfigError for a spider whose name cannot be that of queues."""
-    if not spider.name or set(":!\n") & set(spider.name):
-        allowed = "a name without ':', '!' or a line break: they separate spider and tier in queue names"
+    name = str(spider.name or "")
+    if not name.isprintable() or not 0 < len(name.encode(errors="replace")) <= LONGEST_SPIDER or set(":!") & set(name):
+        allowed = (
+            f"a name without ':', '!' or what cannot be printed, of at most {LONGEST_SPIDER} bytes: "
+            "it is a part of the names of queues"
+        )
         raise ConfigError("name of the spider", spider.name, allowed)
 
 

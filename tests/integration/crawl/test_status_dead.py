@@ -9,10 +9,12 @@ import pty
 import re
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 from redis.asyncio import Redis
 
+from crawler.commands.dead import Command
 from crawler.frontier.messages import Message
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import Learned
@@ -193,6 +195,34 @@ async def test_letters_of_a_deleted_spider_are_listed_and_dropped(fleet: Fleet) 
     assert scrapy(fleet, "dead", "list", "--reason", "of_another_release", "--host", "other.example")[0] == 0
     assert len(scrapy(fleet, "dead", "list", "gone", "--json")[1].splitlines()) == 1
     assert scrapy(fleet, "dead", "drop", "gone", "--yes")[1] == "1 dropped\n"
+
+
+async def test_what_a_deleted_spider_has_left_is_found_after_its_letters_are_gone(fleet: Fleet) -> None:
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        pushed = [Message(host="shop.example", stream="gone", spider="gone", body=b"x", fingerprint=9, cap=10)]
+        await frontier.push(pushed)
+        [lease] = (await frontier.lease(["gone"], 1, worker="w1")).leases
+        assert await frontier.bury(lease.id, lease.token, reason="http_500")
+    status, told, hint = scrapy(fleet, "dead", "retry", "gone")
+    assert (status, told.splitlines()[0]) == (0, "1 queued again")
+    assert "there is no spider 'gone' here: what is queued waits for a worker of it" in hint
+    assert scrapy(fleet, "dead", "drop", "gone", "--yes")[:2] == (0, "0 dropped\n")
+    assert scrapy(fleet, "control", "purge", "--spider", "gone", "--yes")[:2] == (0, "1 requests dropped\n")
+
+
+async def test_what_another_operator_has_dropped_meanwhile_is_no_broken_start_url(
+    fleet: Fleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        letters = await frontier.dead.find("products")
+    Command()._tell("drop", letters, 1, 100)
+    assert capsys.readouterr().out.splitlines() == ["1 dropped", "1 were not dropped: somebody else was faster"]
+    Command()._tell("retry", [*letters, replace(letters[0], host="")], 1, 100)
+    assert capsys.readouterr().out.splitlines() == [
+        "1 queued again",
+        "1 left as they are: a start URL that could not be read can only be dropped",
+        "1 were not queued: somebody else was faster, or their run is cancelled",
+    ]
 
 
 def test_nothing_is_dropped_unless_somebody_agrees(fleet: Fleet) -> None:

@@ -38,7 +38,7 @@ def stream(encoder: Encoder, url: str, **meta: Any) -> str:
     return encoder.message(Request(url, meta=meta), generation="0", dedupe=True).stream
 
 
-@pytest.mark.parametrize("name", ["a:b", "a!", "a\nb", ""])
+@pytest.mark.parametrize("name", ["a:b", "a!", "a\nb", "", "a\tb", "a\x00", "\udc80", "a" * 241])
 def test_a_spider_whose_name_parts_a_queues_name_is_refused_by_name(encoder: Encoder, name: str) -> None:
     spider = Spider("shop")
     spider.name = name
