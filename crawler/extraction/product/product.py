@@ -45,7 +45,8 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
         is_found = _stated_in_script(draft, structured) or _is_stated(draft, structured.evidence, rules)
         return _finished(draft, structured) if is_found else None
     is_guessed = not rules.names_products()
-    evidence = structured.read(is_looked_at=is_guessed or rules.is_product(document.url))
+    is_told = _is_stated(draft, structured.evidence, rules)
+    evidence = structured.read(is_looked_at=is_guessed or rules.is_product(document.url), is_product=is_told)
     if not (_is_stated(draft, evidence, rules) or opengraph.is_product(structured.metas)):
         is_listed = evidence.listed and url_identifiers.likelihood(document.url) < 1  # else of things beside it
         is_another = is_listed or evidence.other or not is_guessed

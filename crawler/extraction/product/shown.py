@@ -66,7 +66,10 @@ class Shown:
         if best is not None and best.index != self.view.heading_index:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
         score += 2.0 * (buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE)
-        score += url_identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
+        score += url_identifiers.likelihood(self.draft.document.url)
+        if score < enough - 2:  # for the two signs below; pages that sell nothing are told here
+            return False
+        score += identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
             score += visible_stock.is_out(self.view)
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)

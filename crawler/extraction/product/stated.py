@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from crawler.entities import unescape
 from crawler.extraction.product.draft import CORE, Draft
 from crawler.extraction.structured import jsonld, markup, opengraph, references, schema_org
 from crawler.extraction.tree import elements
@@ -17,6 +19,8 @@ from crawler.lazy import cached_property
 LIKELY = 3  # required likeness of page and product on an article, which may name several
 MAX_HEADING = 400  # characters
 MAX_HEADINGS = 10
+
+_TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title>")
 
 
 @dataclass(slots=True)
@@ -44,19 +48,22 @@ class Structured:
         self.document = draft.document
         self.evidence = StructuredData()
 
-    def read(self, *, is_looked_at: bool = True) -> StructuredData:
+    def read(self, *, is_looked_at: bool = True, is_product: bool = False) -> StructuredData:
         """Fill the draft, reading each source only while something is missing that it may have.
 
         *is_looked_at*: whether the visible page is read too, if JSON-LD does not tell what it is about. Then its tree
-        is asked for markup, and its source not searched for signs of it.
+        is asked for markup, and its source not searched for signs of it. *is_product*: whether the page is a product's,
+        whatever is found.
         """
         evidence = self.evidence
         self._take(jsonld.blocks(self.document.html, self.document.source.scripts), "json-ld")
         evidence.complete = not self.draft.lacks(*CORE, "sku")
         if is_looked_at and not (evidence.complete or evidence.listed or evidence.other):
             self.document.parse()
+        is_another = not is_product and self._is_another()
         for syntax in (markup.MICRODATA, markup.RDFA):
-            if self.draft.lacks(*CORE, "sku"):
+            is_asked = not is_another or markup.has_type(self.document, syntax, schema_org.PRODUCTS | schema_org.SOLD)
+            if is_asked and self.draft.lacks(*CORE, "sku"):
                 self._take(markup.items(self.document, syntax), syntax.name)
         if self.draft.lacks(*CORE, "sku", "brand", "image", "description") or ":price:amount" in self.document.head:
             raw = opengraph.raw_fields(self.metas)
@@ -70,6 +77,11 @@ class Structured:
         """The page's meta elements by name."""
         return opengraph.metas(self.document)
 
+    def _is_another(self) -> bool:
+        """Whether only markup of a product could still make it a product's page."""
+        evidence = self.evidence
+        return (evidence.other or evidence.listed) and not (evidence.main or opengraph.is_product(self.metas))
+
     @cached_property
     def headings(self) -> list[str]:
         """The page's h1 and title."""
@@ -82,16 +94,19 @@ class Structured:
         found = schema_org.search(items)
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
+        if not found.products:
+            evidence.listed = evidence.listed or found.listed > 1
+            evidence.other = evidence.other or found.other_page or self._names_another(found)
+            return
         several = len(found.products) > 1
-        others = found.subjects or found.events
-        headings = self.headings if several or found.articles or (others and not found.products) else ()
+        headings = self.headings if several or found.articles else ()
         node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
         if found.articles and schema_org.is_article(found, node, headings):
             evidence.other, node = True, None
         if node is None:
             evidence.listed = evidence.listed or several or found.listed > 1
-            is_shared = bool(found.articles) and self.metas.get("og:type") == "article"
-            evidence.other = evidence.other or found.other_page or is_shared or schema_org.is_subject(found, headings)
+            is_named = schema_org.is_subject(found, headings)
+            evidence.other = evidence.other or found.other_page or self._is_shared_article(found) or is_named
             return
         node = references.resolved(node, items)
         is_bare = schema_org.is_bare(node)
@@ -101,6 +116,19 @@ class Structured:
         self._note_price(raw)
         self.draft.fill(raw, source)
         self._note_identifiers(raw["other_ids"], source)
+
+    def _names_another(self, found: schema_org.Found) -> bool:
+        """Whether title or headings name what is *found*, no product; most titles do, and tell it without a tree."""
+        if not (found.articles or found.subjects or found.events):
+            return False
+        if self._is_shared_article(found):
+            return True
+        title = _TITLE.search(self.document.head)
+        written = [unescape(title[1])[:MAX_HEADING]] if title else []
+        return schema_org.names_another(found, written) or schema_org.names_another(found, self.headings)
+
+    def _is_shared_article(self, found: schema_org.Found) -> bool:
+        return bool(found.articles) and self.metas.get("og:type") == "article"
 
     def _note_price(self, raw: Mapping[str, Any]) -> None:
         if (price := values.price(raw.get("price"), self.draft.fields.get("currency"))) is not None:

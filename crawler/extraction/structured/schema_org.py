@@ -153,6 +153,11 @@ def is_article(found: Found, product: Node | None, headings: Sequence[str]) -> b
     return (found.recipe and product is None) or _is_heading(found.articles, folded)
 
 
+def names_another(found: Found, headings: Sequence[str]) -> bool:
+    """Whether the page's heading is that of one of the articles, or names something else that is no product."""
+    return is_article(found, None, headings) or is_subject(found, headings)
+
+
 def is_subject(found: Found, headings: Sequence[str]) -> bool:
     """Whether the page's heading names something that is no product."""
     folded = [heading for each in headings if (heading := _folded(each))]
