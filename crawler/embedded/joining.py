@@ -131,8 +131,10 @@ def enter(service: Service, data_dir: Path, preferred_port: bool) -> JoinedServe
 
 
 def unavailable(service: Service, directory: Path, reason: str) -> ServiceError:
+    written = [*directory.glob("*.log"), *directory.glob(f"{service.name}/*.log")]
+    logs = f"Its logs are in {directory}. " if written else ""
     return ServiceError(
-        f"the bundled {service.name} server did not start: {reason}. Its logs are in {directory}. "
+        f"the bundled {service.name} server did not start: {reason}. {logs}"
         f"Or set {service.setting} to a server of yours, for instance one that `docker compose up` starts"
     )
 

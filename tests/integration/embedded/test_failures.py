@@ -56,3 +56,4 @@ def test_a_data_directory_that_cannot_be_used_is_named(use: Use, data_dir: Path)
     (data_dir / "redis").write_text("a file is in the way")
     error = use().answer()["error"]
     assert f"EMBEDDED_DATA_DIR = {str(data_dir)!r} is invalid: expected a writable directory" in error
+    assert "logs" not in error, "there are none"
