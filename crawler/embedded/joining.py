@@ -19,6 +19,7 @@ from crawler.supervision.children import python_module
 START_SECONDS = 120.0  # Valkey may have to load millions of queued URLs from its file
 POLL_SECONDS = 0.02
 WATCH_SECONDS = 1.0  # between two looks at whether the supervisor lives
+AGAIN_SECONDS = 10.0  # until a server that gave up, as on a full disk, is started again
 MOST_WORDS = 65_536  # bytes read of a supervisor that could not begin
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
@@ -37,6 +38,7 @@ class JoinedServer:
         self._lock = FileLock(directory / "users.lock")
         self._deadline = 0.0
         self._watcher: threading.Thread | None = None
+        self._complained = False  # about a server that is gone
 
     def begin(self) -> None:
         """Take the lock and start a supervisor if there is none. Waits while one is shutting down."""
@@ -62,8 +64,8 @@ class JoinedServer:
             self._pause("it is still starting")
 
     def _watch(self) -> None:
-        """Start a thread that brings back a supervisor that is killed: without it the server would be gone for as long
-        as this process lives."""
+        """Start a thread that brings back a supervisor that was killed or gave up: without it the server would be gone
+        for as long as this process lives."""
         if self._watcher is None:
             self._watcher = threading.Thread(
                 target=self._keep_supervised, name=f"{self.service.name}-watch", daemon=True
@@ -74,14 +76,34 @@ class JoinedServer:
         while True:
             time.sleep(WATCH_SECONDS)
             said = record.read(self._directory)
-            if said is None or said.supervised or said.state not in ("ready", "starting"):
-                continue  # it lives, was told to stop, gave up, or its directory was deleted
-            try:
-                self._start_supervisor()
-            except ServiceError as error:
-                logger.error("%s", error)
-                return
-            logger.warning("The supervisor of the bundled %s server was killed: started again", self.service.name)
+            if said is not None and said.supervised and said.state == "ready" and self._complained:
+                logger.warning("The bundled %s server runs again", self.service.name)
+                self._complained = False
+            if said is None or said.supervised or said.state == "stopping":
+                continue  # it lives, was told to stop, or its directory was deleted
+            if said.state == "failed":
+                self._complain(said.error)
+                time.sleep(AGAIN_SECONDS)
+            self._bring_back(was_killed=said.state != "failed")
+
+    def _bring_back(self, *, was_killed: bool) -> None:
+        try:
+            self._start_supervisor()
+        except ServiceError as error:
+            self._complain(str(error))
+            time.sleep(AGAIN_SECONDS)
+        else:
+            if was_killed:
+                logger.warning("The supervisor of the bundled %s server was killed: started again", self.service.name)
+
+    def _complain(self, reason: str) -> None:
+        """Once per outage."""
+        if not self._complained:
+            logger.error(
+                "The bundled %s server has ended: %s. It is started again every %.0f s. Its logs are in %s",
+                *(self.service.name, reason, AGAIN_SECONDS, self._directory),
+            )
+        self._complained = True
 
     def _start_supervisor(self) -> None:
         try:

@@ -56,7 +56,7 @@ class Supervisor:
         before = record.read(directory)
         if before and before.server and before.server.works_in(directory / "data"):
             _bury(before.server)
-        known = before.port if before and before.state == "ready" else 0  # users have outlived the previous supervisor
+        known = before.port if before and before.state != "stopping" else 0  # users may have outlived its supervisor
         self._port = _free_port((known, preferred_port))
 
     def run(self) -> None:

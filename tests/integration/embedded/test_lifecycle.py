@@ -102,6 +102,20 @@ def test_a_killed_supervisor_is_brought_back_by_who_uses_the_server(use: Use, da
         assert redis.ping()
 
 
+def test_a_server_that_gave_up_is_started_again_once_it_can_be(use: Use, data_dir: Path) -> None:
+    """A full disk does that to mongod: a worker had none for the rest of its life, whatever room was made."""
+    url = use().url()
+    manifest = data_dir / "redis" / "data" / "appendonlydir" / "appendonly.aof.manifest"
+    kept = manifest.read_text()
+    manifest.write_text("nonsense\n")
+    server(data_dir).send(signal.SIGKILL)
+    assert eventually(lambda: said(data_dir).state == "failed" and not said(data_dir).supervised)
+    manifest.write_text(kept)
+    assert eventually(lambda: said(data_dir).state == "ready" and said(data_dir).supervised)
+    with client(url) as redis:
+        assert redis.ping()
+
+
 def test_a_server_that_was_told_to_stop_is_not_brought_back(use: Use, data_dir: Path) -> None:
     use().url()
     supervisor = said(data_dir).supervisor
