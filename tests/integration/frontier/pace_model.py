@@ -11,7 +11,7 @@ DAY_MS = 86_400_000
 LESS, PACED, SHARED = 0.85, -1, -2
 FEW_MS, FEWEST_MS = 400, 2_000
 TURN_MS, PACED_TURN_MS, TURNS_MS = 550, 950, 5_000
-LONG_MS, PAIR = 200, 1.9
+LONG_MS, PAIR, KEPT = 200, 1.9, 0.87
 ALONE_MS, BOTH_MS = 1_160, 2_000
 FAR, HELD, PAIRED = -0.26, 0.5, 0.4
 
@@ -58,7 +58,7 @@ class Rule:
 
     def complain(self, h: Pace, wire: float, retry_after: float, *, again: bool, denied: bool = False) -> None:
         if wire >= h.hurt:
-            soon = h.row <= 0 and h.grown >= HELD and not h.trying and h.answers <= 2
+            soon = h.row <= 0 and h.grown >= HELD and h.trying <= 0 and h.answers <= 2
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
             if not again:
                 self._blame(h, asked=retry_after, denied=denied)
@@ -130,9 +130,11 @@ class Rule:
         return float(min(rest, max(self.config.breaker_max_ms, h.delay)))
 
     def _search_rest(self, h: Pace, step: float, before: float, jitter: float, *, new: bool) -> float:
-        often, factor = (30, 1.5) if step > LONG_MS else (10, 3.0) if new else (13, 2.0)
         rest = (110 if new else 0.05 * max(h.delay, TURN_MS)) * 1.04**before
-        return float(max(rest, step) * factor ** min(max(before - often, 0), 50) * (1 + jitter / 10))
+        more = before - (10 if new else 13)
+        if more > 0:
+            rest = min(rest * 2.0**more, 500 * 1.05 ** min(more, 50)) * 2.0 ** max(more - 50, 0)
+        return float(max(rest, step) * (1 + jitter / 10))
 
     def _is_few(self, h: Pace) -> bool:
         return self._remembered(h) >= PACED_TURN_MS or (h.peak >= TURN_MS and h.noise != PACED)
@@ -157,8 +159,11 @@ class Rule:
         elif HELD <= h.grown < 1:
             self._aim(h, self._remembered(h) * 1.01, h.grown)
         else:
-            self._aim(h, self._gap(h) / 0.87, HELD)
-        h.trying = h.ref = 0
+            self._aim(h, self._gap(h) / KEPT, HELD)
+        self._end_trouble(h)
+
+    def _end_trouble(self, h: Pace) -> None:
+        h.trying, h.ref = min(h.trying, 0), 0
 
     def _take_long_turn(self, h: Pace, apart: float) -> None:
         if h.noise == SHARED and h.row > 1:
@@ -170,18 +175,21 @@ class Rule:
 
     def _find_turns(self, h: Pace, apart: float) -> None:
         if apart - (self.now - h.hurt) >= TURN_MS:
-            h.noise = h.trying = h.ref = 0
+            h.noise = 0
+            self._end_trouble(h)
             self._aim(h, min(apart, ALONE_MS), HELD)
 
     def _take_turn(self, h: Pace) -> None:
         new, shared = self._is_new(h), h.noise == SHARED
+        if h.row <= 0:
+            h.trying = max(h.trying, 0)
         if h.row <= 0 or not (new or self._takes_turns(h)):
             return
         long, apart = h.debt > LONG_MS * h.row, h.delay + h.debt
         refused = apart - (self.now - h.hurt)
-        if not new and refused >= 3_000 and h.ok * refused >= 120_000 and h.bad >= 3 * h.ok:
+        if not new and self._is_slow(h, refused):
             h.noise, h.trying, h.ref = PACED, 0, 0
-            self._aim(h, refused, HELD)
+            self._aim(h, refused / KEPT, HELD)
         elif not new and not self._is_few(h):
             self._find_turns(h, apart)
         elif long and not new:
@@ -189,8 +197,12 @@ class Rule:
         elif h.row >= (2 if shared else 3):
             self._aim(h, ALONE_MS, HELD) if long else self._take_short_turn(h, apart, new=new)
 
+    def _is_slow(self, h: Pace, refused: float) -> bool:
+        h.trying = h.trying - min(refused, 30_000) if refused >= 3_000 else 0
+        return h.trying <= -120_000
+
     def _take_short_turn(self, h: Pace, apart: float, *, new: bool) -> None:
-        apart = BOTH_MS if new else min(apart, 2 * h.delay)
+        apart = BOTH_MS if new else min(apart, (1.25 if h.noise == SHARED else 2) * h.delay)
         if new or apart > 1.5 * h.delay:
             h.noise = SHARED
         self._aim(h, apart, HELD if h.row < 3 else FAR)
@@ -267,7 +279,7 @@ class Rule:
 
     def _weigh(self, h: Pace, complaint: int) -> None:
         h.answers, h.events = h.answers + 1, h.events + complaint
-        if h.trying:
+        if h.trying > 0:
             self._weigh_trial(h)
             return
         if h.noise <= 0:
@@ -284,7 +296,6 @@ class Rule:
 
     def _decrease(self, h: Pace, *, asked: bool) -> None:
         if not h.ok and not h.peak and h.delay > 0:
-            h.delay = min(2 * h.delay, max(self.config.throttle_max_ms, h.delay))
             return
         before = self._gap(h)
         if not h.ref or before <= h.ref:

@@ -30,8 +30,8 @@ async def exchange(world: Timed, status: int, latency_ms: int = 0, **fields: Any
     return await state_of(world)
 
 
-async def fill(world: Timed, **fields: Any) -> None:
-    await world.frontier.push([message(number, **fields) for number in range(60)])
+async def fill(world: Timed, count: int = 60, **fields: Any) -> None:
+    await world.frontier.push([message(number, **fields) for number in range(count)])
 
 
 async def test_the_delay_counts_from_the_wire_start(redis_client: Any) -> None:
@@ -114,12 +114,13 @@ async def test_retry_after_is_obeyed_up_to_a_day(redis_client: Any) -> None:
 
 
 async def test_the_delay_has_a_limit(redis_client: Any) -> None:
-    world = await timed(redis_client, throttle_max_ms=5_000)
+    world = await timed(redis_client, throttle_max_ms=4_500)
     await fill(world, delay_ms=4_000)
+    await exchange(world, 200)
     for _ in range(4):
         state = await exchange(world, 429)
         await world.pass_ms(state.blocked_ms)
-    assert (await state_of(world)).delay_ms == 5_000
+    assert (await state_of(world)).delay_ms == 4_500
 
 
 async def test_the_pace_comes_back_fast_then_slowly_and_then_goes_beyond(redis_client: Any) -> None:
@@ -183,9 +184,11 @@ async def test_a_host_that_refuses_more_than_it_served_is_tried_soon_and_then_ev
     world = await timed(redis_client)
     await world.frontier.push([message(number, delay_ms=100) for number in range(2)])
     await exchange(world, 200)
-    rests = [(await refused(world)).blocked_ms for _ in range(18)]
+    rests = [(await refused(world)).blocked_ms for _ in range(74)]
     assert max(rests[2:13]) <= 125
-    assert rests[-1] > 10 * 125
+    assert 500 < rests[18] < 750, "a few dozen tries at random moments: another fleet leaves a tenth of the time"
+    assert rests[60] < 6_000
+    assert rests[68] > 60_000, "and not for ever"
 
 
 async def test_retry_after_moves_the_next_turn_and_not_the_pace(redis_client: Any) -> None:
@@ -211,9 +214,9 @@ async def test_a_lease_in_hand_is_not_sent_when_its_host_has_pushed_back_since(r
 
 async def test_a_host_that_only_complains_is_left_alone_for_longer_each_time(redis_client: Any) -> None:
     world = await timed(redis_client)
-    await fill(world, delay_ms=100, cap=8)
+    await fill(world, 90, delay_ms=100, cap=8)
     rests = []
-    for _ in range(24):
+    for _ in range(74):
         state = await exchange(world, 429)
         rests.append(state.blocked_ms)
         if state.openings:
@@ -344,15 +347,15 @@ async def test_autothrottle_begins_with_its_start_delay_and_halves_it_down_to_th
     assert (await exchange(world, 404, 90_000)).delay_ms == 10_000, "and never over the largest"
 
 
-async def test_a_host_that_refuses_its_first_request_is_asked_more_slowly_and_still_started_up(
+async def test_a_host_that_refuses_its_first_requests_is_still_started_up(
     redis_client: Any,
 ) -> None:
     """Another fleet may have emptied its bucket: a refusal before any good answer is no limit to remember."""
     world = await timed(redis_client, throttle=True, throttle_start_ms=1_000)
     await fill(world, delay_ms=100)
-    assert [(await exchange(world, 429)).delay_ms for _ in range(2)] == [2_000, 4_000]
-    assert [(await exchange(world, 200)).delay_ms for _ in range(3)] == [2_050, 1_075, 588]
-    assert (await exchange(world, 429)).delay_ms == 1_175, "from here on it is one"
+    assert [(await exchange(world, 429)).delay_ms for _ in range(2)] == [1_000, 1_000]
+    assert [(await exchange(world, 200)).delay_ms for _ in range(2)] == [550, 325]
+    assert (await exchange(world, 429)).delay_ms == 650, "from here on it is one"
 
 
 async def test_without_autothrottle_latency_changes_nothing(redis_client: Any) -> None:
@@ -489,9 +492,9 @@ async def test_where_the_rests_are_long_two_refusals_soon_after_each_other_tell_
 
 async def test_while_a_turn_is_looked_for_in_long_rests_they_grow_in_the_end(redis_client: Any) -> None:
     world = await timed(redis_client, throttle=True, throttle_start_ms=2_000)
-    await fill(world, delay_ms=500)
+    await fill(world, 90, delay_ms=500)
     await exchange(world, 200)
-    rests = [(await exchange(world, 429, retry_after_ms=1_000)).waits_ms for _ in range(55)]
+    rests = [(await exchange(world, 429, retry_after_ms=1_000)).waits_ms for _ in range(72)]
     assert rests[2] < 1_500
     assert rests[1:] == sorted(rests[1:])
     assert rests[-1] > 60_000

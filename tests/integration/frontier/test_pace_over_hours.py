@@ -42,15 +42,15 @@ def test_it_finds_what_the_site_allows(client: Any, rate: int, cap: int, retry_a
 
 @pytest.mark.parametrize("retry_after_ms", [0, 1_000])
 @pytest.mark.parametrize("floor", [10, 100, 1_000])
-@pytest.mark.parametrize(("seconds", "wait"), [(7, 5), (10, 5), (20, 8)])
+@pytest.mark.parametrize(("seconds", "wait"), [(5, 5), (7, 5), (10, 5), (20, 8)])
 def test_one_request_in_many_seconds_is_found(
     client: Any, seconds: int, wait: int, floor: float, retry_after_ms: int
 ) -> None:
     """Up to 20 were refused for each one served, for good; *wait*: minutes until that is over."""
     site = Site(1 / seconds, retry_after_ms, floor=floor, cap=8, start_ms=0, run_ms=(wait + 20) * MINUTE_MS)
     told = [simulate(client, site, seed).after(wait * 60) for seed in (1, 2, 3)]
-    assert min(good for good, _ in told) >= 0.7 / seconds
-    assert max(refused for _, refused in told) <= 0.3
+    assert min(good for good, _ in told) >= 0.75 / seconds
+    assert max(refused for _, refused in told) <= 0.2
 
 
 def test_a_flight_of_refusals_is_no_host_that_only_refuses(client: Any) -> None:
@@ -97,18 +97,28 @@ def test_a_late_fleet_is_not_pushed_out_where_few_requests_are_allowed(
     pairs = [[simulate(client, site, seed).after(after, fleet)[0] for fleet in (1, 2)] for seed in range(1, 9)]
     fair = [min(pair) / sum(pair) for pair in pairs]
     assert sum(fair) / len(fair) >= 0.3
-    assert sorted(map(sum, pairs))[1] >= 0.85 * rate, "all but one: docs/politeness.md counts those that miss"
-    assert min(map(sum, pairs)) >= 0.8 * rate
+    assert min(map(sum, pairs)) >= 0.85 * rate
 
 
 @pytest.mark.parametrize(
     ("floor", "retry_after_ms", "start_ms"),
-    [(10, 1_000, 0), (250, 0, 0), (250, 1_000, 0), (500, 1_000, 0), (500, 0, 1_000), (500, 1_000, 1_000)],
+    [
+        (10, 1_000, 0),
+        (100, 0, 0),
+        (250, 0, 0),
+        (250, 1_000, 0),
+        (500, 1_000, 0),
+        (500, 0, 1_000),
+        (500, 1_000, 1_000),
+    ],
 )
 def test_two_fleets_that_begin_together_share_one_request_a_second(
     client: Any, floor: float, retry_after_ms: int, start_ms: float
 ) -> None:
-    """Of these 8 pairs 5 to 8 missed the bar: one fleet rested for minutes, or both kept delays far too long."""
+    """Of these 8 pairs 5 to 8 missed the bar: one fleet rested for minutes, or both kept delays far too long.
+
+    With 0.1 s and no start delay all but one did: the fleet that came second by a millisecond got nothing.
+    """
     site = Site(1, retry_after_ms, floor=floor, cap=8, fleets=2, start_ms=start_ms)
     pairs = [[simulate(client, site, seed).after(60, fleet)[0] for fleet in (1, 2)] for seed in range(101, 109)]
     assert sum(sum(pair) >= 0.85 and min(pair) >= 0.3 * sum(pair) for pair in pairs) >= 6
@@ -124,6 +134,19 @@ def test_two_fleets_take_turns_where_the_rests_are_long(client: Any, floor: floa
     assert sum(map(sum, pairs)) / len(pairs) >= 0.8
 
 
+def test_a_crowded_fleet_does_not_take_the_other_one_for_a_low_limit(client: Any) -> None:
+    """It was served once in ten seconds, kept that as its delay, and never got more."""
+    site = Site(1, 1_000, floor=250, cap=8, fleets=2, apart_ms=600_000, run_ms=15 * MINUTE_MS)
+    pairs = [[simulate(client, site, seed).after(720, fleet)[0] for fleet in (1, 2)] for seed in range(50_000, 50_008)]
+    assert min(map(min, pairs)) >= 0.15
+
+
+def test_429s_unrelated_to_the_pace_do_not_halve_a_low_limit(client: Any) -> None:
+    """They look like another fleet; 0.35 to 0.55 of the limit was left."""
+    site = Site(1, noise=0.05, floor=100, cap=8, start_ms=0, run_ms=5 * MINUTE_MS)
+    assert worst([simulate(client, site, seed) for seed in range(1, 7)])[0] >= 0.7
+
+
 @pytest.mark.parametrize(("status", "least"), [(403, 0.8), (429, 0.6)])
 def test_refusals_that_are_not_about_the_pace_cost_little_of_it(client: Any, status: int, least: float) -> None:
     """From the second minute on, and over the hour."""
@@ -136,11 +159,16 @@ def test_refusals_that_are_not_about_the_pace_cost_little_of_it(client: Any, sta
     assert good / (1 - bad) >= least * free
 
 
-@pytest.mark.parametrize("status", [429, 403])
-def test_a_site_that_refuses_everything_is_asked_less_and_less(client: Any, status: int) -> None:
+@pytest.mark.parametrize(("status", "soon"), [(429, 70), (403, 20)])
+def test_a_site_that_refuses_everything_is_asked_less_and_less(client: Any, status: int, soon: int) -> None:
+    """A 429 may be another fleet's doing: that is tried out in the first minutes."""
     run = simulate(client, Site(refuse_all=status, floor=10, cap=8, run_ms=180 * MINUTE_MS))
-    asked = [bad for _, (_, bad, _) in sorted(run.bins[1].items())]
-    assert sum(asked) < 25
+    asked = [
+        sum(bad for at, (_, bad, _) in run.bins[1].items() if low <= at * 10 < low + 600) for low in (0, 600, 1_200)
+    ]
+    assert asked[0] < soon
+    assert max(asked[1:]) <= 2
+    assert sum(bad for _, bad, _ in run.bins[1].values()) < soon + 8
     assert max(list(run.bins[1])) * 10 > 3_600, "but it is asked again"
 
 

@@ -16,15 +16,10 @@ local DEAR_MS = 20000
 local AGAIN = 2 -- answers: a refusal after fewer comes soon after the last one
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
 
--- A host that refused all requests so far says nothing of what it allows: slow start goes on at half the rate, as TCP's
--- after a lost SYN (RFC 5681, 3.1).
-local function start_again(h)
-  h[DELAY] = math.min(h[DELAY] / HALF, math.max(THROTTLE_MAX_MS, h[DELAY]))
-end
-
--- Whether the pace is to blame, or has to be tried.
+-- Whether the pace is to blame, or has to be tried. A host that refused all requests so far says nothing of what it
+-- allows, since another fleet may have used that up: then slow start goes on, and only the rests grow.
 local function decrease(h, p, asked)
-  if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > 0 then return start_again(h) end
+  if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > 0 then return end
   local before = gap(h)
   if p[REF] == 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
   local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
@@ -56,7 +51,7 @@ end
 -- whose report may have looked like a good response.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
   if wire >= h[HURT] then -- requests in flight at the last complaint say nothing new
-    local soon = p[ROW] <= 0 and p[GROWN] >= HELD and p[TRYING] == 0 and p[ANSWERS] <= AGAIN
+    local soon = p[ROW] <= 0 and p[GROWN] >= HELD and p[TRYING] <= 0 and p[ANSWERS] <= AGAIN
     p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
     if again ~= 1 then blame(h, p, retry_after, denied) end
     h[HURT] = now

@@ -2,8 +2,10 @@
 local DAY_MS = 86400000
 local SOON, SOON_GROWTH = 0.05, 1.04 -- the next try comes after this share of the delay, growing by this factor
 local FIRST_MS = 110 -- the same at a host that has refused everything so far
--- So often; from then on each rest is so many times as long as the one before: at such a host, with long rests, else.
-local FIRST, FIRST_GROWTH, LONG, LONG_GROWTH, TRIES, GROWTH = 10, 3, 30, 1.5, 13, 2
+local FIRST, TRIES = 10, 13 -- so often, at such a host and else; from then on each rest is twice the one before
+-- Up to this, which grows by the factor for so many tries: whoever has a turn leaves a tenth of the time to others, so
+-- that it takes a few dozen tries at random moments to meet that. From then on rests double again.
+local MORE_MS, MORE_GROWTH, MORE = 500, 1.05, 50
 local LATER = 1.029 -- a turn that is left out: the next one comes by this factor later
 
 -- The rules and the site ask for a rest of this many ms.
@@ -11,13 +13,14 @@ local function least_rest(h, retry_after)
   return math.max(h[FLOOR], h[CRAWL], retry_after)
 end
 
--- While a turn is looked for rests are short at first and grow slowly, at least `step`, and later fast.
+-- While a turn is looked for rests are short at first, at least `step`, grow slowly for a minute or two, and then fast.
 local function search_rest(h, step, before, new, jitter)
-  local often, factor = TRIES, GROWTH
-  if new then often, factor = FIRST, FIRST_GROWTH end
-  if step > LONG_MS then often, factor = LONG, LONG_GROWTH end
   local rest = (new and FIRST_MS or SOON * math.max(h[DELAY], TURN_MS)) * SOON_GROWTH ^ before
-  return math.max(rest, step) * factor ^ math.min(math.max(before - often, 0), 50) * (1 + jitter / 10)
+  local more = before - (new and FIRST or TRIES)
+  if more > 0 then
+    rest = math.min(rest * 2 ^ more, MORE_MS * MORE_GROWTH ^ math.min(more, MORE)) * 2 ^ math.max(more - MORE, 0)
+  end
+  return math.max(rest, step) * (1 + jitter / 10)
 end
 
 -- How long the host is paused: its delay, doubled with each consecutive complaint, unless turns are taken.

@@ -13,10 +13,11 @@ local UNHELD, ALONE = 6, 0.5 -- the same where turns are taken: while no delay i
 local KEPT, CREEP, SHARED_CREEP = 0.87, 1.01, 1.012 -- rate after a refused probe; delay after other refusals
 local LONG_MS = 200 -- least rests over so many ms are long
 local ALONE_MS, BOTH_MS = 1160, 2000 -- delays to begin with, for one fleet and for two
--- Where requests are served so far apart, in so much time together, with so many refusals for each, the limit is lower
--- than turns are for; another fleet would leave more.
-local SLOW_MS, SURE_MS, MOSTLY = 3000, 120000, 3
+-- Where one request after the other is served only after so many ms of refusals, for so long together, the limit is
+-- lower than turns are for; another fleet would leave one sooner now and then.
+local SLOW_MS, SURE_MS, MOST_MS = 3000, 120000, 30000 -- at most so much of the last counts for each
 local PAIR, WIDE = 1.9, 1.5 -- factor of the delay for two fleets, and the least that tells of another one
+local MOST, MOST_SHARED = 2, 1.25 -- times a delay may grow at once; if the other fleet is known, it is long enough
 
 -- What is remembered is few requests a second.
 local function is_few(p)
@@ -47,6 +48,11 @@ local function growth(h, p)
   return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * speed(h, p)
 end
 
+-- Ends a trial at half the pace; what is_slow counts there goes on.
+local function end_trouble(p)
+  p[TRYING], p[REF] = math.min(p[TRYING], 0), 0
+end
+
 -- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little.
 local function give_way(h, p)
   if p[NOISE] == SHARED then
@@ -56,7 +62,7 @@ local function give_way(h, p)
   else
     aim(h, p, gap(h) / KEPT, HELD)
   end
-  p[TRYING], p[REF] = 0, 0
+  end_trouble(p)
 end
 
 -- After long rests the first good response tells only that there is another fleet, or that this one's turn is lost:
@@ -75,33 +81,37 @@ end
 -- rest was most of it.
 local function find_turns(h, p, apart)
   if apart - (now - h[HURT]) < TURN_MS then return end
-  p[NOISE], p[TRYING], p[REF] = 0, 0, 0
+  p[NOISE] = 0
+  end_trouble(p)
   aim(h, p, math.min(apart, ALONE_MS), HELD)
 end
 
 -- The host refused for so many ms after it had served a request, again and again. From then on its pace is learned as
--- that of a host that allows many requests a second: trying often would only add refusals.
+-- that of a host that allows many requests a second: trying often would only add refusals. It begins a little slower
+-- than what was refused last.
 local function leave_turns(h, p, refused)
   p[NOISE], p[TRYING], p[REF] = PACED, 0, 0
-  aim(h, p, refused, HELD)
+  aim(h, p, refused / KEPT, HELD)
 end
 
-local function is_slow(h, refused)
-  return refused >= SLOW_MS and h[OK] * refused >= SURE_MS and h[BAD] >= MOSTLY * h[OK]
+local function is_slow(p, refused)
+  p[TRYING] = refused >= SLOW_MS and p[TRYING] - math.min(refused, MOST_MS) or 0
+  return p[TRYING] <= -SURE_MS
 end
 
 -- The first good response after several refusals tells how far apart requests may be.
 local function take_turn(h, p)
   local new, shared = is_new(h, p), p[NOISE] == SHARED
+  if p[ROW] <= 0 then p[TRYING] = math.max(p[TRYING], 0) end
   if p[ROW] <= 0 or not (new or takes_turns(h, p)) then return end
   local apart, long = h[DELAY] + p[DEBT], p[DEBT] > LONG_MS * p[ROW]
   local refused = apart - (now - h[HURT])
-  if not new and is_slow(h, refused) then return leave_turns(h, p, refused) end
+  if not new and is_slow(p, refused) then return leave_turns(h, p, refused) end
   if not new and not is_few(p) then return find_turns(h, p, apart) end
   if long and not new then return take_long_turn(h, p, apart) end
   if p[ROW] < (shared and 2 or 3) then return end
   if long then return aim(h, p, ALONE_MS, HELD) end
-  apart = new and BOTH_MS or math.min(apart, 2 * h[DELAY])
+  apart = new and BOTH_MS or math.min(apart, (shared and MOST_SHARED or MOST) * h[DELAY])
   if new or apart > WIDE * h[DELAY] then p[NOISE] = SHARED end
   aim(h, p, apart, p[ROW] < 3 and HELD or FAR)
 end
