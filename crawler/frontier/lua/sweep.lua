@@ -271,6 +271,7 @@ if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 state.again = call('HLEN', T .. ':dead:again')
 save_tallies()
 if not is_whole then
+  if counters_hold then lost_generations() end -- the counters may be there, and only their name be lost
   local _, total = count_backlog(read_generations())
   state.backlog = counters_hold and total or backlog
 end

@@ -137,3 +137,20 @@ async def test_a_number_of_shards_that_is_none_is_named(redis_client: Any) -> No
     await check(shards)
     assert (await look(world.frontier, None)).set_aside == [shards.key(0, "shards")]
     assert int(await redis_client.get(shards.key(0, "shards"))) == shards.count
+
+
+@pytest.mark.one_server("the first shard has it all")
+async def test_a_name_that_is_lost_alone_is_found_again(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    await frontier.push([message(number, delay_ms=1_000) for number in range(2)])
+    await frontier.push([message(9, stream="s:browser")])
+    await redis_client.srem(frontier.shards.key(0, "gens"), "s:browser:0")
+    for _ in range(4):
+        assert not await frontier.inspection.empty("s")
+        await world.fetch(1)
+        await world.pass_ms(1_000)
+        await frontier.generations.tidy()
+    assert (await frontier.inspection.stats("s")).total.queued == 1
+    assert await world.fetch(streams=("s:browser",)) == [9]
+    assert await frontier.inspection.empty("s")
