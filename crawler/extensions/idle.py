@@ -122,9 +122,11 @@ async def _held_back(worker: Worker, spider: str) -> list[str]:
 
 
 async def leased_elsewhere(frontier: Frontier, spider: str) -> list[str]:
-    """What other workers have leased, which may have been killed."""
+    """What other workers have leased, which may have been killed; while counters are damaged, that nobody knows."""
     stats = await frontier.inspection.stats(spider)
-    if not (pages := stats.total.leased):
+    if stats.uncounted:
+        return ["counters in Redis that were damaged: within a minute they are counted again"]
+    if (pages := stats.total.leased) <= 0:
         return []
     live = [one for one in await frontier.inspection.workers(SILENT_MS) if one.info.get("spider") == spider]
     seconds = ceil(await last_lease_ms(frontier.shards, stats.now_ms) / 1000)

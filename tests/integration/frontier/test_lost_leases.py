@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.frontier import Frontier
 from tests.integration.frontier.making import Timed, handles, message, timed
 
@@ -52,6 +53,7 @@ async def test_leased_requests_that_counters_miss_are_not_finished(redis_client:
     key = frontier.shards.key(0, "gen:s:0")
     await (redis_client.hset(key, "leased", value) if value else redis_client.hdel(key, "leased"))
     assert not await is_over(frontier)
+    assert ["damaged" in told for told in await leased_elsewhere(frontier, "s")] == [True], "an idle worker says why"
     await frontier.ack(handles(leases))
     await frontier.generations.tidy()
     assert (await frontier.inspection.stats("s")).total.leased == 0
