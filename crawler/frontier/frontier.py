@@ -21,7 +21,7 @@ from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
-from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row
+from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, text_of
 from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure, Fullness
 from crawler.frontier.state.budgets import Budgets
@@ -150,8 +150,8 @@ class Frontier:
                 break  # leases of other shards are ours already; the next call meets the error
             leases += self._read(shard, now, flat)
             queued, suspects = queued + backlog, suspects + waiting
-            sought += [host.decode() for host in unknown]
-            addresses |= {host.decode(): name.decode() for host, name in zip(found[::2], found[1::2], strict=True)}
+            sought += [text_of(host) for host in unknown]
+            addresses |= {text_of(host): text_of(name) for host, name in zip(found[::2], found[1::2], strict=True)}
             lost_data = self._marks.is_other(shard, born, seq) or lost_data
             waits += [wait] if wait >= 0 else []
             if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):

@@ -44,7 +44,12 @@ def unseal(raw: bytes) -> Envelope:
     priority, fingerprint = _HEAD.unpack_from(raw)
     at = _HEAD.size + 1 + raw[_HEAD.size]
     end = at + 1 + raw[at]
-    return Envelope(priority, fingerprint, raw[at + 1 : end].decode(), raw[end:])
+    return Envelope(priority, fingerprint, text_of(raw[at + 1 : end]), raw[end:])
+
+
+def text_of(raw: bytes) -> str:
+    """A name from Redis; a damaged one is still some name, and holds up no other request."""
+    return raw.decode(errors="backslashreplace")
 
 
 def push_row(message: Message) -> bytes:
@@ -122,8 +127,8 @@ def read_lease(
     return Lease(
         id=f"{shard}:{number}",
         token=int(token),
-        host=host.decode(),
-        stream=stream.decode(),
+        host=text_of(host),
+        stream=text_of(stream),
         body=envelope.body,
         fingerprint=envelope.fingerprint,
         generation=envelope.generation,

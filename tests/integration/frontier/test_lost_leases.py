@@ -110,3 +110,26 @@ async def test_a_state_that_is_lost_alone_is_not_told_as_the_loss_of_all(
     [told] = [record.getMessage() for record in caplog.records if "lost" in record.getMessage()]
     assert key in told
     assert "still there" in told
+
+
+async def test_a_name_that_is_no_text_holds_up_no_other_request(redis_client: Any) -> None:
+    world = await held(redis_client)
+    key = world.frontier.shards.key(0, "infl")
+    for number, record in (await redis_client.hgetall(key)).items():
+        await redis_client.hset(key, number, record.replace(b".example", b".examp\xece"))
+    assert sorted(await fetched_later(world)) == [0, 1, 2, 3]
+    assert await is_over(world.frontier)
+
+
+async def test_a_generation_that_is_no_number_holds_up_no_other_request(redis_client: Any) -> None:
+    world = await timed(redis_client, lease_ms=LEASE_MS)
+    frontier = world.frontier
+    run = await frontier.runs.open("s")
+    await frontier.push([message(number, f"{number}.example", generation=run.generation) for number in range(4)])
+    key = frontier.shards.key(0, "q:s:1.example")
+    entry = await redis_client.lindex(key, 0)
+    await redis_client.lset(key, 0, entry.replace(run.generation.encode(), b"\xff" + run.generation[1:].encode()))
+    assert {0, 2, 3} <= set(await fetched_later(world))
+    await world.pass_ms(LEASE_MS)
+    await frontier.generations.tidy()
+    assert await is_over(frontier)
