@@ -80,7 +80,7 @@ class Structured:
     def _is_another(self) -> bool:
         """Whether only markup of a product could still make it a product's page."""
         evidence = self.evidence
-        return (evidence.other or evidence.listed) and not (evidence.main or opengraph.is_product(self.metas))
+        return evidence.other and not (evidence.main or opengraph.is_product(self.metas))
 
     @cached_property
     def headings(self) -> list[str]:

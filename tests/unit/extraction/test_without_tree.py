@@ -85,6 +85,22 @@ def test_a_page_that_calls_itself_a_product_keeps_its_breadcrumbs() -> None:
     assert told.category == "Lighting"
 
 
+def test_a_product_that_lists_others_keeps_its_breadcrumbs() -> None:
+    crumbs = (
+        '<ol itemscope itemtype="https://schema.org/BreadcrumbList"><li itemprop="itemListElement" itemscope '
+        'itemtype="https://schema.org/ListItem"><b itemprop="name">Lighting</b></li></ol>'
+    )
+    others = [{"@type": "ListItem", "item": {"@type": "Product", "name": f"Lamp {each}"}} for each in range(3)]
+    script = json.dumps({"@type": "ItemList", "itemListElement": others})
+    html = (
+        f'<html lang="en"><title>Desk lamp</title><script type="application/ld+json">{script}</script><body>{crumbs}'
+        '<h1>Desk lamp</h1><p class="price">€19.90</p><button>Add to cart</button><p>SKU: AB-1234</p>'
+    )
+    item = extract_product(html, "https://example.com/product/desk-lamp-12345")
+    assert item is not None
+    assert item.category == "Lighting"
+
+
 def test_without_price_and_button_no_identifier_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(_: object) -> bool:
         raise AssertionError("neither it nor a denied stock could make this page a product's")
