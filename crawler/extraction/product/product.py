@@ -59,7 +59,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     else:
         if shown.is_internal:
             shown.read_identifier()
-        stated_gtin.settle(draft, shown.view)
+        stated_gtin.settle(draft)
     stated_brand.settle(draft, shown.view)
     if draft.lacks("title", "price", "currency"):
         _stated_in_script(draft, structured)

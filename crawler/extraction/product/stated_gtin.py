@@ -1,4 +1,4 @@
-"""The GTIN with a label on the page, beside structured data that is complete without one."""
+"""The GTIN with a label on the page, beside structured data that is complete without one; read from the source."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ from typing import Final
 
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.tree.document import Document
-from crawler.extraction.visible import identifiers
-from crawler.extraction.visible.view import View
+from crawler.extraction.words import values
 
-BEHIND: Final = 100_000  # characters of source from the heading on, that have the texts which are read
-_LIKELY: Final = ("EAN", "GTIN", "ISBN", "UPC", "JAN", "arcode")  # searched in a tenth of the pattern's time
-_LABEL: Final = re.compile(r">\s*+(?:EAN|GTIN|ISBN|UPC|JAN|[Bb]arcode)(?![A-Za-z])[^<>]{0,20}[<\d]")
+BEHIND: Final = 30_000  # characters of source from the heading on: to search more costs as much as it is worth
+_LIKELY: Final = ("EAN", "GTIN", "ISBN", "UPC")  # searched in a tenth of the pattern's time
+_LABELLED: Final = re.compile(
+    r">\s*+(?:EAN|GTIN|ISBN|UPC)(?:[- ]?(?:1[0-4]|8|[Cc]ode|Nr\.|No\.))?+(?:<[^<>]{0,300}+>|[\s:：]){1,30}+"
+    r"(\d[\d -]{6,15}\d)\s*+<"
+)
 
 
-def settle(draft: Draft, page: View) -> None:
-    """Take the labelled GTIN if *draft* has none; its page is parsed for that only if a label stands in its source.
+def settle(draft: Draft) -> None:
+    """Take the labelled GTIN if *draft* has none and the page shows just one: several may be other products'.
 
-    Known weakness: labels in other languages, or more than 100,000 characters behind the heading.
+    Known weakness: labels in other languages, or more than 30,000 characters behind the heading.
     """
-    if draft.lacks("gtin") and _may_be_labelled(page.document):
-        draft.set("gtin", identifiers.shown_gtin(page), "html")
+    if draft.lacks("gtin") and len(shown := _labelled(draft.document)) == 1:
+        draft.set("gtin", shown.pop(), "html")
 
 
-def _may_be_labelled(document: Document) -> bool:
+def _labelled(document: Document) -> set[str]:
     markup = document.markup
     start = max(0, markup.find("<h1"))
     behind = markup[start : start + BEHIND]
-    return any(each in behind for each in _LIKELY) and _LABEL.search(behind) is not None
+    if not any(each in behind for each in _LIKELY):
+        return set()
+    return {gtin for found in _LABELLED.findall(behind) if (gtin := values.gtin(found)) is not None}

@@ -118,7 +118,9 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     texts, asked = page.texts, 0
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
-        labelled = _from_label(text).lstrip(_OPENING) if len(text) <= 120 else ""
+        if "|" in text or "·" in text or "•" in text:
+            text = _from_label(text)
+        labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
         if labelled[:1] not in labels.SKU_FIRST:
             continue
         match = labels.SKU_LABEL.match(labelled)
@@ -141,20 +143,25 @@ def _labelled(page: View) -> list[tuple[float, str]]:
                 if label.re is labels.MODEL_LABEL
                 else doubtful
             )
-            of.append((max(1.0, 3.0 - 0.7 * len(of)) if of else SHOWN, value[1]))
+            of.append((_weight(len(of)), value[1]))
     if found or doubtful:
         return found or doubtful[:1]
     if named := _named(page) or _lettered(page):
         return [(NAMED, named)]
-    if models:
-        return [(MODEL, models[0][1])]
+    return [(MODEL, models[0][1])] if models else _only(aside)
+
+
+def _only(aside: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
     return [(ASIDE, aside[0][1])] if len({value for _, value in aside}) == 1 else []
+
+
+def _weight(earlier: int) -> float:
+    """Of a labelled identifier after so many *earlier* ones."""
+    return max(1.0, 3.0 - 0.7 * earlier) if earlier else SHOWN
 
 
 def _from_label(text: str) -> str:
     """What *text* says from an identifier's label on, if it makes several statements: `Brand: Acme | SKU: A-100`."""
-    if not ("|" in text or "·" in text or "•" in text):
-        return text
     parts = (part.strip(_OPENING) for part in _PARTED.split(text))
     return next((part for part in parts if labels.SKU_LABEL.match(part)), text)
 

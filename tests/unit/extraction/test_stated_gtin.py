@@ -17,10 +17,10 @@ BODY = "<h1>Kochmesser</h1><p>49,90 €</p><p>SKU: LD-1</p>"
         ("<table><tr><td>EAN</td><td>4006381333931</td></tr></table>", "4006381333931"),
         ("<p>GTIN: 4006381333931</p>", "4006381333931"),
         ("<dl><dt>ISBN-13</dt><dd>978-3-16-148410-0</dd></dl>", "9783161484100"),
-        ("<p>Barcode 4006381333931</p>", "4006381333931"),
+        ("<p>UPC 036000291452</p>", "036000291452"),
         ("<p>EAN: 4006381333932</p>", None),
         ("<p>OCEAN: 4006381333931</p>", None),
-        ("<div class=related-products><p>EAN: 4006381333931</p></div>", None),
+        ("<p>EAN: 4006381333931</p><li>Fork, <i>EAN</i> 9783161484100</li>", None),
     ],
 )
 def test_a_labelled_gtin_is_read_though_the_data_is_complete(body: str, gtin: str | None) -> None:
@@ -29,11 +29,11 @@ def test_a_labelled_gtin_is_read_though_the_data_is_complete(body: str, gtin: st
     assert (item.gtin, item.sku) == (gtin, "LD-1")
 
 
-def test_a_stated_gtin_stays_and_without_a_label_no_tree_is_built() -> None:
+def test_a_stated_gtin_stays_and_no_tree_is_built() -> None:
     stated = f"<title>Kochmesser</title>{json_ld(gtin13='4006381333931')}{BODY}<p>EAN: 9783161484100</p>"
     item = extract_product(stated, URL)
     assert item is not None
     assert item.gtin == "4006381333931"
-    document = Document(f"<title>Kochmesser</title>{json_ld()}{BODY}<p>4006381333931</p>", URL)
+    document = Document(f"<title>Kochmesser</title>{json_ld()}{BODY}<p>EAN: 4006381333931</p>", URL)
     assert extract_product(document, document.url) is not None
     assert not document.has_tree
