@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy_redis.spiders import RedisMixin
 
-from crawler import kinds, tasks
+from crawler import scrapy_settings, tasks
 from crawler import stats as names
 from crawler.addon import completed, require_addon, require_components, uses_addon
 from crawler.commands import early
@@ -118,7 +118,7 @@ class Command(OneLine, CrawlCommand):
             return None
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
-        kinds.check_components(settings)
+        scrapy_settings.check_components(settings)
         return tasks.run_apart(_check(settings, spider, opts.spargs))
 
     def _exit_as(self, crawl: Any) -> None:
@@ -146,7 +146,7 @@ def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:
         check_name(spider)
         check_settings(settings)
         Scheduler.from_settings(settings)
-        kinds.check(settings)
+        scrapy_settings.check(settings)
 
 
 async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> Joined:

@@ -15,7 +15,7 @@ from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
 from scrapy.utils.conf import closest_scrapy_cfg, get_config
 from scrapy.utils.misc import load_object
 
-from crawler import config, kinds
+from crawler import config, scrapy_settings
 from crawler.components import path_of
 from crawler.errors import ConfigError
 
@@ -44,7 +44,7 @@ CLASSES: Final = (
 def check(settings: BaseSettings) -> None:
     """Raise ConfigError for the first one that is invalid; a log file is created."""
     _check_project(settings)
-    kinds.check(settings, KINDS)
+    scrapy_settings.check(settings, KINDS)
     for name in CLASSES:
         if settings[name] and (settings.getpriority(name) or 0) > 0:  # somebody has set it
             _check_class(name, settings[name], settings[name])

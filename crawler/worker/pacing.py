@@ -205,11 +205,7 @@ class Pacer:
             turn.held.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
-        if (held := self._book.of(request)) is not None:
-            held.status = status
-        again = self._complained(request, status)
-        if status in PUSH_BACK:
-            self._resting.rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
+        again = self._heard(turn, request, status, wait_ms)
         self._outbox.report(
             Report(
                 *turn.handle,
@@ -228,6 +224,14 @@ class Pacer:
         )
         if turn.lender is not None:
             turn.lender.loan.release()
+
+    def _heard(self, turn: Turn, request: Request | None, status: int, wait_ms: int) -> bool:
+        """Note *status*; returns whether *request* has met a complaint before."""
+        if (held := self._book.of(request)) is not None:
+            held.status = status
+        if status in PUSH_BACK:
+            self._resting.rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
+        return self._complained(request, status)
 
     async def back_off(self, request: Request) -> None:
         """*request* was answered with a block page: a complaint, which counts once however often it is retried. Returns

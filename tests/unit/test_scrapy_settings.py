@@ -9,7 +9,7 @@ import pytest
 import scrapy
 from scrapy.settings import Settings, default_settings
 
-from crawler import kinds
+from crawler import scrapy_settings
 from crawler.errors import ConfigError
 
 
@@ -31,11 +31,11 @@ from crawler.errors import ConfigError
 def test_another_kind_is_named(name: str, values: list[object], words: str) -> None:
     for value in values:
         with pytest.raises(ConfigError, match=f"^{name} = .* is invalid: expected {words}"):
-            kinds.check(Settings({name: value}))
+            scrapy_settings.check(Settings({name: value}))
 
 
 def build(**given: object) -> None:
-    kinds.check_components(Settings(given))
+    scrapy_settings.check_components(Settings(given))
 
 
 @pytest.mark.parametrize("policy", ["x", 5, "scrapy.nope"])
@@ -52,7 +52,7 @@ def test_credentials_need_a_domain() -> None:
 
 
 def test_what_scrapy_reads_passes() -> None:
-    kinds.check(Settings())
+    scrapy_settings.check(Settings())
     given = {
         "AUTOTHROTTLE_DEBUG": "1",
         "CLOSESPIDER_ITEMCOUNT": "5",
@@ -65,7 +65,7 @@ def test_what_scrapy_reads_passes() -> None:
         "EXTENSIONS": {},
     }
     settings = Settings(given)
-    kinds.check(settings)
+    scrapy_settings.check(settings)
     assert (settings.getint("CLOSESPIDER_ITEMCOUNT"), settings.getfloat("DNS_TIMEOUT")) == (5, 0.5)
     assert settings.getlist("HTTPERROR_ALLOWED_CODES") == ["404", "410"]
 
@@ -75,4 +75,4 @@ def test_what_scrapy_reads_as_a_number_may_have_a_fraction() -> None:
     sources = [path.read_text("utf-8") for path in sorted(Path(scrapy.__file__).parent.rglob("*.py"))]
     read = {name for source in sources for name in re.findall(r'getfloat\(\s*"([A-Z_]+)"', source)}
     integers = {name for name, default in vars(default_settings).items() if type(default) is int}
-    assert read & integers == set(kinds.FLOATS)
+    assert read & integers == set(scrapy_settings.FLOATS)
