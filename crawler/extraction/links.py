@@ -204,14 +204,17 @@ def _is_excluded(target: str, excluded: Iterable[Pattern]) -> bool:
 def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
     """(scheme and host, path with the query, rel) of the links within the page's site that may be followed.
 
-    Each as it is written once. What `document.absolute` does with most of them is repeated here: there are hundreds.
+    Each as it is written once, and again where it is called the next page. What `document.absolute` does with most of
+    them is repeated here: there are hundreds.
     """
     origin, own, obeys = document.origin, document.own, rules.obey_nofollow
     start, folder, is_beside = len(origin), document.folder[len(origin) :], BESIDE.fullmatch
     is_root, is_itself = document.root == origin != "", document.base_url == document.url
     known: set[str] = set()
     for href, relations in islice(found, MAX_LINKS):
-        if not href or href in known or (relations and obeys and "nofollow" in relations):
+        if not href or (relations and obeys and "nofollow" in relations):
+            continue
+        if href in known and not (relations and "next" in relations):
             continue
         known.add(href)
         if is_root and href[0] == "/" and href[1:2] not in DOUBLE and "/." not in href:

@@ -68,6 +68,11 @@ def test_links_are_absolute_unique_in_order_and_of_the_site() -> None:
     assert list(found) == [*found.pagination, *found.product]
 
 
+def test_a_link_that_stands_in_the_menu_too_is_the_next_page() -> None:
+    found = of('<a href="/guide/more">in the menu</a><a href="/guide/more" rel="next">continue</a>')
+    assert found == Links(pagination=(f"{BASE}/guide/more",))
+
+
 def test_nofollow_is_obeyed_unless_the_rules_say_otherwise() -> None:
     body = '<a rel="nofollow noopener" href="/product/a">a</a><a href="/product/b">b</a>'
     robots = '<meta name="robots" content="noindex, NoFollow">'
