@@ -172,11 +172,13 @@ class Model:
         return max(self.open_at(host), host.hold)
 
     def open_at(self, host: Host) -> float:
-        """When a request may be sent; after a silence the delay starts again, as the clock may have jumped over it."""
+        """When a request may be sent; after a silence the delay starts again, as the clock may have jumped over it or a
+        part of it."""
         at = max(host.next, host.blocked)
-        if host.delay and 0 < host.next < self.stepped:
-            grace = self.config.start_within_ms if host.in_flight else 0
-            at = max(at, self.stepped + host.delay + grace)
+        if host.delay and host.next > 0:
+            anew = self.stepped + host.delay + (self.config.start_within_ms if host.in_flight else 0)
+            if host.next < anew:
+                at = max(at, anew)
         return at
 
     def _configure(self, name: str, spider: str, delay: int, cap: int) -> None:

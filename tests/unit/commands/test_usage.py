@@ -171,6 +171,7 @@ def test_a_help_text_fits_the_terminal(name: str, monkeypatch: pytest.MonkeyPatc
     assert usage.split() == shown.split()[2:][: len(usage.split())]
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_the_first_ctrl_c_ends_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     answered = []
 
@@ -184,7 +185,7 @@ def test_the_first_ctrl_c_ends_a_question(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("builtins.input", interrupted)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
-    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt):
         tasks.run(ask())
-    assert (answered, signal.getsignal(signal.SIGINT)) == ([], before)
+    assert (answered, signal.getsignal(signal.SIGINT)) == ([], signal.default_int_handler)
