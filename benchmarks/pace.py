@@ -177,9 +177,13 @@ def cases(short: bool) -> list[Case]:
         for asked in ((None,) if short else (None, 1))
         for cap, workers in (((8, 1),) if short else ((1, 1), (8, 1), (8, 4)))
     ]
+    pairs = [
+        Case(f"two fleets, limit {rate}, delay {delay} s", rate, None, 8, 1, fleets=2, delay=delay)
+        for rate, delay in ((1, 0.1), (1, 0.4), (5, 0.08), (20, 0.02))
+    ]
     return [
         *limits,
-        Case("two fleets, limit 20", 20, None, 8, 1, fleets=2, delay=0.02),
+        *pairs,
         Case("no refusals", delay=0.1),
         Case("5 % block pages", delay=0.1, noise=0.05, status=403),
         Case("5 % of 429", delay=0.1, noise=0.05),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor
+from math import ceil, floor
 
 from crawler.frontier.config import FrontierConfig
 
@@ -126,8 +126,14 @@ class Rule:
         if turns and h.noise == SHARED and h.row == 1 and step > LONG_MS:
             rest = h.delay * 1.029
         elif new or turns:
-            rest = self._search_rest(h, step, before, jitter, new=new)
+            rest = self._search_rest(h, step if new else self._fitting(h, step), before, jitter, new=new)
         return float(min(rest, max(self.config.breaker_max_ms, h.delay)))
+
+    def _fitting(self, h: Pace, step: float) -> float:
+        needed = KEPT * self._remembered(h) / (PAIR if h.noise == SHARED else 1)
+        if step <= LONG_MS or (tries := ceil(needed / step)) < 3 or tries * step <= 1.15 * needed:
+            return step
+        return needed / (tries - 1)
 
     def _search_rest(self, h: Pace, step: float, before: float, jitter: float, *, new: bool) -> float:
         rest = (110 if new else 0.05 * max(h.delay, TURN_MS)) * 1.04**before

@@ -134,6 +134,15 @@ def test_two_fleets_take_turns_where_the_rests_are_long(client: Any, floor: floa
     assert sum(map(sum, pairs)) / len(pairs) >= 0.8
 
 
+@pytest.mark.parametrize("floor", [400, 450])
+def test_rests_that_do_not_fill_the_time_that_a_site_needs_are_made_to(client: Any, floor: float) -> None:
+    """Three of them took a fifth longer: each fleet's turn came too early for the other one, and most were refused."""
+    site = Site(1, floor=floor, cap=8, fleets=2)
+    told = [simulate(client, site, seed).after(60, fleet) for seed in range(1, 9) for fleet in (1, 2)]
+    assert sum(good for good, _ in told) / 8 >= 0.85
+    assert sum(bad for _, bad in told) / len(told) <= 0.2
+
+
 def test_a_crowded_fleet_does_not_take_the_other_one_for_a_low_limit(client: Any) -> None:
     """It was served once in ten seconds, kept that as its delay, and never got more."""
     site = Site(1, 1_000, floor=250, cap=8, fleets=2, apart_ms=600_000, run_ms=15 * MINUTE_MS)

@@ -6,6 +6,9 @@ local FIRST, TRIES = 10, 13 -- so often, at such a host and else; from then on e
 -- Up to this, which grows by the factor for so many tries: whoever has a turn leaves a tenth of the time to others, so
 -- that it takes a few dozen tries at random moments to meet that. From then on rests double again.
 local MORE_MS, MORE_GROWTH, MORE = 500, 1.05, 50
+-- Where a whole number of long rests takes this much longer than the host needs between two requests, a try comes so
+-- late after another fleet's request that the next one of that is refused: then one less, and longer, fill that time.
+local MISFIT = 1.15
 local LATER = 1.029 -- a turn that is left out: the next one comes by this factor later
 
 -- The rules and the site ask for a rest of this many ms.
@@ -23,6 +26,15 @@ local function search_rest(h, step, before, new, jitter)
   return math.max(rest, step) * (1 + jitter / 10)
 end
 
+-- `step`, or more of it where that would not fit: see MISFIT.
+local function fitting(p, step)
+  if step <= LONG_MS then return step end
+  local needed = KEPT * remembered(p) / (p[NOISE] == SHARED and PAIR or 1)
+  local tries = math.ceil(needed / step)
+  if tries < 3 or tries * step <= MISFIT * needed then return step end
+  return needed / (tries - 1)
+end
+
 -- How long the host is paused: its delay, doubled with each consecutive complaint, unless turns are taken.
 local function rest_of(h, p, step, jitter)
   local before, new, turns = math.abs(p[ROW]) - 1, is_new(h, p), takes_turns(h, p)
@@ -30,7 +42,7 @@ local function rest_of(h, p, step, jitter)
   if turns and p[NOISE] == SHARED and p[ROW] == 1 and step > LONG_MS then
     rest = h[DELAY] * LATER
   elseif new or turns then
-    rest = search_rest(h, step, before, new, jitter)
+    rest = search_rest(h, new and step or fitting(p, step), before, new, jitter)
   end
   return math.min(rest, math.max(BREAKER_MAX_MS, h[DELAY]))
 end
