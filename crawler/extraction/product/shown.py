@@ -113,7 +113,7 @@ class Shown:
         """Whether a short text in the source right behind the heading denies the stock: few pages have one."""
         document = self.draft.document
         markup = document.markup
-        start = markup.find("<h1")
+        start = document.heading_at
         if start < 0:
             start = markup.find(self.draft.fields["title"], markup.find("<body"))
         if start < 0:

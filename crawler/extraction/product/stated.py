@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from crawler.entities import unescape
 from crawler.extraction.product.draft import CORE, Draft
 from crawler.extraction.structured import jsonld, markup, opengraph, references, schema_org
 from crawler.extraction.tree import elements
@@ -19,8 +17,6 @@ from crawler.lazy import cached_property
 LIKELY = 3  # required likeness of page and product on an article, which may name several
 MAX_HEADING = 400  # characters
 MAX_HEADINGS = 10
-
-_TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title>")
 
 
 @dataclass(slots=True)
@@ -123,8 +119,8 @@ class Structured:
             return False
         if self._is_shared_article(found):
             return True
-        title = _TITLE.search(self.document.head)
-        written = [unescape(title[1])[:MAX_HEADING]] if title else []
+        title = self.document.written_title
+        written = [title[:MAX_HEADING]] if title else []
         return schema_org.names_another(found, written) or schema_org.names_another(found, self.headings)
 
     def _is_shared_article(self, found: schema_org.Found) -> bool:

@@ -57,6 +57,6 @@ def _is_makers(value: str, stated: str) -> bool:
 def _may_be_labelled(document: Document, stated: str) -> bool:
     """Whether the source has a label behind the heading, and behind it not what is *stated*."""
     markup = document.markup
-    start = max(0, markup.find("<h1"))
+    start = max(0, document.heading_at)
     label = labels.BRAND_IN_SOURCE.search(markup, start, start + BEHIND)
     return label is not None and not (stated and stated in markup[label.end() : label.end() + NEXT])

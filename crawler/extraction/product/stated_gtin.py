@@ -28,7 +28,7 @@ def settle(draft: Draft) -> None:
 
 def _labelled(document: Document) -> set[str]:
     markup = document.markup
-    start = max(0, markup.find("<h1"))
+    start = max(0, document.heading_at)
     behind = markup[start : start + BEHIND]
     if not any(each in behind for each in _LIKELY):
         return set()

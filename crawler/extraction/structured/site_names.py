@@ -6,14 +6,12 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from crawler.entities import unescape
 from crawler.extraction.structured import opengraph
 from crawler.extraction.tree.document import Document
 
 SURE: Final = 5  # letters of a name that its site's address has
 LEAST: Final = 3  # letters of a site's whole name
 MAX_WORDS: Final = 5  # less words of a name
-_TITLE: Final = re.compile(r"<title[^<>]{0,200}>([^<>]{1,400})</title", re.IGNORECASE)
 _END: Final = re.compile(r"\s[-–—|·•»]\s")
 _SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
 
@@ -42,8 +40,7 @@ def squeezed(text: str) -> str:
 
 def _titled(document: Document) -> str:
     """What stands last in the page's title, as the names of sites do."""
-    found = _TITLE.search(document.head)
-    return _END.split(unescape(found[1]))[-1].strip() if found else ""
+    return _END.split(document.written_title)[-1].strip()
 
 
 def maker(title: str, document: Document) -> str | None:

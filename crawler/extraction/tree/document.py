@@ -24,6 +24,7 @@ HEAD_CHARACTERS = 60_000  # searched for <base> and rel=canonical without a tree
 MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated lists, not products
 
 _LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
+_TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
@@ -138,6 +139,17 @@ class Document:
         """The start of the markup up to <body>, at most HEAD_CHARACTERS."""
         end = self.markup.find("<body", 0, HEAD_CHARACTERS)
         return self.markup[: end if end >= 0 else HEAD_CHARACTERS]
+
+    @cached_property
+    def written_title(self) -> str:
+        """The page's title as its source has it, read without a tree; empty if there is none."""
+        found = _TITLE.search(self.head)
+        return unescape(found[1]) if found else ""
+
+    @cached_property
+    def heading_at(self) -> int:
+        """Where the first h1 begins in the markup; -1 without one."""
+        return self.markup.find("<h1")
 
     @cached_property
     def language(self) -> str:
