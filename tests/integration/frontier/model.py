@@ -511,8 +511,12 @@ class Model:
         host = self.hosts[name]
         return self.now - host.down if host.trips and host.down is not None else 0
 
-    def host_down(self, name: str) -> tuple[float, int]:
-        """Its breaker opened, or so one says: what is queued there is given up after a term."""
+    def host_down(self, name: str, order: list[int]) -> tuple[float, int]:
+        """Its breaker opened, or so one says: what is queued there is given up after a term.
+
+        In the order of its queues, on which it depends whether a letter makes room for others before its page, tried
+        again, replaces it.
+        """
         self.tick()
         host = self.hosts[name]
         if not host.trips:
@@ -520,8 +524,9 @@ class Model:
         elif host.trips == 1 or host.down is None:
             host.down = self.now
         down = self._down_for(name)
-        queued = [number for number, url in self.urls.items() if url.state == "queued" and url.message.host == name]
-        given_up = queued if down >= self.config.give_up_ms else []
+        queued = {number for number, url in self.urls.items() if url.state == "queued" and url.message.host == name}
+        assert queued == set(order)
+        given_up = order if down >= self.config.give_up_ms else []
         for number in given_up:
             self._bury(number, "host_down")
         return down, len(given_up)

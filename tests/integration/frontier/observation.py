@@ -96,6 +96,7 @@ class Observation:
     due: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     wait: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     park: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    queues: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))  # ids, in order
     early: int = 0  # requests queued before the end of their host's list
     counters: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
     seen: dict[tuple[str, str], set[int]] = field(default_factory=dict)
@@ -122,6 +123,12 @@ def observe(dump: list[tuple[bytes, Any]]) -> Observation:
     return seen
 
 
+def order_on(seen: Observation, host: str) -> list[int]:
+    """All that is queued for a host, in the order in which it is given up."""
+    streams = seen.hosts[host]["streams"] if host in seen.hosts else []
+    return [number for stream in streams for number in seen.queues[stream, host]]
+
+
 def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
     return list(zip(flat[::2], flat[1::2], strict=True))
 
@@ -130,7 +137,7 @@ def _read_hosts(seen: Observation, keys: dict[str, Any]) -> None:
     seen.down = {key.partition(":")[2]: float(value) for key, value in keys.items() if key.startswith("down:")}
     for host, raw in _pairs(keys.get("hosts", [])):
         values = dict(zip(HOST_FIELDS, HOST.unpack_from(raw), strict=True))
-        seen.hosts[host.decode()] = {**values, "streams": sorted(raw[HOST.size :].decode().split())}
+        seen.hosts[host.decode()] = {**values, "streams": raw[HOST.size :].decode().split()}
 
 
 def _read_paces(seen: Observation, keys: dict[str, Any]) -> None:
@@ -140,7 +147,7 @@ def _read_paces(seen: Observation, keys: dict[str, Any]) -> None:
 
 
 def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:
-    for key, value in keys.items():
+    for key, value in sorted(keys.items(), key=lambda one: one[0].startswith("early:")):  # lists come first
         kind, _, rest = key.partition(":")
         if kind in {"due", "wait"}:
             getattr(seen, kind)[rest] = {host.decode(): float(score) for host, score in _pairs(value)}
@@ -152,6 +159,7 @@ def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:
             assert entries == sorted(entries, key=_order), "each queue is in order"
             for entry in entries:
                 _place(seen, "queued", stream, host, entry[8:], _order(entry)[0])
+            seen.queues[stream, host] += [int.from_bytes(entry[8:14], "big") for entry in entries]
             seen.early += len(entries) if kind == "early" else 0
     for entry, ready in (pair for kind in _DELAYED for pair in _pairs(keys.get(kind, []))):
         stream_end = 1 + entry[0]

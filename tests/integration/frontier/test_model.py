@@ -31,7 +31,7 @@ from crawler.frontier.state.backpressure import Backpressure
 from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.making import asks_for
 from tests.integration.frontier.model import JITTER, Held, Model
-from tests.integration.frontier.observation import DUMP, HOST_FIELDS, PACE_FIELDS, Observation, observe
+from tests.integration.frontier.observation import DUMP, HOST_FIELDS, PACE_FIELDS, Observation, observe, order_on
 
 SETTINGS = settings(
     max_examples=60,
@@ -441,7 +441,8 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(host=st.sampled_from(HOSTS))
     def a_host_is_said_to_be_down(self, host: str) -> None:
-        assert self.run(self.frontier.host_down(host)) == self.model.host_down(host)
+        order = order_on(self.observed(), host) if self.model.clock is not None else []
+        assert self.run(self.frontier.host_down(host)) == self.model.host_down(host, order)
 
     @rule(host=st.sampled_from(HOSTS), times=st.integers(1, 4), nacked=st.booleans())
     def a_host_stays_down(self, host: str, times: int, nacked: bool) -> None:
@@ -537,13 +538,16 @@ class FrontierMachine(RuleBasedStateMachine):
 
     # --- what is stored ----------------------------------------------------------------------------------
 
+    def observed(self) -> Observation:
+        keys = self.run(self.client.eval(DUMP, 1, self.frontier.shards.key(0, "")))
+        return observe([row for row in keys if not row[0].endswith(b":clock")])
+
     @invariant()
     def stored_is_what_the_model_says(self) -> None:
         if not hasattr(self, "model") or self.model.clock is None:
             return
         type(self).compared += 1
-        keys = self.run(self.client.eval(DUMP, 1, self.frontier.shards.key(0, "")))
-        seen = observe([row for row in keys if not row[0].endswith(b":clock")])
+        seen = self.observed()
         check_requests(seen, self.model)
         check_counters(seen, self.model)
         check_leases(seen, self.model)
@@ -641,7 +645,7 @@ def check_hosts(seen: Observation, model: Model) -> None:
         assert stored["in_flight"] == slots
         memory = {field: getattr(expected, field) for field in PACE_FIELDS}
         assert seen.paces.get(name, dict.fromkeys(PACE_FIELDS, 0)) == pytest.approx(memory), name
-        assert stored["streams"] == sorted(lane for lane, host in model.lanes() if host == name)
+        assert sorted(stored["streams"]) == sorted(lane for lane, host in model.lanes() if host == name)
 
 
 def check_filing(seen: Observation, model: Model) -> None:
