@@ -62,6 +62,7 @@ TABLES: Final = (
     "ITEM_PIPELINES",
 )  # settings that are dicts of components
 EXTENSIONS: Final = {
+    "crawler.extensions.core_stats.CoreStats": 0,
     "crawler.extensions.metrics.MetricsExtension": 0,
     "crawler.extensions.reports.ReportsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
@@ -98,6 +99,7 @@ STANDS_FOR: Final[Mapping[str, str]] = {
         "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware"
     ),
     "crawler.middlewares.downloader.stats.DownloaderStats": "scrapy.downloadermiddlewares.stats.DownloaderStats",
+    "crawler.extensions.core_stats.CoreStats": "scrapy.extensions.corestats.CoreStats",
 }
 # Without these, pages end wrongly or their results are lost.
 REQUIRED: Final = frozenset(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import redis
 
-from tests.crawling import Fleet, ended, options
+from tests.crawling import FAST, Fleet, ended, options
 
 WRONG = "tests.integration.crawl.wrong_spiders"
 
@@ -72,6 +72,15 @@ def test_a_spider_middleware_that_scrapy_takes_no_more_is_one_line(fleet: Fleet)
     said = f"scrapy crawl: Middleware {WRONG}.OldMiddleware doesn't support asynchronous spider output. Its "
     assert result.stderr.splitlines()[-1].startswith(said)
     assert result.stderr.endswith("process_spider_output_async() method (SPIDER_MIDDLEWARES)\n")
+
+
+def test_a_pipeline_that_cannot_be_opened_says_so_and_nothing_else(fleet: Fleet) -> None:
+    closed = {"ITEM_PIPELINES": {f"{WRONG}.ClosedPipeline": 500}, "FRONTIER_KEY": fleet.key}
+    result = fleet.runner.run("crawl", "products", *options(FAST | closed))
+    assert (result.returncode, "Traceback" in result.stderr) == (2, False)
+    said = "scrapy crawl: the files of ClosedPipeline are in use: end the other crawl"
+    assert result.stderr.splitlines()[-1] == said
+    assert "'finish_reason': 'shutdown'" in result.stderr
 
 
 async def test_start_requests_that_end_with_an_error_fail_the_command(fleet: Fleet) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from scrapy import Request, Spider
 
+from crawler.errors import ShoalError
+
 
 class PartingSpider(Spider):
     """Its name cannot be that of a queue."""
@@ -29,3 +31,13 @@ class OldMiddleware:
 
     def process_spider_output(self, response: Any, result: Any, spider: Spider) -> Any:
         yield from result
+
+
+class ClosedPipeline:
+    """A pipeline that cannot be opened."""
+
+    def open_spider(self) -> None:
+        raise ShoalError("the files of ClosedPipeline are in use: end the other crawl")
+
+    def process_item(self, item: Any) -> Any:
+        return item
