@@ -75,6 +75,17 @@ class Shoal:
         if settings.get("FRONTIER_ENABLED") is not None or is_script():
             for line in announcement(settings, getattr(self._crawler.spidercls, "name", "")):
                 logger.info(line)
+        _tell_others(settings)
+
+
+def _tell_others(settings: BaseSettings) -> None:
+    """Where the bundled Redis listens, once it is known: to RedisPipeline, and whatever else asks scrapy-redis for a
+    connection."""
+    if wanted(settings):
+        from crawler.frontier.server.connection import joined_url  # takes time that `shell` and others need not spend
+
+        if url := joined_url(settings):
+            settings.set("REDIS_URL", url, priority=PRIORITY)
 
 
 def is_script() -> bool:

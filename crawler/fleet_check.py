@@ -34,8 +34,6 @@ CALLBACKS: Final = ("callback", "errback")
 STORED: Final = ("meta", "cb_kwargs", "cookies")
 LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
 SEEDLESS: Final = ("next_requests", "fetch_data", "spider_idle", "schedule_next_requests")
-REDIS_PIPELINE: Final = "scrapy_redis.pipelines.RedisPipeline"
-REDIS_PLACES: Final = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_PARAMS")  # where it may find its server
 ONE_PROCESS: Final[Mapping[str, str]] = {
     "scrapy_deltafetch.DeltaFetch": "remembers pages on this machine only; a crawl generation does that",
     "scrapy_deltafetch.middleware.DeltaFetch": "remembers pages on this machine only; a crawl generation does that",
@@ -197,9 +195,6 @@ def _components(crawler: Crawler) -> Iterator[Finding]:
         for one in build_component_list(settings.getwithbase(name)):
             if reason := ONE_PROCESS.get(path_of(one)):
                 yield Finding(f"{name}[{path_of(one)!r}]", reason)
-            elif path_of(one) == REDIS_PIPELINE and not any(settings[place] for place in REDIS_PLACES):
-                what = "it asks localhost:6379, not the bundled Redis: set REDIS_URL, or leave it out"
-                yield Finding(f"{name}[{path_of(one)!r}]", what)
 
 
 def _overrides(spider: type[Spider]) -> Iterator[Finding]:

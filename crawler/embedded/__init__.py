@@ -22,7 +22,7 @@ from crawler.embedded import joining
 from crawler.embedded.service import MONGOD, VALKEY
 from crawler.errors import ServiceError
 
-__all__ = ["Endpoints", "ensure"]
+__all__ = ["Endpoints", "ensure", "joined_redis"]
 
 
 @dataclass(frozen=True)
@@ -50,3 +50,9 @@ def ensure(
     joined = [joining.enter(service, Path(data_dir), preferred_ports) for service in wanted]
     urls = {joined.service.name: joined.wait() for joined in joined}
     return Endpoints(urls.get("redis", ""), urls.get("mongodb", ""))
+
+
+def joined_redis(data_dir: str | Path) -> str:
+    """The Redis' URL, if this process is its user since a call of `ensure`, else ""."""
+    joined = joining.joined(VALKEY, Path(data_dir)) if str(data_dir) else None
+    return joined.wait() if joined is not None else ""

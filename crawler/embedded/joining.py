@@ -140,16 +140,23 @@ class JoinedServer:
 
 def enter(service: Service, data_dir: Path, preferred_port: bool) -> JoinedServer:
     """Make this process a user of *service* in *data_dir*, once; the server is then starting."""
-    directory = data_dir.absolute() / service.name
+    directory = _directory(service, data_dir)
     try:
-        joined = _joined.get((service.name, directory)) or JoinedServer(
-            service, directory, preferred_port=preferred_port
-        )
-        joined.begin()
+        found = joined(service, data_dir) or JoinedServer(service, directory, preferred_port=preferred_port)
+        found.begin()
     except OSError as error:
         raise unavailable(service, data_dir, _disk_error(error, data_dir)) from error
-    _joined[service.name, directory] = joined
-    return joined
+    _joined[service.name, directory] = found
+    return found
+
+
+def joined(service: Service, data_dir: Path) -> JoinedServer | None:
+    """The server that this process is a user of, if it is."""
+    return _joined.get((service.name, _directory(service, data_dir)))
+
+
+def _directory(service: Service, data_dir: Path) -> Path:
+    return data_dir.absolute() / service.name
 
 
 def unavailable(service: Service, directory: Path, reason: str) -> ServiceError:

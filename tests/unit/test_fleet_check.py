@@ -152,15 +152,6 @@ class BothMiddleware(OldMiddleware):
             yield one
 
 
-def test_a_pipeline_that_cannot_find_the_bundled_redis_is_named() -> None:
-    pipelines = {"scrapy_redis.pipelines.RedisPipeline": 300}
-    found = findings(completed(shipped(ITEM_PIPELINES=pipelines, REDIS_URL=""), PagesSpider))
-    what = "it asks localhost:6379, not the bundled Redis: set REDIS_URL, or leave it out"
-    assert [str(one) for one in found] == [f"ITEM_PIPELINES['scrapy_redis.pipelines.RedisPipeline']: {what}"]
-    own = shipped(ITEM_PIPELINES=pipelines, REDIS_URL="redis://redis.example")
-    assert findings(completed(own, PagesSpider)) == []
-
-
 def test_a_start_that_scrapy_calls_no_more_is_named() -> None:
     assert lines(OldSpider) == [
         f"{__name__}.OldSpider.start_requests: Scrapy no longer calls it: make it `async def start(self)`"

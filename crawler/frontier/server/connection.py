@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -122,16 +122,30 @@ def connect(settings: BaseSettings) -> Client:
 
 def arguments(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
     """The URL, if one is set, and a client's other arguments; starts the server like `connect`."""
+    url, params = _given(settings)
+    if not (url or _is_named(params)):
+        url = embedded.ensure(config.text(settings, "EMBEDDED_DATA_DIR"), mongodb=False).redis_url
+    return url, params
+
+
+def joined_url(settings: BaseSettings) -> str:
+    """Where the bundled server listens, if *settings* name no other one and this process is its user already, else
+    ""."""
+    url, params = _given(settings)
+    return "" if url or _is_named(params) else embedded.joined_redis(config.text(settings, "EMBEDDED_DATA_DIR"))
+
+
+def _given(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
     given = config.mapping(settings, "REDIS_PARAMS")
     params = _DEFAULTS | {name: value for name, value in given.items() if name not in _OURS}
     url = params.pop("url", None) or config.text(settings, "REDIS_URL")
     if url and not str(url).startswith("unix:"):
         config.check_escaped("REDIS_URL", str(url), "/?#")
-    if not url:
-        params = _address(settings) | params
-        if "host" not in params and "unix_socket_path" not in params:
-            url = embedded.ensure(config.text(settings, "EMBEDDED_DATA_DIR"), mongodb=False).redis_url
-    return url, params
+    return url, params if url else _address(settings) | params
+
+
+def _is_named(params: Mapping[str, Any]) -> bool:
+    return "host" in params or "unix_socket_path" in params
 
 
 def _client(url: str | None, params: dict[str, Any], *, is_cluster: bool) -> Client:

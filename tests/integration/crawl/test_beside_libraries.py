@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from PIL import Image
 from pymongo.asynchronous.database import AsyncDatabase
 
+from tests import servers
 from tests.crawling import count, ended, open_frontier, options, said
 from tests.integration.crawl.quotes import SETTINGS, Crawls, feed, pages
 from tests.integration.handlers.browsing import executable
@@ -94,6 +96,17 @@ async def test_files_and_images_are_fetched_beside_the_queue(crawls: Crawls, tmp
     assert len(list((tmp_path / "files" / "full").iterdir())) == 1
     assert len(list((tmp_path / "images" / "full").iterdir())) == 1
     assert crawls.asked() == ["GET /dot.png ", "GET /feed.csv ", "GET /page/1/ "]
+
+
+async def test_the_redis_pipeline_of_scrapy_redis_finds_the_bundled_redis(
+    crawls: Crawls, project_env: dict[str, str]
+) -> None:
+    bundled = servers.start(Path(project_env["EMBEDDED_DATA_DIR"]), redis=True).redis_url
+    del crawls.fleet.runner.env["REDIS_URL"]
+    log = await crawls.run("quotes", ITEM_PIPELINES={"scrapy_redis.pipelines.RedisPipeline": 300})
+    assert "on the bundled Redis of this machine" in log
+    with redis.Redis.from_url(bundled) as client:
+        assert client.llen("quotes:items") == count(log, "item_scraped_count") == 12
 
 
 async def test_scrapy_playwrights_settings_and_meta_keys_ask_for_the_browser(crawls: Crawls, tmp_path: Path) -> None:
