@@ -17,7 +17,7 @@ for _, entry in ipairs(entries) do
   if not (ok and known) then
     back[#back + 1] = entry -- queue_entries sets it aside as damaged
   elseif is_cancelled(stream, generation) then
-    drop_cancelled(stream, generation, string.sub(member, 10))
+    drop_cancelled(struct.unpack('>I6', member), stream, generation, string.sub(member, 10))
     local t = tally(stream, generation)
     t.delayed = t.delayed - 1
     dropped[#dropped + 1] = entry

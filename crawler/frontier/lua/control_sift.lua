@@ -41,6 +41,7 @@ local function carry_out(entry)
   t.queued = t.queued - 1
   if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
   if action == 'drop' then
+    call('HDEL', T .. ':why', (struct.unpack('>I6', member)))
     forget(seen_set(stream, of), envelope)
     count_as(t, 'dropped', ARGV[6], 1)
   else

@@ -25,9 +25,9 @@ for i, r in ipairs(records) do
     refund_request(r)
     end_lease(ids[i], r)
     local envelope = whole(ids[i], call('HGET', T .. ':body', ids[i]))
-    if envelope and cancel_leased(r, envelope) then
-      call('HDEL', T .. ':why', ids[i])
-    elseif envelope then
+    if not envelope then
+      lose(ids[i], r)
+    elseif not cancel_leased(ids[i], r, envelope) then
       local before = put_off_before(ids[i])
       call('HSET', T .. ':why', ids[i], string.format(NO_ROOM, before + 1))
       local at = now + math.min(ARGV[1] * 2 ^ before, math.max(ARGV[1], LONGEST_MS))
@@ -35,8 +35,6 @@ for i, r in ipairs(records) do
       local t = tally(r[STREAM], r[GENERATION])
       t.leased, t.delayed = t.leased - 1, t.delayed + 1
       count_page(r[STREAM], r[GENERATION], r[HOST], -1)
-    else
-      lose(ids[i], r)
     end
   end
 end

@@ -290,6 +290,28 @@ async def test_the_crawl_that_start_urls_join_cannot_be_cancelled(redis_client: 
     assert await world.bodies() == [1]
 
 
+async def test_why_a_request_was_put_back_is_forgotten_with_it(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await opened(world, range(4))
+    delays = (0, 1_000, 1_000, 0)  # dropped where it is queued, delayed, when its time comes, or leased once more
+    for lease, delay in zip(await world.lease(4), delays, strict=True):
+        assert await world.frontier.nack(lease.id, lease.token, delay_ms=delay, reason="http_503")
+    [held] = await world.lease(1)
+    why = world.frontier.shards.key(0, "why")
+    assert await redis_client.hlen(why) == 4
+    await world.frontier.runs.cancel(run.id)
+    assert await world.frontier.nack(held.id, held.token, delay_ms=0, reason="http_503")
+    await world.pass_ms(2_000)
+    await world.lease()
+    assert (await finished(world, run)).counts.dropped == 4
+    assert await redis_client.hgetall(why) == {}
+    await world.frontier.push([message(9)])
+    [lease] = await world.lease()
+    await world.frontier.nack(lease.id, lease.token, delay_ms=0, reason="http_503")
+    assert await world.frontier.control.sift(Target("s"), "drop", "purged") == 1
+    assert await redis_client.hgetall(why) == {}
+
+
 @pytest.mark.parametrize("purged", [False, True])
 async def test_suspects_are_paused_and_dropped_too(redis_client: Any, purged: bool) -> None:
     world = await timed(redis_client)

@@ -6,12 +6,12 @@ local function queue_entries(key, entries)
     local ok, stream, name, at = pcall(struct.unpack, '>Bc0Bc0', entry)
     local member = ok and string.sub(entry, at)
     if ok and #member >= 21 and pcall(generation_of, member) then
-      local _, deliveries, status = struct.unpack('>I6BH', member)
+      local id, deliveries, status = struct.unpack('>I6BH', member)
       local generation, priority = generation_of(member), priority_of(member)
       local t, queue = tally(stream, generation), stream_for(stream, deliveries)
       t.delayed = t.delayed - 1
       if is_cancelled(stream, generation) then
-        drop_cancelled(stream, generation, string.sub(member, 10))
+        drop_cancelled(id, stream, generation, string.sub(member, 10))
       else
         turn_to(queue, name)
         enqueue(queue, name, status > 0 and retry_score(queue, name, priority) or score_of(priority), member, priority)

@@ -1,7 +1,7 @@
 -- Puts a leased request back into the queue, with its id and score.
 local function requeue(id, r, deliveries, envelope)
   if not envelope then return lose(id, r) end
-  if cancel_leased(r, envelope) then return end
+  if cancel_leased(id, r, envelope) then return end
   local member = member_of(id, deliveries, r[STATUS], envelope)
   enqueue(stream_for(r[STREAM], deliveries), r[HOST], r[SCORE], member, priority_of(member))
   local t = tally(r[STREAM], r[GENERATION])
