@@ -28,6 +28,7 @@ from scrapy.utils import log as scrapy_log
 from crawler import config, current_request
 from crawler.current_request import current
 from crawler.errors import AddressRefusedError, ConfigError
+from crawler.extensions.log_file import LogFile
 from crawler.masking import mask, secrets_of
 from crawler.meta import PARENT_ID, RUN_ID, TIER, TRACEPARENT
 from crawler.worker.access import worker_if_any
@@ -114,7 +115,7 @@ def request_id(request: Request) -> str:
     return str(request.meta["request_id"])
 
 
-def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Formatter:  # noqa: ARG001  # Scrapy's
+def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Formatter:
     """The formatter that LOG_JSON asks for.
 
     When Scrapy calls this it has enabled all levels on its loggers and the root. They are set to LOG_LEVEL: otherwise
@@ -123,6 +124,8 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
     for name in ("", "scrapy"):
         logging.getLogger(name).setLevel(settings.get("LOG_LEVEL"))
     _quiet_libraries()
+    if isinstance(handler, logging.FileHandler):
+        LogFile(handler)
     try:
         as_json = config.boolean(settings, "LOG_JSON")
     except ConfigError:  # refused in one line when the crawl starts

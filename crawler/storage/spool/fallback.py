@@ -80,7 +80,9 @@ class SpoolFallback:
             await self._spool.append(entries)
         except SpoolFullError as error:
             if self._room.refused(str(error)):
-                logger.error("%s. Items wait, and no page is acknowledged, until MongoDB stores again", error)
+                logger.error(
+                    "%s. Items wait, and no page is acknowledged, until MongoDB stores again or there is room", error
+                )
             return False
         self._room.taken()
         self._stats.inc_value(names.SPOOLED, len(entries))
