@@ -206,7 +206,8 @@ def _overrides(spider: type[Spider]) -> Iterator[Finding]:
 
 
 def _outdated(crawler: Crawler) -> Iterator[Finding]:
-    """What older releases of Scrapy called; this one passes over it in silence, and may crawl nothing."""
+    """What older releases of Scrapy called; this one passes over it in silence, and may crawl nothing, or does not
+    start."""
     where = _own(crawler.spidercls, "start_requests")
     if where and not _own(crawler.spidercls, "start"):
         yield Finding(where, "Scrapy no longer calls it: make it `async def start(self)`")
@@ -214,9 +215,17 @@ def _outdated(crawler: Crawler) -> Iterator[Finding]:
         kind = None
         with suppress(Exception):  # what cannot be loaded is refused later, by name
             kind = load_object(one)
-        if hasattr(kind, "process_start_requests") and not hasattr(kind, "process_start"):
-            where = f"{path_of(one)}.process_start_requests"
-            yield Finding(where, "Scrapy no longer calls it: make it `async def process_start(self, start)`")
+        yield from _outdated_methods(kind, path_of(one))
+
+
+def _outdated_methods(middleware: Any, path: str) -> Iterator[Finding]:
+    if hasattr(middleware, "process_start_requests") and not hasattr(middleware, "process_start"):
+        what = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
+        yield Finding(f"{path}.process_start_requests", what)
+    output = getattr(middleware, "process_spider_output", None)
+    if output and not inspect.isasyncgenfunction(output) and not hasattr(middleware, "process_spider_output_async"):
+        what = "Scrapy no longer starts with it: make it an async generator (`async def`, `async for`, `yield`)"
+        yield Finding(f"{path}.process_spider_output", what)
 
 
 def _own(spider: type[Spider], name: str) -> str:

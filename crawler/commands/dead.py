@@ -9,19 +9,17 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands import early
 from crawler.commands.dead_page import page_of, show
+from crawler.commands.dead_view import at, listed
 from crawler.commands.options import host_name, integer
-from crawler.commands.usage import FleetCommand, agreed, answering, check_known, console
+from crawler.commands.usage import FleetCommand, agreed, answering, check_known
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
@@ -180,38 +178,22 @@ class Command(FleetCommand, ScrapyCommand):
             for letter in letters:
                 print(json.dumps(_plain(letter), default=str))
             return
-        if self._kind == "gone":
-            await self._list_gone(letters)
-            return
-        table = Table("id", "at", "reason", "host", "deliveries", "status", "worker", "url or entry")
-        for letter in letters:
-            row = (letter.reason, letter.host, letter.deliveries, letter.status or "", letter.worker, _what(letter))
-            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *(escape(str(cell)) for cell in row))
         async with self._session() as frontier:
             total, evicted = await self._box(frontier).count(), await frontier.dead.evicted()
-        console().print(table if letters else "No dead letters match.")
-        print(f"{len(letters)} shown of {total} kept; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)")
-
-    async def _list_gone(self, letters: Sequence[DeadLetter]) -> None:
-        table = Table("id", "at", "reason", "host", "url")
-        for letter in letters:
-            row = (letter.reason, letter.host, _what(letter))
-            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *map(escape, row))
-        async with self._session() as frontier:
-            total = await frontier.gone.count()
-        console().print(table if letters else "No page that is gone matches.")
-        print(f"{len(letters)} shown of {total} kept, the newest FRONTIER_GONE_LIMIT; they count as done")
-
-
-def _at(letter: DeadLetter) -> datetime:
-    return datetime.fromtimestamp(letter.at_ms / 1000, UTC)
-
-
-def _what(letter: DeadLetter) -> str:
-    return str(letter.detail.get("url") or letter.detail.get("error") or letter.body[:200])
+        gone = self._kind == "gone"
+        for line in (
+            listed(letters) if letters else [f"No {'page that is gone matches' if gone else 'dead letters match'}."]
+        ):
+            print(line)
+        room = "the newest FRONTIER_GONE_LIMIT; they count as done"
+        if not gone:
+            room = f"{evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)"
+        print(f"{len(letters)} shown of {total} kept{',' if gone else ';'} {room}")
+        if letters:
+            print(f"more of one: `scrapy dead show {letters[0].id}{' --kind gone' if gone else ''}`")
 
 
 def _plain(letter: DeadLetter) -> dict[str, Any]:
-    fields = asdict(letter) | {"at": _at(letter).isoformat(), "detail": dict(letter.detail)}
+    fields = asdict(letter) | {"at": at(letter).isoformat(), "detail": dict(letter.detail)}
     fields["request"] = described(fields.pop("body"))
     return fields

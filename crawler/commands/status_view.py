@@ -33,7 +33,7 @@ def render(seen: Snapshot) -> Group:
     if seen.runs:
         parts.append(_runs(seen))
     if seen.spiders:
-        parts.append(_spiders(seen.spiders))
+        parts.extend(["", _spiders(seen.spiders)] if seen.runs else [_spiders(seen.spiders)])
     if seen.tiers:
         parts.append(_tiers(seen.tiers))
     parts.extend(_remarks(seen))

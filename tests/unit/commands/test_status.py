@@ -185,3 +185,8 @@ def test_what_was_set_aside_is_named_with_where_to_read_on() -> None:
 
 def test_nothing_is_said_of_damage_where_there_is_none() -> None:
     assert "amaged" not in _printed(160)
+
+
+def test_queues_stand_apart_from_the_runs_above_them() -> None:
+    lines = [line.split() for line in _printed(80).splitlines()]
+    assert lines[next(n for n, words in enumerate(lines) if words[:2] == ["spider", "queued"]) - 1] == []

@@ -35,3 +35,18 @@ def test_domains_count_from_when_they_are_set(monkeypatch: pytest.MonkeyPatch) -
         middleware.request_scheduled(ELSEWHERE, spider)
     spider.allowed_domains = []
     middleware.process_request(ELSEWHERE)
+
+
+def test_domains_may_be_an_iterator() -> None:
+    """scrapy-redis' example has `filter(None, domain.split(","))`, which can be read once."""
+    crawler = get_crawler(Shop)
+    crawler.spider = spider = Shop()
+    spider.allowed_domains = filter(None, ["shop.example", ""])  # type: ignore[assignment]
+    middleware = OffsiteMiddleware.from_crawler(crawler)
+    middleware.spider_opened(spider)
+    for _ in range(2):
+        middleware.process_request(HERE)
+        assert middleware.should_follow(HERE, spider)
+        with pytest.raises(IgnoreRequest, match="other"):
+            middleware.process_request(ELSEWHERE)
+    assert spider.allowed_domains == ["shop.example"]

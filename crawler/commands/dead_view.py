@@ -1,0 +1,38 @@
+"""The readable output of `scrapy dead list`: one line for each letter, its URL last and whole, so that it can be copied
+and searched for; a terminal that is narrow wraps it there and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from crawler.frontier.messages import DeadLetter
+
+HEAD = ("id", "at (UTC)", "reason", "url or error")
+GAP = "  "
+
+
+def listed(letters: Sequence[DeadLetter]) -> Iterator[str]:
+    """A head and a line per letter. Host, worker, status and deliveries are for `show`."""
+    rows = [HEAD, *map(_row, letters)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for *cells, last in rows:
+        yield GAP.join([*map(str.ljust, cells, widths), last])
+
+
+def at(letter: DeadLetter) -> datetime:
+    """When it died."""
+    return datetime.fromtimestamp(letter.at_ms / 1000, UTC)
+
+
+def _row(letter: DeadLetter) -> tuple[str, ...]:
+    return letter.id, f"{at(letter):%Y-%m-%d %H:%M:%S}", letter.reason, _printable(_what(letter))
+
+
+def _what(letter: DeadLetter) -> str:
+    return str(letter.detail.get("url") or letter.detail.get("error") or letter.body[:200])
+
+
+def _printable(text: str) -> str:
+    """An error may hold line ends, or what steers a terminal."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
