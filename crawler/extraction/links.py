@@ -11,7 +11,7 @@ from typing import Final
 from crawler.caches import cached
 from crawler.extraction.anchors import Anchor, anchors, of_elements
 from crawler.extraction.structured import opengraph
-from crawler.extraction.tree.document import BESIDE, DOUBLE, NO_PAGES, Document
+from crawler.extraction.tree.document import DOUBLE, NO_PAGES, Document
 from crawler.extraction.tree.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
@@ -208,7 +208,7 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
     them is repeated here: there are hundreds.
     """
     origin, own, obeys = document.origin, document.own, rules.obey_nofollow
-    start, folder, is_beside = len(origin), document.folder[len(origin) :], BESIDE.fullmatch
+    start, beside = len(origin), document.beside
     is_root, is_itself = document.root == origin != "", document.base_url == document.url
     known: set[str] = set()
     for href, relations in islice(found, MAX_LINKS):
@@ -221,8 +221,8 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
             yield origin, (href.partition("#")[0] if "#" in href else href).rstrip(), relations
         elif href.startswith(own):
             yield origin, href[start:].partition("#")[0].rstrip(), relations
-        elif folder and is_beside(href):
-            yield origin, folder + href, relations
+        elif href[:4] != "http" and (near := beside(href)) is not None:
+            yield origin, near[start:], relations
         elif not ((is_itself and href[0] == "#") or href.startswith(NO_PAGES) or _is_elsewhere(_start(href), origin)):
             target = document.absolute(href)
             if target and (target.startswith(own) or same_site(target, document.url)):

@@ -32,8 +32,9 @@ _NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
 
-# A relative link that can be appended to its page's folder unchanged, and such a folder.
-BESIDE: Final = re.compile(r"\w(?:[\w%+~.,-]++|/(?![/.]))*+(?:\?(?:[\w%+~.,=&-]++|/(?![/.]))++)?+", re.ASCII)
+# A relative link that can be appended to its page's folder unchanged, a query alone, and such a folder.
+_BESIDE: Final = re.compile(r"\w(?:[\w%+~.,-]++|/(?![/.]))*+(?:\?(?:[\w%+~.,=&-]++|/(?![/.]))++)?+", re.ASCII)
+_QUERY: Final = re.compile(r"\?[\w%+~.,=&-]++", re.ASCII)
 _FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z\d+.-]*+://[^/?#]*+")
 _WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:;!*-]*+)?+", re.ASCII)
@@ -211,9 +212,24 @@ class Document:
             return href.partition("#")[0].rstrip()
         if href[0] == "#":
             return self._itself
-        if self.folder and BESIDE.fullmatch(href):
-            return self.folder + href
+        if (near := self.beside(href)) is not None:
+            return near
         return None if href.startswith(NO_PAGES) else join(self.base_url, href)
+
+    def beside(self, href: str) -> str | None:
+        """The target of a plain relative link, on the page's own origin, in a tenth of urljoin's time; None if it is
+        none: `b.html#top`, `../b/`, `?page=2`."""
+        folder, path = self.folder, href.partition("#")[0].rstrip()
+        if not folder or not path:
+            return None
+        if _BESIDE.fullmatch(path):
+            return folder + path
+        if _QUERY.fullmatch(path):
+            return self.base_url.partition("#")[0].partition("?")[0] + path
+        top = len(self.own) - 1
+        while path.startswith("../"):  # the top has nothing above it
+            path, folder = path[3:], folder[: max(folder.rfind("/", 0, -1), top) + 1]
+        return folder + path if folder != self.folder and (not path or _BESIDE.fullmatch(path)) else None
 
     @cached_property
     def root(self) -> str:
@@ -230,7 +246,7 @@ class Document:
 
     @cached_property
     def folder(self) -> str:
-        """The prefix of plain relative links, as of `BESIDE`, on the page's own origin; "" if they need urljoin."""
+        """The prefix of plain relative links, as of `_BESIDE`, on the page's own origin; "" if they need urljoin."""
         found = _FOLDER.match(self.base_url)
         return found[0] if found and found[0].startswith(self.own) and "/." not in found[0] else ""
 
@@ -269,8 +285,9 @@ def _origin(url: str) -> str:
 def join(base: str, href: str) -> str | None:
     """Like urljoin, without the fragment; None for invalid and non-http(s) URLs."""
     href = href.strip().partition("#")[0]
-    if _WHOLE.fullmatch(href):
-        return href
+    whole = base[: base.find(":") + 1] + href if href.startswith("//") else href
+    if _WHOLE.fullmatch(whole):
+        return whole
     try:
         url = href if href.startswith(("http://", "https://")) else urljoin(base, href)
         parts = urlsplit(url)

@@ -149,6 +149,12 @@ HREFS = st.text(st.sampled_from("ab/.?#=&;:%- \t\\@5"), max_size=12) | st.sample
         "a//b",
         "a/../b",
         "https://shop.example/x",
+        "a.html#top",
+        "../a/b.html?c=d#top",
+        "../../../a",
+        "../",
+        "?page=2",
+        "?",
     ]
 )
 PLACES = st.sampled_from(
