@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter, mul
 from typing import Final
 
+from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import PRICE, Kind
-from crawler.extraction.content.passages import BITS, READING, Passage
-from crawler.extraction.content.signs import AROUND, AROUND_BITS, OWN, OWN_BITS, SIGNS, numbers_of
+from crawler.extraction.content.passages import Passage
+from crawler.extraction.content.signs import AROUND, AROUND_BITS, OWN, OWN_BITS, SIGNS, columns_of
 
 REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
 MOST_REVIEWS: Final = 0.6  # of a product page's words; where more stands in elements named so, their names say nothing
@@ -42,16 +43,23 @@ class Weights:
 
     def chances(self, found: Sequence[Passage], kind: Kind) -> list[float]:
         """The probability of each passage to be main text."""
+        same, columns, weights = 0.0, [], []
+        for column, weight in zip(columns_of(found, kind), self._numbers, strict=True) if found else ():
+            if isinstance(column, (int, float)):
+                same += column * weight
+            else:
+                columns.append(column)
+                weights.append(weight)
         around: dict[int, float] = {}
         own: dict[int, float] = {}
         chances = []
-        for each, numbers in zip(found, numbers_of(found, kind), strict=True):
+        for each, numbers in zip(found, zip(*columns, strict=True), strict=True):
             if (one := around.get(each.around)) is None:
                 one = around[each.around] = sum(weight for bit, weight in self._around if each.around & bit)
             if (two := own.get(each.own)) is None:
                 two = own[each.own] = sum(weight for bit, weight in self._own if each.own & bit)
-            three = sum(map(mul, numbers, self._numbers))
-            chances.append(1 / (1 + math.exp(-max(-50.0, min(50.0, one + two + three)))))
+            total = same + one + two + sum(map(mul, numbers, weights))
+            chances.append(1 / (1 + math.exp(-max(-50.0, min(50.0, total)))))
         return chances
 
 

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from crawler.extraction.content.main_html import main_html
 from crawler.extraction.content.main_text import main_passages
+from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_facts import facts
 from crawler.extraction.content.page_kind import Kind, kind_of
-from crawler.extraction.content.passages import BITS, Box, Passage, passages
+from crawler.extraction.content.passages import Box, Passage, passages
 from crawler.extraction.structured import jsonld, opengraph, schema_org
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values

@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborNode
 
 from crawler.entities import unescape
+from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
-from crawler.extraction.content.passages import BITS, READING, WORD, Passage
+from crawler.extraction.content.passages import WORD, Passage
 from crawler.extraction.structured import jsonld
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
+from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_kind import Kind
-from crawler.extraction.content.passages import BITS, Box, Passage
+from crawler.extraction.content.passages import Box, Passage
 
 CORE: Final = 0.6  # of the page's prose
 FAR: Final = 8  # steps
@@ -37,12 +38,13 @@ NUMBERS: Final = str.split(
 SIGNS: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
 
 _ENDS: Final = frozenset('.!?…:;"”)。！？')
-_PROSE = re.compile(r"[.!?…:;。！？]")
 _DIGIT = re.compile(r"\d")
 
 
 AROUND_BITS: Final = [BITS[name] for name in AROUND]
 OWN_BITS: Final = [BITS[name] for name in OWN]
+
+Column = Sequence[float] | float  # the same number for all passages
 _MAIN, _ARTICLE, _CARD = BITS["main"], BITS["article"], BITS["card"]
 
 
@@ -59,29 +61,37 @@ def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
 
 
 def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
-    """The values of NUMBERS for each passage.
+    """The values of NUMBERS for each passage."""
+    count = len(found)
+    return list(zip(*(_repeat(each, count) for each in columns_of(found, kind)), strict=True)) if found else []
 
-    Made by columns, one list for all passages each: a call for each passage and number costs several times as much.
+
+def _repeat(column: Column, count: int) -> Sequence[float]:
+    return [column] * count if isinstance(column, (int, float)) else column
+
+
+def columns_of(found: Sequence[Passage], kind: Kind) -> list[Column]:
+    """For each of NUMBERS its values for the passages of a page, of which there is one at least.
+
+    Made by columns, as a call for each passage and number costs several times as much.
     """
-    if not found:
-        return []
     page = _Page(found)
-    return list(zip(*_of_themselves(page), *_of_their_places(page), *_of_posts(page, kind), strict=True))
+    return [*_of_themselves(page), *_of_their_places(page), *_of_posts(page, kind)]
 
 
-def _of_themselves(page: _Page) -> list[list[float]]:
+def _of_themselves(page: _Page) -> list[Column]:
     """The first part of NUMBERS: of the passages themselves."""
     found, words, total, count = page.found, page.words, page.total, len(page.found)
     heading = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
     places = [before / total for before in page.words_before[:-1]]
     lower = [each.text.lower() for each in found]
     return [
-        [1.0] * count,
+        1.0,
         places,
         [place < 0.05 for place in places],
         [place > 0.9 for place in places],
         [heading is not None and at >= heading for at in range(count)],
-        [float(heading is None)] * count,
+        float(heading is None),
         _repeated(found),
         page.alike,
         page.log_words,
@@ -99,7 +109,7 @@ def _of_themselves(page: _Page) -> list[list[float]]:
     ]
 
 
-def _of_their_places(page: _Page) -> list[list[float]]:
+def _of_their_places(page: _Page) -> list[Column]:
     """The second part: of the page, of neighbours, and of the boxes around."""
     count, total = len(page.found), page.total
     boxes = [_boxes(each.box) for each in page.found]
@@ -107,7 +117,7 @@ def _of_their_places(page: _Page) -> list[list[float]]:
     at = list(range(count + 1))
     near, wide = _windows(at, 1), _windows(at, 8)
     return [
-        [math.log1p(total)] * count,
+        math.log1p(total),
         [min(each.box.depth, 30) / 30 for each in page.found],
         [
             linked / (words or 1)
@@ -123,41 +133,43 @@ def _of_their_places(page: _Page) -> list[list[float]]:
     ]
 
 
-def _of_core(found: Sequence[Passage]) -> list[list[float]]:
+def _of_core(found: Sequence[Passage]) -> list[Column]:
     """Whether each passage stands in the core, and how far out of it: the steps to a box that holds both, up to 1.
 
     The core is the innermost box with most of the page's prose.
     """
-    prose: dict[Box, int] = {}  # words of prose in each box
+    core = _core(found)
+    place = {box: (box is core, 0) for box in _outwards(core)}  # in the core, steps out of what is around it
     for each in found:
-        words = each.words if _is_prose(each) else 0
-        prose[each.box] = prose.get(each.box, 0) + words
-        for box in _outwards(each.box.parent):
-            if box in prose:
-                break
-            prose[box] = 0
-    inwards = sorted(prose, key=_depth)
-    for box in reversed(inwards):
-        if box.parent is not None:
-            prose[box.parent] += prose[box]
-    core = inwards[0]
-    for box in inwards:
-        if box.depth > core.depth and prose[box] >= CORE * prose[inwards[0]] > 0:
-            core = box
-    place: dict[Box, tuple[bool, int]] = {}  # in the core, steps out of what is around it
-    spine = set(_outwards(core))
-    for box in inwards:
-        inside, steps = place[box.parent] if box.parent is not None else (False, 0)
-        place[box] = (inside or box is core, 0 if box in spine else steps + 1)
+        _put(each.box, place)
     return [[place[each.box][0] for each in found], [min(FAR, place[each.box][1]) / FAR for each in found]]
 
 
-def _is_prose(passage: Passage) -> bool:
-    return passage.words >= 10 and passage.linked < 0.3 * passage.words and _PROSE.search(passage.text) is not None
+def _core(found: Sequence[Passage]) -> Box:
+    *_, root = _outwards(found[0].box)
+    core, least, seen = root, CORE * root.prose, {root}
+    for each in found if least else ():
+        box: Box | None = each.box if each.box.prose else None
+        while box is not None and box not in seen:
+            seen.add(box)
+            if box.prose >= least:
+                core = box if box.depth > core.depth else core
+                break
+            box = box.parent
+    return core
 
 
-def _depth(box: Box) -> int:
-    return box.depth
+def _put(box: Box, place: dict[Box, tuple[bool, int]]) -> None:
+    """Put *box* and those around it into *place*, which holds the outermost one."""
+    missing = []
+    while box not in place:
+        missing.append(box)
+        assert box.parent is not None
+        box = box.parent
+    inside, steps = place[box]
+    for each in reversed(missing):
+        steps += 1
+        place[each] = (inside, steps)
 
 
 def _outwards(box: Box | None) -> Iterator[Box]:
@@ -166,15 +178,15 @@ def _outwards(box: Box | None) -> Iterator[Box]:
         box = box.parent
 
 
-def _of_posts(page: _Page, kind: Kind) -> list[list[float]]:
+def _of_posts(page: _Page, kind: Kind) -> list[Column]:
     """The rest: what counts in forums."""
     if kind != "forum":
-        return [[0.0] * len(page.found)] * 5
+        return [0.0] * 5
     return [
         page.log_words,
         [each.around & _CARD > 0 for each in page.found],
         page.alike,
-        [_is_prose(each) for each in page.found],
+        [each.is_prose for each in page.found],
         [each.box.tag == "li" for each in page.found],
     ]
 
@@ -206,10 +218,10 @@ def _repeated(found: Sequence[Passage]) -> list[float]:
     return [seen.setdefault(each.text, at) != at for at, each in enumerate(found)]
 
 
-def _outside(found: Sequence[Passage], bit: int) -> list[float]:
+def _outside(found: Sequence[Passage], bit: int) -> Column:
     """Whether the page has an element of *bit*, but not around the passage."""
     if not any(each.around & bit for each in found):
-        return [0.0] * len(found)
+        return 0.0
     return [not each.around & bit for each in found]
 
 

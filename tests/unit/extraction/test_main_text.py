@@ -11,7 +11,7 @@ from crawler.extraction.content import signs
 from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.page_kind import Kind
-from crawler.extraction.content.passages import MAX_ELEMENTS, Box, Passage, passages
+from crawler.extraction.content.passages import MAX_ELEMENTS, WORD, Box, Passage, passages, words_in
 from crawler.extraction.content.signs import NUMBERS, numbers_of
 
 URL = "https://site.example/a/b"
@@ -159,3 +159,32 @@ def test_what_customers_say_is_no_text_of_a_product() -> None:
 def test_the_description_of_a_product_that_is_not_shown() -> None:
     head = '<script type="application/ld+json">{"@type": "Product", "name": "x", "description": "Cuts <b>well</b>."}'
     assert extract_page(f"<head>{head}</script></head><body></body>", URL).text == "Cuts well ."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "One two",
+        "it’s 3.5 – café_x",
+        "\u043e\u0434\u0438\u043d, \u0434\u0432\u0430",
+        "\u4e00\u4e8c \u4e09",
+        "a\xb2 b\xaa",
+        "\x81 x \udc80",
+    ],
+)
+def test_words_are_counted_as_an_expression_finds_them(text: str) -> None:
+    assert words_in(text) == len(WORD.findall(text))
+
+
+def test_an_inline_element_without_content_leaves_nothing() -> None:
+    (one,) = passages(Document("<p><a href=/x></a>Text <b></b>of it</p>", URL))
+    assert one.pieces == ["Text ", "of it"]
+
+
+def test_a_link_around_all_of_a_text_counts_its_words_once() -> None:
+    (one,) = passages(Document("<p> <a href=/x> One <b>t</b>wo </a> </p>", URL))
+    assert (one.words, one.linked) == (2, 3)  # a word in two elements is two
+    (two,) = passages(Document("<p> <a href=/x> One two </a> </p>", URL))
+    assert (two.words, two.linked) == (2, 2)

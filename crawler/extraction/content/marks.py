@@ -1,0 +1,76 @@
+"""What an element says of its content, as bits: its tag, words in its class and id, its role, whether it is hidden."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from crawler.caches import cached
+
+READING: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("reading.toml").read_text(encoding="utf-8"))
+
+TAGS: Final = frozenset(
+    str.split(
+        """
+    noscript nav footer header aside main article table td th li ul ol p h1 h2 h3 h4 h5 h6 pre figcaption button
+    select label dd summary dialog a fieldset
+    """
+    )
+)
+_ROLES: Final = {
+    **dict.fromkeys(("navigation", "banner", "contentinfo", "search", "complementary"), "role-nav"),
+    **dict.fromkeys(("menu", "menubar", "tablist"), "role-nav"),
+    **dict.fromkeys(("dialog", "alert"), "role-alert"),
+    "main": "main",
+}
+_ITEMPROPS: Final = {
+    **dict.fromkeys(("articleBody", "text", "reviewBody"), "prop-text"),
+    "description": "prop-description",
+}
+_HIDDEN = re.compile(r"display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden", re.IGNORECASE)
+_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+NAMES: Final = (*sorted(TAGS), *READING["names"], "hidden", "role-nav", "role-alert", "prop-text", "prop-description")
+BITS: Final[Mapping[str, int]] = {name: 1 << at for at, name in enumerate(NAMES)}
+_OF_ROLES: Final = {role: BITS[name] for role, name in _ROLES.items()}
+_OF_ITEMPROPS: Final = {prop: BITS[name] for prop, name in _ITEMPROPS.items()}
+_RARE: Final = frozenset(("hidden", "style", "role", "itemprop"))
+_GROUPS: Final = {word: BITS[name] for name, words in READING["names"].items() for word in words.split()}
+
+
+def bits_of(attributes: Mapping[str, str | None]) -> int:
+    """BITS of an element's *attributes*."""
+    bits = 0
+    for name, value in attributes.items():
+        if name in {"class", "id"}:
+            bits |= _named(value) if value else 0
+        elif name in _RARE:
+            bits |= _rare(name, value or "")
+    return bits
+
+
+def _rare(name: str, value: str) -> int:
+    if name == "hidden" or (name == "style" and _HIDDEN.search(value[:2_000])):
+        return BITS["hidden"]
+    return _OF_ROLES.get(value, 0) if name == "role" else _OF_ITEMPROPS.get(value, 0) if name == "itemprop" else 0
+
+
+@cached(16_384, longest=400)
+def _named(value: str) -> int:
+    """BITS of the words in a class or id."""
+    bits = 0
+    for word in value[:400].replace("-", " ").replace("_", " ").split():
+        bits |= _of_word(word)
+    return bits
+
+
+@cached(16_384, longest=400)
+def _of_word(word: str) -> int:
+    if (bits := _GROUPS.get(word)) is None:
+        bits = 0
+        for part in _NAME_WORD.findall(word):
+            bits |= _GROUPS.get(part.lower(), 0)
+    return bits
