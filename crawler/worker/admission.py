@@ -10,7 +10,6 @@ from scrapy import Request
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.streams import stream_of
-from crawler.meta import REQUEST_ID, RUN_ID
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Move
 from crawler.worker.lease_queue import FrontierQueue
@@ -42,8 +41,6 @@ class Admission:
         request = self._read(held)
         if request is None or self._paced_otherwise(request, held) or self._moved(request, held):
             return None
-        request.meta[REQUEST_ID] = held.lease.id
-        request.meta[RUN_ID] = held.run_id
         self._book.hold(request, held)
         return request
 

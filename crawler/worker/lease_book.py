@@ -21,6 +21,7 @@ from crawler.frontier.messages import Handle, Lease
 from crawler.frontier.state.control import Said
 from crawler.frontier.state.run_record import run_id_of
 from crawler.frontier.streams import tier_of
+from crawler.meta import REQUEST_ID, RUN_ID
 from crawler.policy.outcome import Evidence
 from crawler.worker.lease_buffer import Buffer
 
@@ -109,7 +110,9 @@ class LeaseBook:
         return len(self._held)
 
     def hold(self, request: Request, held: Held) -> None:
-        """Note that *request* now carries the lease."""
+        """Note that *request* now carries the lease, and name it in its meta, which a middleware may have replaced."""
+        request.meta[REQUEST_ID] = held.lease.id
+        request.meta[RUN_ID] = held.run_id
         self._held[request] = self._at[held.lease.host][request] = held
         self.hosts[held.lease.host] += 1
 

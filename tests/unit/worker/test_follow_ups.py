@@ -109,3 +109,11 @@ def test_no_lease_is_left_without_an_owner(
     assert bool(worker.done) == (course not in {Course.LOST, Course.REFUSE, Course.HOP})
     assert held.evidence.replaced == (course is Course.CHILD)
     assert (held.evidence.failure is FailureClass.MALFORMED) == (course is Course.REFUSE)
+
+
+def test_what_continues_here_names_its_lease_and_run_whatever_a_middleware_made_of_its_meta() -> None:
+    worker, held, source = Worker(), lease(), Request(HERE, meta={"request_id": "0:9", "run_id": "r"})
+    worker.book.hold(source, held)
+    follow_up = source.replace(url=HERE + "?signed", meta={})
+    assert worker.follow_ups.enqueue(follow_up, held, source)
+    assert follow_up.meta == {"request_id": held.lease.id, "run_id": held.run_id}
