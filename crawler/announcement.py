@@ -11,6 +11,7 @@ from scrapy.utils.conf import build_component_list
 
 from crawler import components, config
 
+PLACES: Final = ("FRONTIER_KEY", "REDIS_URL", "REDIS_PARAMS", "MONGODB_URI", "MONGODB_DATABASE")
 _ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
 _QUEUES: Final = "has no effect: the frontier is the queue"
 NOTES: Final = {
@@ -32,7 +33,8 @@ NOTES: Final = {
 
 
 def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
-    """Two log lines, and one for each setting that means something else in a fleet."""
+    """Two log lines, one for a place of the spider's own, and one for each setting that means something else in a
+    fleet."""
     feeds = [config.shown_uri(str(uri)) for uri in config.mapping(settings, "FEEDS")]
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not config.boolean(settings, "FRONTIER_ENABLED"):
@@ -44,6 +46,9 @@ def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
     server = config.shown_uri(config.text(settings, "REDIS_URL")) or "the bundled Redis of this machine"
     yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
     yield _items(settings, spider, beside)
+    if own := [name for name in PLACES if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]:
+        words = "of its own: `scrapy status`, `dead`, `export` and others look there only with -s"
+        yield f"{spider} has {' and '.join(own)} {words}"
     for name, meaning in NOTES.items():
         if settings[name] and (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]:
             yield f"{name} = {settings[name]!r} {meaning} (docs/compatibility.md)"

@@ -17,6 +17,7 @@ from scrapy.utils.conf import build_component_list
 
 from crawler import components, defaults, moved
 from crawler.addon import ADDON, Shoal, complete, completed, require_components
+from crawler.announcement import announcement
 from crawler.errors import ConfigError
 from crawler.middlewares.spider.lineage import LineageMiddleware
 from crawler.worker.scheduler import Scheduler
@@ -315,3 +316,10 @@ def test_a_script_is_told_that_it_is_alone(caplog: pytest.LogCaptureFixture, mon
         "Items of mine go through the project's own item pipelines; Shoal stores nothing",
     ]
     assert crawler.settings["SCHEDULER"] == default_settings.SCHEDULER
+
+
+def test_a_spider_with_a_queue_or_a_store_of_its_own_is_told_who_does_not_look_there() -> None:
+    own = of({"FRONTIER_KEY": "mine", "MONGODB_DATABASE": "mine"})
+    [line] = [line for line in announcement(own, "mine") if "of its own" in line]
+    assert line.startswith("mine has FRONTIER_KEY and MONGODB_DATABASE of its own: `scrapy status`, ")
+    assert not [line for line in announcement(of({}, FRONTIER_KEY="ours"), "mine") if "of its own" in line]
