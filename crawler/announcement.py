@@ -32,14 +32,13 @@ NOTES: Final = {
 }
 
 
-def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
+def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True) -> Iterator[str]:
     """Two log lines, one for a place of the spider's own, and one for each setting that means something else in a
     fleet."""
     feeds = [config.shown_uri(str(uri)) for uri in config.mapping(settings, "FEEDS")]
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not config.boolean(settings, "FRONTIER_ENABLED"):
-        told = settings.get("FRONTIER_ENABLED") is not None
-        why = "FRONTIER_ENABLED = False" if told else "a script joins the fleet with FRONTIER_ENABLED = True"
+        why = _why_alone(settings, in_script=in_script)
         yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone ({why})"
         yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
         return
@@ -52,6 +51,14 @@ def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
     for name, meaning in NOTES.items():
         if settings[name] and (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]:
             yield f"{name} = {settings[name]!r} {meaning} (docs/compatibility.md)"
+
+
+def _why_alone(settings: BaseSettings, *, in_script: bool) -> str:
+    if settings.get("FRONTIER_ENABLED") is not None:
+        return "FRONTIER_ENABLED = False"
+    if in_script:
+        return "a script joins the fleet with FRONTIER_ENABLED = True"
+    return "this is Scrapy's own `crawl`: Shoal's commands are not installed, `pip install ./shoal` does that"
 
 
 def _items(settings: BaseSettings, spider: str, beside: str) -> str:

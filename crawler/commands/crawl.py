@@ -15,7 +15,7 @@ from scrapy_redis.spiders import RedisMixin
 
 from crawler import scrapy_settings, tasks
 from crawler import stats as names
-from crawler.addon import completed, require_addon, require_components, uses_addon
+from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands import early
 from crawler.commands.stopping import Forced, hang_up_asks
 from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
@@ -27,6 +27,7 @@ from crawler.frontier.state.joining import Joined, digests, join
 from crawler.routing.encoder import check_name
 from crawler.scrapy_hooks import on_second_signal
 from crawler.storage import connection as storage
+from crawler.wiring import require_components
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings

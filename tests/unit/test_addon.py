@@ -16,10 +16,11 @@ from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
 
 from crawler import components, defaults, moved
-from crawler.addon import ADDON, Shoal, complete, completed, require_components
+from crawler.addon import ADDON, Shoal, complete, completed
 from crawler.announcement import announcement
 from crawler.errors import ConfigError
 from crawler.middlewares.spider.lineage import LineageMiddleware
+from crawler.wiring import require_components
 from crawler.worker.scheduler import Scheduler
 
 TABLES = {
@@ -323,3 +324,30 @@ def test_a_spider_with_a_queue_or_a_store_of_its_own_is_told_who_does_not_look_t
     [line] = [line for line in announcement(own, "mine") if "of its own" in line]
     assert line.startswith("mine has FRONTIER_KEY and MONGODB_DATABASE of its own: `scrapy status`, ")
     assert not [line for line in announcement(of({}, FRONTIER_KEY="ours"), "mine") if "of its own" in line]
+
+
+def test_scrapys_own_crawl_says_why_it_is_alone(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shoal on the path, not installed: `crawl` is Scrapy's, which sets no FRONTIER_ENABLED."""
+    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+    caplog.set_level(logging.INFO)
+    said = []
+    for words in (["crawl", "mine"], ["shell"]):
+        monkeypatch.setattr(sys, "argv", ["scrapy", *words])
+        caplog.clear()
+        crawler = Crawler(type("Mine", (Spider,), {"name": "mine"}), Settings({"ADDONS": {ADDON: 500}}))
+        crawler.addons.load_settings(crawler.settings)
+        said.append([one.getMessage() for one in caplog.records if one.name == "crawler.addon"])
+    why = "this is Scrapy's own `crawl`: Shoal's commands are not installed, `pip install ./shoal` does that"
+    assert said[0][0] == f"Requests of mine come from Scrapy's own scheduler, in this process alone ({why})"
+    assert said[1] == []
+
+
+def test_only_the_store_can_be_switched_off_by_a_setting() -> None:
+    refused = []
+    for name, path in (("ITEM_PIPELINES", components.MONGODB), ("EXTENSIONS", "crawler.extensions.idle.IdleExtension")):
+        with pytest.raises(ConfigError) as caught:
+            of({name: {path: None}})
+        refused.append("SHOAL_STORE = False" in str(caught.value))
+    assert refused == [True, False]
