@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final, TypeAlias
 
-from crawler.extraction.content.passages import Box, Passage, Piece
+from crawler.extraction.content.passages import LANGUAGE, Box, Passage, Piece
 from crawler.extraction.tree.document import Document
 
 MAX_LEVELS: Final = 12  # of nested lists and the like
@@ -35,7 +35,7 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
         code = bool(levels) and levels[-1].tag == "pre"
         inside = _inline(document, passage.pieces, images, code)
         if code:
-            parts.append(f"<code>{inside}</code>")
+            parts.append(f"<code{_language(passage.pieces)}>{inside}</code>")
         elif levels and levels[-1].tag in _HOLDS_TEXT and levels[-1] is passage.box:
             parts.append(inside)
         else:
@@ -76,6 +76,8 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
             parts.append(escape(piece, quote=False))
             continue
         tag, target = piece
+        if tag == LANGUAGE:
+            continue
         if tag == "img":
             parts.append(_image(document, target) if images else "")
         elif tag.startswith("/"):
@@ -90,6 +92,12 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
     return "".join(parts)
+
+
+def _language(pieces: Sequence[Piece]) -> str:
+    """The attribute that says in which language the code is written, or ""."""
+    named = next((piece[1] for piece in pieces if isinstance(piece, tuple) and piece[0] == LANGUAGE), "")
+    return f' class="language-{escape(named)}"' if named else ""
 
 
 def _image(document: Document, target: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from crawler.extraction.content.main_html import main_html
 from crawler.extraction.content.main_text import main_passages
+from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_facts import facts
 from crawler.extraction.content.page_kind import Kind, kind_of
@@ -20,7 +21,6 @@ from crawler.urls import MAX_URL_LENGTH
 
 MAX_LINKS: Final = 2_000  # in the main text
 MAX_IMAGES: Final = 500
-MAX_MARKDOWN: Final = 1_000_000  # characters of HTML that are converted
 
 _CELLS: Final = BITS["td"] | BITS["th"]
 
@@ -40,7 +40,7 @@ def extract_page(html: str | bytes | Document, url: str, *, links: bool = False,
         url=document.canonical_url,
         title=stated.title,
         text=_text(chosen) or _stated_text(document),
-        markdown=_markdown(main_html(document, chosen, images=images)) or None,
+        markdown=markdown(main_html(document, chosen, images=images)) or None,
         links=list(_targets(document, chosen, "a", MAX_LINKS)) if links else None,
         images=list(_targets(document, chosen, "img", MAX_IMAGES)) if images else None,
         published_at=stated.published,
@@ -86,17 +86,6 @@ def _stated_text(document: Document) -> str | None:
                 return body.strip()
     product = schema_org.main_product(schema_org.search(blocks).products, document.url, ())
     return values.text(schema_org.name_of(product.get("description")), values.MAX_DESCRIPTION) if product else None
-
-
-def _markdown(html: str) -> str:
-    import html_to_markdown  # a 10 MB library that a product crawl does not need
-
-    if not html or len(html) > MAX_MARKDOWN:
-        return ""
-    whole = html.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
-    options = html_to_markdown.ConversionOptions(escape_misc=True, escape_asterisks=True, extract_metadata=False)
-    result: Any = html_to_markdown.convert(whole, options)
-    return str(result.content or "").strip()
 
 
 def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int) -> Iterator[str]:

@@ -23,6 +23,9 @@ MAX_PIECES: Final = 5_000  # texts and inline tags of one passage
 MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
 WORD: Final = re.compile(r"\w+")
+LANGUAGE: Final = "language"  # the name of a piece that says in which language code is written
+_LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|brush:\s{0,9})([\w+#.-]{1,30})", re.ASCII)
+_LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
 _SENTENCE = re.compile(r"[.!?…:;。！？]")
 _LETTERS: Final = bytes(
     ord("a" if WORD.match(bytes((code,)).decode("cp1252", "replace")) else " ") for code in range(256)
@@ -61,6 +64,18 @@ class Passage:
     def is_prose(self) -> bool:
         """Whether it is made of sentences, not of links."""
         return self.words >= 10 and self.linked < 0.3 * self.words and _SENTENCE.search(self.text) is not None
+
+
+def _source(attributes: Mapping[str, str | None]) -> str:
+    """The URL of an image, also of one that a script loads once it is in sight; then `src` is a placeholder."""
+    for name in _LAZY:
+        if source := attributes.get(name):
+            return source
+    source = attributes.get("src") or ""
+    if source and not source.startswith("data:"):
+        return source
+    several = (attributes.get("srcset") or attributes.get("data-srcset") or "").split(maxsplit=1)
+    return several[0].rstrip(",") if several else source
 
 
 def words_in(text: str) -> int:
@@ -133,7 +148,7 @@ class _Walk:
                 self._flush()
         elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES:
             attributes = node.attributes
-            self._pieces.append(("img", f"{attributes.get('src') or ''}\n{attributes.get('alt') or ''}"))
+            self._pieces.append(("img", f"{_source(attributes)}\n{attributes.get('alt') or ''}"))
 
     def _enter(self, layout: Layout, attributes: Mapping[str, str | None]) -> None:
         manner, name, bits = layout
@@ -144,6 +159,8 @@ class _Walk:
                 self._flush()
             box = self._box
             self._box = Box(name, box, box.depth + 1, box.around | bits | self._extra, bits)
+            if name == "pre":
+                self._note_language(attributes)
             return
         self._extra |= bits
         if manner == KEPT:
@@ -151,6 +168,12 @@ class _Walk:
                 self._links += 1
             if len(self._pieces) < MAX_PIECES:
                 self._pieces.append((name, attributes.get("href") or "" if name == "a" else ""))
+            if name == "code" and attributes:
+                self._note_language(attributes)
+
+    def _note_language(self, attributes: Mapping[str, str | None]) -> None:
+        if found := _LANGUAGE.search(attributes.get("class") or ""):
+            self._pieces.append((LANGUAGE, found[1].lower()))
 
     def _leave(self, layout: Layout) -> None:
         manner, name, _ = layout

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
+import html_to_markdown
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
 from crawler.extraction import extract_page
+from crawler.extraction.content.markdown import markdown
 
 URL = "https://site.example/docs/page"
 LONG = "It is a paragraph with enough words in it to be taken for the text of a page, whatever else there is. "
@@ -19,15 +26,15 @@ BODY = f"""<main><article><h1>Heading</h1>
 
 
 def test_what_is_kept() -> None:
-    markdown = extract_page(BODY, URL).markdown or ""
-    lines = markdown.splitlines()
+    found = extract_page(BODY, URL).markdown or ""
+    lines = found.splitlines()
     assert lines[0] == "# Heading"
-    assert "**bold**, `a_b` and a [link](https://site.example/x?y=1)." in markdown
+    assert "**bold**, `a_b` and a [link](https://site.example/x?y=1)." in found
     assert {"## List", "- Second item of it", "  * Nested item of the list"} <= set(lines)
-    assert "```\ndef f(x):\n    return x < 1\n```" in markdown
+    assert "```\ndef f(x):\n    return x < 1\n```" in found
     assert any(line.startswith("| The width") for line in lines)
-    assert "javascript" not in markdown
-    assert "picture" not in markdown
+    assert "javascript" not in found
+    assert "picture" not in found
 
 
 def test_links_and_images_are_optional() -> None:
@@ -39,12 +46,95 @@ def test_links_and_images_are_optional() -> None:
 
 def test_nothing_of_a_page_becomes_markup() -> None:
     text = "&lt;script&gt;alert(1)&lt;/script&gt; [x](javascript:x) " + LONG * 3
-    markdown = extract_page(f"<main><h1>x</h1><p>{text}</p></main>", URL).markdown or ""
-    assert "alert(1" in markdown
-    assert not re.search(r"(?<!\\)(?:<script|\[x\])", markdown)
+    found = extract_page(f"<main><h1>x</h1><p>{text}</p></main>", URL).markdown or ""
+    assert "alert(1" in found
+    assert not re.search(r"(?<!\\)(?:<script|\[x\])", found)
 
 
 def test_elements_that_are_closed_elsewhere() -> None:
     html = f"<main><p><b>{LONG}<a href=/a><p>{LONG}</b></a><li>{LONG}<td>{LONG}</ul></main>\ud800 {LONG}"
-    markdown = extract_page(html, URL).markdown or ""
-    assert markdown.count("It is a paragraph") == 5
+    found = extract_page(html, URL).markdown or ""
+    assert found.count("It is a paragraph") == 5
+
+
+def of(inside: str) -> str:
+    return (
+        extract_page(
+            f"<main><article><h1>Heading</h1><p>{LONG}</p>{inside}<p>{LONG}</p></article></main>", URL
+        ).markdown
+        or ""
+    )
+
+
+def test_the_language_of_code_is_kept() -> None:
+    for classes in (
+        "<pre><code class='hljs language-Rust'>",
+        "<pre class='lang-rust'><code>",
+        "<pre class='brush: rust'>",
+    ):
+        assert "```rust\nlet x = 1;\n```" in of(f"{classes}let x = 1;</code></pre>")
+    assert "```\nlet x = 1;\n```" in of("<pre class='code'>let x = 1;</pre>")
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "src='data:image/gif;base64,R0' data-src=/i.png",
+        "src=/wait.gif data-lazy-src=/i.png",
+        "src='data:image/gif;base64,R0' srcset='/i.png 1x, /j.png 2x'",
+        "data-srcset='/i.png, /j.png 2x'",
+        "src=/i.png srcset='/j.png 2x'",
+    ],
+)
+def test_images_that_scripts_load_later(attributes: str) -> None:
+    html = f"<main><h1>Heading</h1><p>{LONG}<img {attributes}>{LONG}</p></main>"
+    assert extract_page(html, URL, images=True).images == ["https://site.example/i.png"]
+
+
+def test_only_signs_that_would_mean_something_are_escaped() -> None:
+    text = "A well-known 3.5-inch - or 4 + 5 = 9 - disk, R&D. &amp;lt; C#1 (x) *y* a|b"
+    found = of(
+        f"<p>{text}</p><p>1. x of it</p><p>- y of it</p><p># z of it</p><p>a of it<code>b\\-c</code></p><h2>No #</h2>"
+    )
+    assert "A well-known 3.5-inch - or 4 + 5 = 9 - disk, R&D." in found
+    assert all(kept in found for kept in ("1\\. x", "\\- y", "\\# z", "`b\\-c`", "\\*y\\*", "\\&lt;", "No \\#"))
+
+
+SIGNS = st.lists(
+    st.sampled_from(
+        [
+            "-",
+            "+",
+            "=",
+            "#",
+            ">",
+            ".",
+            "1",
+            ")",
+            "&amp;",
+            "amp;",
+            "`",
+            "*",
+            "_",
+            " ",
+            "a",
+            "\\",
+            "|",
+            "<br>",
+            "<code>`</code>",
+            "<p>",
+            "<li>",
+            "<pre>\\-</pre>",
+        ]
+    ),
+    max_size=30,
+)
+
+
+@given(SIGNS)
+def test_without_these_escapes_the_same_is_rendered(signs: list[str]) -> None:
+    html = f"<p>{''.join(signs)}</p>"
+    options = html_to_markdown.ConversionOptions(escape_misc=True, escape_asterisks=True, extract_metadata=False)
+    renderer = MarkdownIt("commonmark").enable("table")
+    whole = str(html_to_markdown.convert(html, options).content or "").strip()
+    assert renderer.render(markdown(html)) == renderer.render(whole)

@@ -1,0 +1,54 @@
+"""HTML of the main text as Markdown, and without escapes that change nothing but what a reader sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+MAX_HTML: Final = 1_000_000  # characters that are converted
+
+LONGEST_LINE: Final = 10_000  # characters of a line that is looked through for escapes
+
+_FENCE = re.compile(r"[ ]*(`{3,})")
+_MARKERS = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]+)*+(?:\d{1,9}\\[.)](?=[ ]|$)|\\[-+=#>~])?+")
+# A sign that means something at the start of a line only, an escape that stays, or code.
+_ESCAPED = re.compile(r"\\([-+=>.)]|#(?=\w)|&(?!#?\w{1,40};))|\\.|(?<!`)(`++)(?!`).+?(?<!`)\2(?!`)")
+
+
+def markdown(html: str) -> str:
+    """Empty for more than MAX_HTML."""
+    import html_to_markdown  # a 10 MB library that a product crawl does not need
+
+    if not html or len(html) > MAX_HTML:
+        return ""
+    whole = html.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
+    result: Any = html_to_markdown.convert(whole, _options())
+    content = str(result.content or "").strip()
+    return "\n".join(_lines(content)) if "\\" in content else content
+
+
+@cache
+def _options() -> Any:
+    import html_to_markdown
+
+    return html_to_markdown.ConversionOptions(escape_misc=True, escape_asterisks=True, extract_metadata=False)
+
+
+def _lines(content: str) -> Iterator[str]:
+    """Its lines; in code nothing is escaped."""
+    fence = ""
+    for line in content.split("\n"):
+        if found := _FENCE.match(line):
+            if not fence:
+                fence = found[1]
+            elif line.strip() == fence:
+                fence = ""
+        yield line if fence or "\\" not in line or len(line) > LONGEST_LINE else _plain(line)
+
+
+def _plain(line: str) -> str:
+    start = _MARKERS.match(line)
+    end = start.end() if start else 0
+    return line[:end] + _ESCAPED.sub(lambda found: found[1] or found[0], line[end:])
