@@ -32,8 +32,10 @@ _NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
 
-# A relative link that can be appended to its page's folder unchanged, a query alone, and such a folder.
+# A relative link that can be appended to its page's folder unchanged, what leads out of one, a query alone, and such a
+# folder.
 _BESIDE: Final = re.compile(r"\w(?:[\w%+~.,-]++|/(?![/.]))*+(?:\?(?:[\w%+~.,=&-]++|/(?![/.]))++)?+", re.ASCII)
+_UP: Final = re.compile(r"(?:\.\./)++")
 _QUERY: Final = re.compile(r"\?[\w%+~.,=&-]++", re.ASCII)
 _FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z\d+.-]*+://[^/?#]*+")
@@ -226,10 +228,12 @@ class Document:
             return folder + path
         if _QUERY.fullmatch(path):
             return self.base_url.partition("#")[0].partition("?")[0] + path
-        top = len(self.own) - 1
-        while path.startswith("../"):  # the top has nothing above it
-            path, folder = path[3:], folder[: max(folder.rfind("/", 0, -1), top) + 1]
-        return folder + path if folder != self.folder and (not path or _BESIDE.fullmatch(path)) else None
+        up = _UP.match(path)
+        rest = path[up.end() :] if up else ""
+        if up is None or (rest and not _BESIDE.fullmatch(rest)):
+            return None
+        top = len(self.own)  # which has nothing above it
+        return self.own + "".join(re.findall(r"[^/]+/", folder[top:])[: -(up.end() // 3)]) + rest
 
     @cached_property
     def root(self) -> str:
