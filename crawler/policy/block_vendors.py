@@ -58,6 +58,7 @@ def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings]]:
 
 
 VENDORS, _ABOUT = _load()  # the generic one last
+CONSENT: Final = next(vendor.hints for vendor in VENDORS if vendor.name == "consent")
 THINGS: Final = _ABOUT["things"]
 REPORTS: Final = _ABOUT["reports"]
 VISITOR: Final = _ABOUT["visitor"]
@@ -65,6 +66,7 @@ FAULTS: Final = _ABOUT["faults"]
 REFUSES: Final = _ABOUT["refuses"]
 EXPLAINS: Final = _ABOUT["explains"]
 ASKS: Final = _ABOUT["asks"]
+ERRORS: Final = tuple(_ABOUT["errors"])  # how servers' own error pages begin
 TELLS: Final = tuple(_ABOUT["tells"])  # how titles begin
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.
 MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)

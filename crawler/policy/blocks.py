@@ -27,6 +27,9 @@ MAX_SHOWN: Final = 2  # pictures beside a refusal
 MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
+LEGAL: Final = "legal"  # the vendor of notices by order of a court, who else only reports what courts do
+SERVER: Final = "server"  # the vendor of servers' own error pages with a status of success
+_FRAME: Final = (b"<nav", b"<header", b"<footer")
 _PARTS: Final = (b"<p>", b"<p ", b"<img")
 
 
@@ -56,7 +59,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     page = JudgedPage(status, headers, body, title, linked=linked or _is_dense(body))
     if suspicious and (decisive := _decided(page)) is not None:
         return decisive
-    if (block := _weighed(page)) is not None or not framed:
+    if (block := _weighed(page)) is not None or not (framed or _speaks_in_frame(page, body)):
         return block
     return _in_frame(JudgedPage(status, headers, unframed(body), title, linked=False))
 
@@ -64,6 +67,11 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
 def _may_refuse(body: bytes) -> bool:
     """Whether a page with many links may say nothing but a refusal, by a check that costs next to nothing."""
     return len(body) <= FRAMED_BYTES and not any(has_more(body, part, MAX_PARTS) for part in _PARTS)
+
+
+def _speaks_in_frame(page: JudgedPage, body: bytes) -> bool:
+    """Whether a page with few links says something to robots inside its site's design."""
+    return any(part in body for part in _FRAME) and page.is_bare and page.says > 0
 
 
 def _is_dense(body: bytes) -> bool:
@@ -99,8 +107,11 @@ def _weighed(page: JudgedPage) -> Block | None:
         return None
     if (maker := page.stub()) is not None:
         return Block(maker.name, KINDS[0])
+    if page.is_servers:
+        return Block(SERVER, KINDS[2])
     (in_title, in_text), hint = page.told_robots, page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
+    signs += bool(signs) and page.waits
     alone = page.is_empty or (page.says > 1 and page.is_short)
     only_hints = page.says < ENOUGH and not any(page.told_robots)
     enough = ENOUGH + (not page.refused and (not page.is_short or (only_hints and page.is_linked)))
@@ -108,7 +119,7 @@ def _weighed(page: JudgedPage) -> Block | None:
         return None
     generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)
     vendor = next((one for one in known if one is not None and one is not generic), generic)
-    is_other = page.is_fault or (page.is_of_things and not page.traced)
+    is_other = page.is_fault or (page.is_of_things and not page.traced and vendor.name != LEGAL)
     return None if is_other else Block(vendor.name, _kind(page))
 
 

@@ -9,6 +9,8 @@ from typing import Any, Final
 from crawler.lazy import cached_property
 from crawler.policy.block_vendors import (
     ASKS,
+    CONSENT,
+    ERRORS,
     EXPLAINS,
     FAULTS,
     HINTS,
@@ -23,6 +25,7 @@ from crawler.policy.block_vendors import (
     VISITOR,
     Vendor,
 )
+from crawler.policy.page_shape import asks_code, headline, leads_on, reloads
 from crawler.policy.page_text import bones, condensed, prose, unquoted, visible_text, width, without_listings
 from crawler.policy.shells import carries_data, is_mounted
 
@@ -54,6 +57,9 @@ _INCIDENT: Final = re.compile(
     r"\b(?:reference|incident|support|request|event|ray|case|trace)[ -]?(?:id|number|code|no\b|#)"
     r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-"
 )
+_STOPS: Final = ("", *"-–—|:.,(·")
+_ADDRESS: Final = re.compile(r"\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+")
+_NUMBER: Final = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|#\d{6,}")
 _SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas")
 _AGAIN: Final = (b"document.cookie", b"location.reload")
 _ARTICLE: Final = (b"<article", b"<ARTICLE")
@@ -71,6 +77,7 @@ class JudgedPage:
         self.headers = headers
         self.title = unquoted(title)
         self.is_refused = status in STATUSES and status != UNAVAILABLE
+        self.is_good = 200 <= status < 300
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
         self.source = body[:LINKED_BYTES] if linked else without_listings(condensed(body))
@@ -132,11 +139,24 @@ class JudgedPage:
         return width(self.text) <= SHORT_TEXT
 
     @cached_property
+    def headline(self) -> str:
+        """Its first heading with the sentence that follows it."""
+        return unquoted(headline(self.source))
+
+    @cached_property
     def is_refusal(self) -> bool:
-        """Whether its title refuses, and its text is little but the number of an incident: servers of their own accord
-        give none."""
-        refuses = REFUSES.any_in(self.title)
-        return refuses and width(self.text) <= BRIEF_TEXT and _INCIDENT.search(self.text) is not None
+        """Whether it is little but the number of an incident, and its title or heading refuses, or it shows the
+        visitor's address: servers of their own accord give none."""
+        if width(self.text) > BRIEF_TEXT or _INCIDENT.search(self.text) is None:
+            return False
+        refuses = any(REFUSES.any_in(where) for where in (self.title, self.headline))
+        return refuses or (_ADDRESS.search(self.text) is not None and _NUMBER.search(self.text) is not None)
+
+    @property
+    def is_servers(self) -> bool:
+        """Whether it is a server's own error page, sent as if all were well."""
+        starts = _ends_so(self.title, ERRORS) if self.title else self.text.startswith(ERRORS)
+        return self.is_good and starts and width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
 
     @cached_property
     def serves(self) -> int:
@@ -144,7 +164,7 @@ class JudgedPage:
         tell, or somebody who asks about a refusal; 2 for data, or an article; 1 for machine-readable statements."""
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
         is_data = self.text.startswith(("{", "[")) and not is_error
-        sells = _SELLS.search(self.text[:MAX_TEXT]) is not None
+        sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
         tells = self.title.startswith(TELLS) or EXPLAINS.any_in(self.title) or ASKS.any_in(self.spoken[:MAX_TEXT])
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and _any(_ARTICLE, self.source)
@@ -180,7 +200,12 @@ class JudgedPage:
     @property
     def is_linked(self) -> bool:
         """Whether it leads anywhere."""
-        return b"<a " in self.source
+        return leads_on(self.source)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it only waits to be loaded again."""
+        return reloads(self.source) and not self.is_linked
 
     def stub(self) -> Vendor | None:
         """The vendor of a page that is nothing but a script; any vendor's, if the script is long, or the page has no
@@ -208,12 +233,14 @@ class JudgedPage:
 
     @cached_property
     def says(self) -> int:
-        """Points for its wording: 2 for words to a robot in title or text; 1 for words in both, or a hint on a short
-        page; 1 more if all its text hints at it."""
+        """Points for its wording: 2 for words to a robot in title or text, or for a code to copy from a picture; 1 for
+        words in both, or a hint on a short page; 1 more if title or headline, and text, hint at it."""
         words = [bool(said) for said in self.told_robots]
         hints = [self.is_short and HINTS.any_in(where) for where in (self.title, self.spoken)]
-        all_hint = any(hints) and (hints[0] or not self.title) and (hints[1] or not self.text)
-        return 2 * (any(words) or self.is_refusal) + (any(hints) or all(words)) + all_hint
+        headed = hints[1] and not hints[0] and HINTS.any_in(self.headline)
+        all_hint = any(hints) and (hints[0] or headed or not self.title) and (hints[1] or not self.text)
+        shows = self.is_refusal or (self.is_short and asks_code(self.source))
+        return 2 * (any(words) or shows) + (any(hints) or all(words)) + all_hint
 
     @cached_property
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:
@@ -254,6 +281,11 @@ def _any(signs: Iterable[Any], where: Any) -> bool:
         if sign in where:
             return True
     return False
+
+
+def _ends_so(title: str, starts: Iterable[str]) -> bool:
+    """Whether *title* is one of *starts*, or goes on after a stop: it names an error and does not tell about it."""
+    return any(title.startswith(start) and title[len(start) :].lstrip()[:1] in _STOPS for start in starts)
 
 
 def _all(signs: Iterable[bytes], where: bytes) -> bool:

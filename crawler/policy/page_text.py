@@ -26,7 +26,7 @@ _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul"
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|^(?:[^\"']|\"[^\"]*\"|'[^']*')*?\shidden(?=[\s=/]|$)", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
 _FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|a)\b[^<>]*>", re.IGNORECASE)
-_CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre)\b")
+_CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre|blockquote)\b(?![^<>]*\sid=)")
 _QUOTED: Final = re.compile("“[^“”]{1,200}”|„[^„“”]{1,200}[“”]|«[^«»]{1,200}»|「[^「」]{1,200}」|『[^『』]{1,200}』")
 _STRAIGHT: Final = re.compile(r"(?<![^\s(])\"(?!http)[^\"]{1,100}\"(?![^\s.,;:!?)])")
 _WIDE: Final = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]")
@@ -146,8 +146,8 @@ def unquoted(text: str, *, is_source: bool = False) -> str:
 
 
 def without_listings(body: bytes) -> bytes:
-    """*body* without the code that it shows to its reader."""
-    if not any(sign in body for sign in (b"<code", b"<samp", b"<pre")):
+    """*body* without the code and the words of others that it shows to its reader."""
+    if not any(sign in body for sign in (b"<code", b"<samp", b"<pre", b"<blockquote")):
         return body
     at, kept = 0, list[bytes]()
     while (shown := _CODE_SHOWN.search(body, at)) is not None:

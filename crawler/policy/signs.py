@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final
 
 import re2
 
 PARTED_BYTES: Final = 8_192
+PATTERN_SIGNS: Final = 2_000  # of one pattern: RE2 keeps states for what it has seen, and is slow once it has no room
 SENTENCE_BYTES: Final = 1_024  # of a menu without full stops
 SPREAD: Final = 3
 MOST_SENTENCES: Final = 200
 _END: Final = re.compile("[!?]|。|！|？|[.](?= )".encode())
-_NOTHING: Final = r"[^\x00-\x{10FFFF}]"  # a pattern that matches nowhere
 _REST: Final = r"(?:[^.!?。！？]|[.][^ ])*"  # of a sentence; `1.2.3.4` does not end one
 _ROOMY: Final = re2.Options()
 _ROOMY.max_mem = 24 << 20
@@ -22,24 +22,29 @@ _EITHER: Final = re.compile(r"\[([^\]]*)\]")
 
 
 class Signs(tuple[str, ...]):  # noqa: SLOT001 - a tuple can have no slot for the pattern
-    """RE2 reads a page once for all of them, in linear time, where `in` reads it once for each: 174 signs cost 2 µs in
-    a page of 1 KB instead of 60, and 1.5 ms instead of 130 in 1 MB of slashes. Compiled on first use."""
+    """RE2 reads a page once for PATTERN_SIGNS of them, in linear time, where `in` reads it once for each: 174 signs
+    cost 2 µs in a page of 1 KB instead of 60, and 1.5 ms instead of 130 in 1 MB of slashes. Compiled on first use."""
 
     def any_in(self, where: str | bytes) -> bool:
         """Whether one of them is in *where*; bytes are UTF-8, broken or not."""
-        return self._search(where.encode("utf-8", "replace") if isinstance(where, str) else where) is not None
+        source = where.encode("utf-8", "replace") if isinstance(where, str) else where
+        for search in self._searches:  # noqa: SIM110 - a generator would take three times as long
+            if search(source) is not None:
+                return True
+        return False
 
     @cached_property
-    def _search(self) -> Callable[[bytes], object]:
-        search: Callable[[bytes], object] = re2.compile("|".join(map(_form, self)) or _NOTHING, _ROOMY).search
-        return search
+    def _searches(self) -> list[Callable[[bytes], object]]:
+        parts = range(0, len(self), PATTERN_SIGNS)
+        patterns = ["|".join(map(_form, self[part : part + PATTERN_SIGNS])) for part in parts]
+        return [re2.compile(pattern, _ROOMY).search for pattern in patterns]
 
 
 class Phrasings:
     """Signs in which `[a|b]` stands for either text, `*` for anything within a sentence, and ` & ` between parts says
     that one sentence has them all, in any order; three parts or more may be spread over two sentences.
 
-    Those with `*` or `&` are tried one by one, and only if a part of them is there: in one pattern, RE2 would have to
+    Those with `*` or `&` are tried one by one, and only if parts of them are there: in one pattern, RE2 would have to
     keep a state for each combination of beginnings that it has seen.
     """
 
@@ -64,7 +69,11 @@ class Phrasings:
         )
 
     def _any_parted(self, source: bytes) -> bool:
-        return self._ends.any_in(source) and any(search(source[:PARTED_BYTES]) is not None for search in self._searches)
+        if not self._ends.any_in(source):
+            return False
+        source = source[:PARTED_BYTES]
+        there = set(self._beginnings.Match(source) or ()).intersection(self._endings.Match(source) or ())
+        return any(self._searches[index](source) is not None for index in there)
 
     def _any_joint(self, source: bytes) -> bool:
         if not self._firsts.any_in(source):
@@ -73,8 +82,25 @@ class Phrasings:
         return any(all(map(there, parts)) and _agree(parts, source) for parts in self._joint)
 
     @cached_property
+    def _beginnings(self) -> Any:
+        return _alternatives(phrase.partition("*")[0] for phrase in self._parted)
+
+    @cached_property
+    def _endings(self) -> Any:
+        return _alternatives(phrase.rpartition("*")[2] for phrase in self._parted)
+
+    @cached_property
     def _searches(self) -> list[Callable[[bytes], object]]:
         return [re2.compile(_REST.join(map(_either, phrase.split("*")))).search for phrase in self._parted]
+
+
+def _alternatives(parts: Iterable[str]) -> Any:
+    """What tells the numbers of those *parts* that a text has."""
+    found = re2.Set.SearchSet(_ROOMY)
+    for part in parts:
+        found.Add(_either(part))
+    found.Compile()
+    return found
 
 
 def _agree(parts: tuple[Signs, ...], text: bytes) -> bool:

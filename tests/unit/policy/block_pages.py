@@ -677,7 +677,7 @@ Avant de continuer|Avant de continuer, acceptez ou refusez les cookies.
 """
 BLOCKS += tuple(
     Answer(one.name.replace("words", "queues"), vendor, one.body)
-    for one, vendor in zip(worded("more words", MORE_WORDS), ("queue-it",) * 5 + ("captcha",) * 6, strict=True)
+    for one, vendor in zip(worded("more words", MORE_WORDS), ("queue-it",) * 5 + ("captcha",) * 3 + ("consent",) * 3, strict=True)
 )
 PAGES += (
     Answer(

@@ -1,0 +1,61 @@
+"""What the structure of a small page shows: its headline, where it leads, what it asks for. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.policy.page_text import visible_text
+
+HEADLINE_BYTES: Final = 1_024
+_HEADING: Final = re.compile(rb"<h1\b", re.IGNORECASE)
+_SMALLER_HEADING: Final = re.compile(rb"<h[23]\b", re.IGNORECASE)
+_FORM: Final = re.compile(rb"<(?:form|input|button|table|ul|ol|article|footer)\b", re.IGNORECASE)
+_END: Final = re.compile(r"[!?。！？…]+|\.(?= |$)")
+_LEADS: Final = re.compile(
+    rb"""<a\b[^<>]*\shref\s*=\s*["']?(?!["'\s]*(?:mailto:|tel:|javascript:|#|["'>]))""", re.IGNORECASE
+)
+_RELOADS: Final = re.compile(
+    rb"""<meta\b(?=[^<>]{0,200}http-equiv\s*=\s*["']?refresh)[^<>]{0,200}content\s*=\s*["']?\s*\d{1,3}\s*["'/>]""",
+    re.IGNORECASE,
+)
+# A picture that is made for each visitor, and fields to write into.
+_PICTURE: Final = re.compile(
+    rb"""<img\b[^<>]{0,300}src\s*=\s*["']?[^"'<>\s]{0,300}(?:captcha|vcode|verif|valid|seccode|auth|\.php|\?|data:image/(?:png|jpe?g|gif))""",
+    re.IGNORECASE,
+)
+_FIELD: Final = re.compile(rb"<(?:input|textarea|select)\b[^<>]{0,500}", re.IGNORECASE)
+_NOT_WRITTEN: Final = re.compile(
+    rb"""type\s*=\s*["']?(?:hidden|submit|button|image|checkbox|radio|reset|search)""", re.IGNORECASE
+)
+
+
+def headline(source: bytes) -> str:
+    """The first heading and what follows it up to the end of a sentence, in lower case; "" without a heading."""
+    found = _HEADING.search(source) or _SMALLER_HEADING.search(source)
+    if found is None:
+        return ""
+    form = _FORM.search(source, found.end(), found.start() + HEADLINE_BYTES)
+    end_at = form.start() if form else found.start() + HEADLINE_BYTES
+    text = visible_text(source[found.start() : end_at].decode("utf-8", "replace"))
+    at = source.find(b"</h", found.end())
+    heading = visible_text(source[found.start() : at].decode("utf-8", "replace")) if 0 < at else text
+    end = _END.search(text, len(heading))
+    return text[: end.start()] if end else text
+
+
+def leads_on(source: bytes) -> bool:
+    """Whether it has a link to another page."""
+    return _LEADS.search(source) is not None
+
+
+def reloads(source: bytes) -> bool:
+    """Whether it asks to be loaded again after a while."""
+    return _RELOADS.search(source) is not None
+
+
+def asks_code(source: bytes) -> bool:
+    """Whether it shows a picture made for this visitor, and has one field to write into and no other."""
+    fields = [field[0] for field in _FIELD.finditer(source)]
+    written = [field for field in fields if not _NOT_WRITTEN.search(field)]
+    return len(written) == 1 and written[0][:6].lower() == b"<input" and _PICTURE.search(source) is not None
