@@ -40,6 +40,7 @@ _SPAN: Final = re.compile(r"(?<![\d/])(\d\d):?(\d\d)\s*-\s*(\d\d):?(\d\d)(?!\d)"
 _DELAY, _RATE, _VISIT = "crawl-delay", "request-rate", "visit-time"
 _MOST_TIMES: Final = 20  # lines of each
 _ALL: Final = "*"
+_NAMED: Final = ("agent", "rule")  # fields whose value is one word
 _ALLOW, _DISALLOW = _RULES = ("allow", "disallow")
 
 Line: TypeAlias = tuple[str, str]  # the name of a field, and its value
@@ -169,6 +170,8 @@ class _Reader:
         if (field := _FIELD.match(line)) is None:
             return
         kind, value = str(field.lastgroup), line[field.end() :]
+        if ":" not in field[0] and kind in _NAMED and len(value.split()) > 1:
+            return  # a sentence: the reference parser forgives a missing colon before one word only
         if kind == "sitemap":
             self.sitemaps.append(value)
         elif kind == "agent":

@@ -52,6 +52,25 @@ def test_whom_a_group_is_for(named: str, agent: str, is_meant: bool) -> None:
     assert allowed(f"User-agent: {named}\nDisallow: /\n", agent, "/x") is not is_meant
 
 
+@pytest.mark.parametrize(
+    ("line", "ends_group"),
+    [
+        ("User agent is what a program calls itself", False),
+        ("User-agent names are matched without case", False),
+        ("User-agent other", True),
+        ("User-agent: other and more", True),
+    ],
+)
+def test_a_colon_may_be_missing_before_one_word_but_not_in_a_sentence(line: str, ends_group: bool) -> None:
+    lines = f"User-agent: foo\nDisallow: /a\n{line}\nDisallow: /x\n"
+    assert allowed(lines, "foo", "/x") is ends_group
+
+
+def test_a_sentence_is_no_rule() -> None:
+    assert allowed("User-agent: *\nDisallow /x\nAllow /x as we said\n", "foo", "/x") is False
+    assert allowed("User-agent: *\nDisallow /x* to all\n", "foo", "/x to all") is True
+
+
 def test_of_several_groups_the_one_with_the_longest_name_counts() -> None:
     lines = "User-agent: *\nDisallow: /\n\nUser-agent: shop\nDisallow: /a\n\nUser-agent: shop-bot\nDisallow: /b\n"
     assert [allowed(lines, "shop-bot/1.0 (a shop bot)", path) for path in ("/a", "/b", "/c")] == [True, False, True]
