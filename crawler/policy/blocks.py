@@ -96,8 +96,9 @@ def _has_content(body: bytes) -> bool:
 
 def _weighed(page: JudgedPage) -> Block | None:
     """A mark suffices. Otherwise points: for its wording; 1 each for a trace, a telling status, and a header with it;
-    then 1 for noindex, and 1 for an empty page or one with such words and little else. A page that serves visitors
-    loses points; one with more text, or with hints only and a link, needs one more."""
+    then 1 each for noindex, for a page that waits to be loaded again, and for an empty page or one with such words and
+    little else. A page that serves visitors loses points; one with more text, or with hints only and a link, needs one
+    more."""
     if not page.is_bare and not page.refused:
         return None
     if page.marked is not None:
@@ -105,10 +106,8 @@ def _weighed(page: JudgedPage) -> Block | None:
         return None if page.offers else Block(vendor.name, kind)
     if not page.is_bare:
         return None
-    if (maker := page.stub()) is not None:
-        return Block(maker.name, KINDS[0])
-    if page.is_servers:
-        return Block(SERVER, KINDS[2])
+    if (maker := page.stub()) is not None or page.is_servers:
+        return Block(SERVER, KINDS[2]) if maker is None else Block(maker.name, KINDS[0])
     (in_title, in_text), hint = page.told_robots, page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
     signs += bool(signs) and page.waits

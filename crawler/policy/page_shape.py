@@ -39,7 +39,7 @@ def headline(source: bytes) -> str:
     end_at = form.start() if form else found.start() + HEADLINE_BYTES
     text = visible_text(source[found.start() : end_at].decode("utf-8", "replace"))
     at = source.find(b"</h", found.end())
-    heading = visible_text(source[found.start() : at].decode("utf-8", "replace")) if 0 < at else text
+    heading = visible_text(source[found.start() : at].decode("utf-8", "replace")) if at > 0 else text
     end = _END.search(text, len(heading))
     return text[: end.start()] if end else text
 

@@ -677,7 +677,9 @@ Avant de continuer|Avant de continuer, acceptez ou refusez les cookies.
 """
 BLOCKS += tuple(
     Answer(one.name.replace("words", "queues"), vendor, one.body)
-    for one, vendor in zip(worded("more words", MORE_WORDS), ("queue-it",) * 5 + ("captcha",) * 3 + ("consent",) * 3, strict=True)
+    for one, vendor in zip(
+        worded("more words", MORE_WORDS), ("queue-it",) * 5 + ("captcha",) * 3 + ("consent",) * 3, strict=True
+    )
 )
 PAGES += (
     Answer(
@@ -724,4 +726,61 @@ PAGES += (
     Answer("a browser of many tabs", "", page("Slow?", "<p>If you have opened too many tabs, close some of them.</p>")),
     Answer("a client of a bank", "", page("Bank", "<p>Each new client is checked. Most pass our checks in a day.</p>")),
     Answer("a busy park", "", page("Park", "<p>More visitors than usual came to the park in May.</p>")),
+)
+
+# Who answers in the site's place; a server's own error page with a status of success; a headline that says what the
+# title does not; structure: a picture with one field, a case's number beside the visitor's address, a page that waits.
+BLOCKS += (
+    Answer("an order of a court", "legal", page("Blocked", "<p>By order of the court this website is blocked.</p>")),
+    Answer(
+        "an order in Russian",
+        "legal",
+        page("Лампа", "<h1>Доступ к запрашиваемому ресурсу ограничен</h1><p>по решению суда</p>"),
+    ),
+    Answer(
+        "pay or agree",
+        "consent",
+        page("Zeitung", "<h1>Weiter mit Werbung lesen</h1><p>Zustimmen und weiter, oder 3,99 € im Monat.</p>"),
+    ),
+    Answer("cookies off", "scripts", page("Shop", "<h1>Cookies required</h1><p>Your browser accepts none.</p>")),
+    Answer("nginx", "server", "<html><head><title>403 Forbidden</title></head><center>nginx</center></html>"),
+    Answer("a proxy", "server", "upstream connect error or disconnect/reset before headers. reset reason: timeout"),
+    Answer(
+        "an unpaid site with mail",
+        "suspended",
+        page(
+            "Account Suspended",
+            "This account has been suspended by our hosting team. <a href=mailto:a@b.example>Mail</a>",
+        ),
+    ),
+    Answer(
+        "a code to copy", "captcha", page("Shop", "<p>Hello</p><form><img src=/code.php><input name=a></form>", NOINDEX)
+    ),
+    Answer(
+        "a case and an address", "captcha", page("Shop", "<p>Quote this: 8f1b2c3d4e5f6a7b</p><p>IP: 203.0.113.9</p>")
+    ),
+    Answer(
+        "a waiting room",
+        "queue-it",
+        page("Tickets", "<h1>Sala de espera</h1><p>Tienes 12 personas por delante en la sala de espera.</p>"),
+    ),
+    Answer(
+        "a menu of few links",
+        "captcha",
+        page("Shop", "<nav><a href=/a>A</a><a href=/b>B</a></nav><h1>Not available in your country yet</h1>"),
+    ),
+)
+PAGES += (
+    Answer("a thread named like an error", "", page("429 Too Many Requests when syncing", "<p>Add a pause.</p>")),
+    Answer("a server's page with its own status", "", page("503 Service Unavailable", "<p>nginx</p>"), 503),
+    Answer(
+        "a post that quotes",
+        "",
+        page("Dealer", "<blockquote>Access Denied. Reference #18.5c1e</blockquote><p>Why?</p>"),
+    ),
+    Answer("rules of cookies", "", page("Cookie policy", "<p>One tells that you are not a robot.</p>")),
+    Answer(
+        "a note for readers without scripts", "", page("Bakery", "<noscript>JavaScript is required.</noscript>Bread")
+    ),
+    Answer("a voucher", "", page("Voucher", "<img src=/logo.svg><form><input name=code></form><p>Enter a code.</p>")),
 )
