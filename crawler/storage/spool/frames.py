@@ -17,6 +17,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from crawler.storage.spool.checksums import Checksums
+
 HEAD: Final = b"shoal spool 2\n"
 _HEAD_1: Final = b"shoal spool 1\n"
 _MAGIC: Final = b"\xffsp\xfe"  # never in UTF-8: no text in an item looks like a frame
@@ -64,6 +66,7 @@ class _Frames:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self._checksums = Checksums(data)
 
     def end(self, position: int) -> int | None:
         """Where the intact frame at *position* ends; None if there is none."""
@@ -71,8 +74,8 @@ class _Frames:
         if end is None or end > len(self._data):
             return None
         _, length, _, checksum = _FRAME.unpack_from(self._data, position)
-        body = memoryview(self._data)[position + self.head : end]
-        return end if zlib.crc32(body, zlib.crc32(_LENGTH.pack(length))) == checksum else None
+        seed = zlib.crc32(_LENGTH.pack(length))
+        return end if self._checksums.of(position + self.head, end, seed) == checksum else None
 
     def following(self, position: int) -> int:
         """Where the next intact frame starts after the broken one at *position*; the end of the file if there is none.
@@ -109,6 +112,7 @@ class _FirstFrames:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self._checksums = Checksums(data)
 
     def end(self, position: int) -> int | None:
         """As `_Frames.end`; zeros would pass for an empty frame, which nobody writes."""
@@ -118,7 +122,7 @@ class _FirstFrames:
         end = position + self.head + int(length)
         if not length or end > len(self._data):
             return None
-        return end if zlib.crc32(memoryview(self._data)[position + self.head : end]) == checksum else None
+        return end if self._checksums.of(position + self.head, end) == checksum else None
 
     def following(self, position: int) -> int:
         """As `_Frames.following`."""
