@@ -90,8 +90,7 @@ def conclude(seen: Evidence) -> Conclusion:  # noqa: PLR0911 - one line per way 
 def _of_answer(seen: Evidence) -> Conclusion:
     """Decided by the response, or by its absence."""
     if seen.download_error and not seen.errback:
-        verdict = Verdict.ACK if seen.failure is FailureClass.PERMANENT else Verdict.BURY
-        return Conclusion(verdict, "download_error", seen.download_error)
+        return Conclusion(Verdict.BURY, "download_error", seen.download_error)
     if seen.malformed and not seen.handed:
         return Conclusion(Verdict.BURY, "malformed", seen.malformed)
     if not seen.download_error and not seen.malformed and seen.failure not in {None, FailureClass.PERMANENT}:

@@ -33,7 +33,7 @@ PERMANENT, RATE_LIMITED, HOST_FAULT = FailureClass.PERMANENT, FailureClass.RATE_
         (Evidence(download_error="timeout", errback=True, parsed=True), Verdict.ACK, "done"),
         (Evidence(download_error="refused", failure=HOST_FAULT), Verdict.BURY, "download_error"),
         (Evidence(download_error="refused", failure=HOST_FAULT, errback=True, parsed=True), Verdict.ACK, "done"),
-        (Evidence(download_error="no such scheme", failure=PERMANENT), Verdict.ACK, "download_error"),
+        (Evidence(download_error="no such scheme", failure=PERMANENT), Verdict.BURY, "download_error"),
         (Evidence(replaced=True), Verdict.ACK, "replaced"),
         (Evidence(status=200, parsed=True, item_errors=["x"]), Verdict.NACK, "item_error"),
         (Evidence(status=200, spider_error="KeyError: 'a'", item_errors=["x"]), Verdict.BURY, "spider_error"),
