@@ -20,7 +20,7 @@ from crawler.commands import early
 from crawler.commands.stopping import Forced, hang_up_asks
 from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
-from crawler.errors import ShoalError
+from crawler.errors import ConfigError, ShoalError
 from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
 from crawler.frontier.state.joining import Joined, digests, join
@@ -32,6 +32,7 @@ from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
 
+PROCESS_WIDE: Final = ("TWISTED_REACTOR", "TWISTED_REACTOR_ENABLED")
 START_RAISED: Final = "start_error"  # Scrapy's finish reason: the start requests after that are not there
 UNDER_WAY: Final = "-"  # no generation: join the unfinished one, even if it ends before all workers have joined
 
@@ -112,6 +113,7 @@ class Command(OneLine, CrawlCommand):
         spider = spider_class(self.settings, name)
         crawler = completed(self.settings, spider)
         settings = crawler.settings
+        check_process(self.settings, settings, name)
         require_components(settings)
         if opts.workers is not None:
             check_shareable(settings, spider, opts, in_use=in_use(settings))
@@ -138,6 +140,14 @@ def _said(error: BaseException) -> BaseException:
     """*error*, as one line where Scrapy raises it for a spider middleware of older releases."""
     old = isinstance(error, TypeError) and "doesn't support asynchronous spider output" in str(error)
     return ShoalError(f"{str(error).rstrip('.')} (SPIDER_MIDDLEWARES)") if old else error
+
+
+def check_process(project: BaseSettings, settings: BaseSettings, name: str) -> None:
+    """Raise ConfigError where spider *name* sets what the process has read before it knows the spider."""
+    for one in PROCESS_WIDE:
+        if settings[one] != project[one]:
+            allowed = f"{project[one]!r}, as in the project's settings: a process has one reactor for all its spiders"
+            raise ConfigError(f"{one} of spider {name}", settings[one], allowed)
 
 
 def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:

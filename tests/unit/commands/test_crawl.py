@@ -1,0 +1,20 @@
+"""What `scrapy crawl` refuses before it starts anything."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.commands.crawl import check_process
+from crawler.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("TWISTED_REACTOR", "twisted.internet.selectreactor.SelectReactor"), ("TWISTED_REACTOR_ENABLED", False)],
+)
+def test_a_spider_cannot_choose_another_reactor(name: str, value: object) -> None:
+    check_process(Settings(), Settings(), "shop")
+    with pytest.raises(ConfigError, match=f"^{name} of spider shop = .*, as in the project's settings"):
+        check_process(Settings(), Settings({name: value}), "shop")
+    check_process(Settings({name: value}), Settings({name: value}), "shop")
