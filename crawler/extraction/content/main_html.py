@@ -6,46 +6,86 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final, TypeAlias
 
-from crawler.extraction.content.passages import LANGUAGE, Box, Passage, Piece
+from crawler.extraction.content.passages import Box, Passage, Piece
+from crawler.extraction.content.tables import placing
 from crawler.extraction.tree.document import Document
 
 MAX_LEVELS: Final = 12  # of nested lists and the like
+MAX_EMPTY: Final = 50  # cells in a row, one after the other
 
 _STRUCTURE: Final = frozenset(str.split("ul ol li table tr td th blockquote pre h1 h2 h3 h4 h5 h6"))
 _HOLDS_TEXT: Final = frozenset(str.split("li td th pre h1 h2 h3 h4 h5 h6"))
 _ONLY_TEXT: Final = frozenset(str.split("pre h1 h2 h3 h4 h5 h6"))
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
+_PLACE: Final = "<a  "  # the start of a link within the page
 Levels: TypeAlias = tuple[Box, ...]
 
 
 def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = False) -> str:
     """The HTML of *chosen* with absolute URLs; *images*: include images."""
-    parts: list[str] = []
-    open_: Levels = ()
+    writer = _Writer()
     known: dict[int, Levels] = {}
+    tables = placing(chosen)
     for passage in chosen:
-        levels = _levels(passage.box, known)
-        kept = 0
-        while kept < min(len(open_), len(levels)) and open_[kept] is levels[kept]:
-            kept += 1
-        parts.extend(f"</{box.tag}>" for box in reversed(open_[kept:]))
-        parts.extend(f"<{box.tag}>" for box in levels[kept:])
-        open_ = levels
-        code = bool(levels) and levels[-1].tag == "pre"
-        inside = _inline(document, passage.pieces, images, code)
-        if code:
-            parts.append(f"<code{_language(passage.pieces)}>{inside}</code>")
-        elif levels and levels[-1].tag in _HOLDS_TEXT and levels[-1] is passage.box:
-            parts.append(inside)
+        levels = _levels(passage.box, known, tables)
+        writer.go(levels)
+        inner = levels[-1] if levels else None
+        inside = _inline(document, passage.pieces, images, inner is not None and inner.tag == "pre")
+        if inner is not None and inner.tag == "pre":
+            writer.code(inside)
+        elif inner is not None and inner.tag in _HOLDS_TEXT and inner is passage.box:
+            writer.parts.append(inside)
         else:
-            parts.append(f"<p>{inside}</p>")
-    parts.extend(f"</{box.tag}>" for box in reversed(open_))
-    return "\n".join(parts) if not any(box.tag == "pre" for box in open_) else "".join(parts)
+            writer.parts.append(f"<p>{inside}</p>")
+    writer.go(())
+    return "\n".join(writer.parts)
 
 
-def _levels(box: Box, known: dict[int, Levels]) -> Levels:
-    """The boxes around a passage that matter to a reader, outermost first, each in a valid place."""
+class _Writer:
+    """Opens and closes elements; what a row lacks are empty cells."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self._open: Levels = ()
+        self._filled: dict[Box, int] = {}  # columns of a row
+        self._code: list[str] = []  # the code of one element so far
+
+    def go(self, levels: Levels) -> None:
+        """Close and open elements until *levels* are open."""
+        kept = 0
+        while kept < min(len(self._open), len(levels)) and self._open[kept] is levels[kept]:
+            kept += 1
+        for box in reversed(self._open[kept:]):
+            self._close(box)
+        for box in levels[kept:]:
+            if box.parent is not None and box.tag in {"td", "th"}:
+                self._fill(box.parent, box.column)
+                self._filled[box.parent] = box.column + 1
+            self.parts.append(f"<{box.tag}>")
+        self._open = levels
+
+    def code(self, inside: str) -> None:
+        """A line or more of code; those in one element are one piece of code."""
+        self._code.append(inside)
+
+    def _close(self, box: Box) -> None:
+        if box.tag == "tr":
+            self._fill(box, box.cells)
+        if box.tag == "pre" and self._code:
+            lines = "\n".join(self._code)
+            language = f' class="language-{escape(box.language)}"' if box.language else ""
+            self.parts[-1] += f"<code{language}>{lines}</code></pre>"
+            self._code = []
+        else:
+            self.parts.append(f"</{box.tag}>")
+
+    def _fill(self, row: Box, columns: int) -> None:
+        self.parts.extend(["<td></td>"] * min(columns - self._filled.get(row, 0), MAX_EMPTY))
+
+
+def _levels(box: Box, known: dict[int, Levels], tables: set[Box]) -> Levels:
+    """The boxes around a passage that matter to a reader, outermost first, each in a valid place; without *tables*."""
     inner: list[Box] = []
     step: Box | None = box
     while step is not None and id(step) not in known:
@@ -53,7 +93,7 @@ def _levels(box: Box, known: dict[int, Levels]) -> Levels:
         step = step.parent
     levels = known[id(step)] if step is not None else ()
     for each in reversed(inner):
-        levels = known[id(each)] = (*levels, each) if _has_place(each, levels) else levels
+        levels = known[id(each)] = (*levels, each) if each not in tables and _has_place(each, levels) else levels
     return levels
 
 
@@ -76,28 +116,29 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
             parts.append(escape(piece, quote=False))
             continue
         tag, target = piece
-        if tag == LANGUAGE:
-            continue
         if tag == "img":
             parts.append(_image(document, target) if images else "")
         elif tag.startswith("/"):
             if open_ and open_[-1] == tag[1:]:
-                parts.append(f"<{tag}>")
                 open_.pop()
+                if tag == "/a" and _is_sign(parts):
+                    del parts[-2:]
+                else:
+                    parts.append(f"<{tag}>")
         elif not (code and tag == "code") and len(open_) < MAX_LEVELS:
             address = document.absolute(target) if tag == "a" else ""
             if address is None:
                 continue
-            parts.append(f'<a href="{escape(address)}">' if address else f"<{tag}>")
+            opening = _PLACE if target.startswith("#") else "<a"
+            parts.append(f'{opening} href="{escape(address)}">' if address else f"<{tag}>")
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
     return "".join(parts)
 
 
-def _language(pieces: Sequence[Piece]) -> str:
-    """The attribute that says in which language the code is written, or ""."""
-    named = next((piece[1] for piece in pieces if isinstance(piece, tuple) and piece[0] == LANGUAGE), "")
-    return f' class="language-{escape(named)}"' if named else ""
+def _is_sign(parts: Sequence[str]) -> bool:
+    """Whether the last part is the sign by a heading that links to the heading itself."""
+    return len(parts) > 1 and parts[-2].startswith(_PLACE) and parts[-1].strip() in {"#", "¶", "§", "🔗"}
 
 
 def _image(document: Document, target: str) -> str:

@@ -20,12 +20,13 @@ from crawler.extraction.tree.document import Document
 MAX_ELEMENTS: Final = 20_000  # examined
 MAX_PASSAGES: Final = 8_000
 MAX_PIECES: Final = 5_000  # texts and inline tags of one passage
+MAX_COLUMNS: Final = 20  # of one cell
 MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
 WORD: Final = re.compile(r"\w+")
-LANGUAGE: Final = "language"  # the name of a piece that says in which language code is written
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|brush:\s{0,9})([\w+#.-]{1,30})", re.ASCII)
 _LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
+_CELLS: Final = frozenset(("td", "th"))
 _SENTENCE = re.compile(r"[.!?…:;。！？]")
 _LETTERS: Final = bytes(
     ord("a" if WORD.match(bytes((code,)).decode("cp1252", "replace")) else " ") for code in range(256)
@@ -46,6 +47,9 @@ class Box:
     words: int = 0
     linked: int = 0
     prose: int = 0
+    cells: int = 0  # of a row: columns so far
+    column: int = 0  # of a cell
+    language: str = ""  # of the code in a <pre>
 
 
 @dataclass(slots=True, eq=False)
@@ -76,6 +80,12 @@ def _source(attributes: Mapping[str, str | None]) -> str:
         return source
     several = (attributes.get("srcset") or attributes.get("data-srcset") or "").split(maxsplit=1)
     return several[0].rstrip(",") if several else source
+
+
+def _columns(attributes: Mapping[str, str | None]) -> int:
+    """How many columns a cell has."""
+    stated = attributes.get("colspan") or ""
+    return min(int(stated), MAX_COLUMNS) if len(stated) < 4 and stated.isdecimal() and int(stated) else 1
 
 
 def words_in(text: str) -> int:
@@ -144,8 +154,13 @@ class _Walk:
     def _pass(self, layout: Layout, node: LexborNode) -> None:
         """An element without content."""
         if layout.manner == BLOCK:
+            if layout.name == "br" and self._box.tag == "pre":
+                self._pieces.append("\n")
+                return
             if self._pieces:
                 self._flush()
+            if layout.name in _CELLS:
+                self._box.cells += _columns(node.attributes)
         elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES:
             attributes = node.attributes
             self._pieces.append(("img", f"{_source(attributes)}\n{attributes.get('alt') or ''}"))
@@ -161,6 +176,9 @@ class _Walk:
             self._box = Box(name, box, box.depth + 1, box.around | bits | self._extra, bits)
             if name == "pre":
                 self._note_language(attributes)
+            elif name in _CELLS:
+                self._box.column = box.cells
+                box.cells += _columns(attributes)
             return
         self._extra |= bits
         if manner == KEPT:
@@ -172,8 +190,8 @@ class _Walk:
                 self._note_language(attributes)
 
     def _note_language(self, attributes: Mapping[str, str | None]) -> None:
-        if found := _LANGUAGE.search(attributes.get("class") or ""):
-            self._pieces.append((LANGUAGE, found[1].lower()))
+        if self._box.tag == "pre" and (found := _LANGUAGE.search(attributes.get("class") or "")):
+            self._box.language = found[1].lower()
 
     def _leave(self, layout: Layout) -> None:
         manner, name, _ = layout

@@ -138,3 +138,35 @@ def test_without_these_escapes_the_same_is_rendered(signs: list[str]) -> None:
     renderer = MarkdownIt("commonmark").enable("table")
     whole = str(html_to_markdown.convert(html, options).content or "").strip()
     assert renderer.render(markdown(html)) == renderer.render(whole)
+
+
+CELL = "These words are long enough for a cell of a table"
+
+
+def test_values_stay_in_their_columns() -> None:
+    rows = f"<tr><th></th><th>Width</th><th>Note</th></tr><tr><td>{CELL}</td><td></td><td>fine</td></tr>"
+    found = of(f"<table>{rows}<tr><td>{CELL} 2</td><td colspan=2>{CELL} 3</td></tr></table>")
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in found.splitlines() if line.startswith("|")]
+    assert table[0] == ["", "Width", "Note"]
+    assert table[2] == [CELL, "", "fine"]
+    assert table[3] == [f"{CELL} 2", f"{CELL} 3", ""]
+
+
+def test_tables_that_place_things_are_none() -> None:
+    code = of("<table><tr><td><pre>1\n2</pre></td><td><pre>x = 1\ny = 2</pre></td></tr></table>")
+    assert "```\nx = 1\ny = 2\n```" in code
+    column = of(f"<table><tr><td><p>{LONG}</p><p>Second. {LONG}</p></td></tr></table>")
+    assert "|" not in column
+    assert "\n\nSecond." in column
+
+
+def test_lines_of_code_stay_lines() -> None:
+    assert "```js\nlet a = 1;\n  let b = 2;\n```" in of(
+        "<pre class=lang-js><div>let a = 1;</div><div>  let b = 2;</div></pre>"
+    )
+    assert "```\nfor x in y:\n    z\n```" in of("<pre><code>for x in y:<br>    z</code></pre>")
+
+
+def test_the_sign_by_a_heading_is_left_out() -> None:
+    assert "## Title\n" in of("<h2 id=x>Title <a href='#x'>\u00b6</a></h2>")
+    assert "## Title [of](https://site.example/docs/page)\n" in of("<h2 id=x>Title <a href='#x'>of</a></h2>")
