@@ -176,7 +176,8 @@ class Model:
         part of it."""
         at = max(host.next, host.blocked)
         if host.delay and host.next > 0:
-            anew = self.stepped + host.delay + (self.config.start_within_ms if host.in_flight else 0)
+            unsent = host.in_flight and host.prior < self.stepped
+            anew = self.stepped + host.delay + (self.config.start_within_ms if unsent else 0)
             if host.next < anew:
                 at = max(at, anew)
         return at

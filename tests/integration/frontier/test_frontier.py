@@ -181,6 +181,40 @@ async def test_no_jump_of_the_clock_shortens_a_delay_that_goes_on(
     assert len(await world.lease()) == 1
 
 
+async def test_after_a_silence_requests_go_side_by_side_once_one_has_been_sent(redis_client: Any) -> None:
+    """A host that answers slowly got one at a time for as long as a request may wait to be sent."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, delay_ms=100, cap=8) for number in range(9)])
+    await world.lease(1)  # by a worker that is gone: its request may be sent yet
+    await world.be_silent(60_000)
+    assert await world.lease() == []
+    await world.pass_ms(world.frontier.config.start_within_ms + 100)
+    for _ in range(4):
+        leased = handles(await world.lease())
+        assert len(leased) == 1
+        await world.frontier.start(leased, on_wire=True)
+        await world.pass_ms(100)
+    await world.be_silent(60_000)
+    await world.pass_ms(200)
+    assert await world.lease() == [], "what was sent before it is in flight"
+
+
+async def test_a_crawl_that_begins_soon_has_several_requests_in_flight(redis_client: Any) -> None:
+    """Pushing ends a silence too. Only the first response is waited for."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, delay_ms=100, cap=8) for number in range(9)])
+    await world.be_silent(60_000)
+    leased = handles(await world.lease())
+    await world.frontier.start(leased, on_wire=True)
+    await world.pass_ms(1_000)
+    await world.frontier.report([answer(handle, elapsed_ms=1_000, latency_ms=1_000) for handle in leased])
+    for _ in range(4):
+        leased = handles(await world.lease())
+        assert len(leased) == 1
+        await world.frontier.start(leased, on_wire=True)
+        await world.pass_ms(100)
+
+
 async def test_dead_workers_are_reaped_all_the_same_after_a_jump(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1)])

@@ -115,12 +115,13 @@ local function remove_stream(h, stream)
 end
 
 -- When the next request may be sent. A delay that began before a step of the clock, which may have jumped over all of
--- it or a part, begins again there: with a slot held from when its request goes out at the latest. Known weakness: a
--- step shortens what BLOCKED asks for.
+-- it or a part, begins again there: with a slot held from when its request goes out at the latest, unless one has been
+-- reserved since, when none of before could go out any more. Known weakness: a step shortens what BLOCKED asks for.
 local function open_at(h)
   local at = math.max(h[NEXT], h[BLOCKED])
   if h[DELAY] > 0 and h[NEXT] > 0 then
-    local anew = state.stepped + h[DELAY] + (h[INFLIGHT] > 0 and START_MS or 0)
+    local unsent = h[INFLIGHT] > 0 and h[PRIOR] < state.stepped
+    local anew = state.stepped + h[DELAY] + (unsent and START_MS or 0)
     if h[NEXT] < anew then at = math.max(at, anew) end
   end
   return at
