@@ -183,7 +183,8 @@ class Rule:
         if apart - (self.now - h.hurt) >= TURN_MS:
             h.noise = 0
             self._end_trouble(h)
-            self._aim(h, min(apart, ALONE_MS), HELD)
+            h.ref = min(apart, ALONE_MS)
+            self._aim(h, h.ref, HELD)
 
     def _take_turn(self, h: Pace) -> None:
         new, shared = self._is_new(h), h.noise == SHARED
@@ -211,12 +212,14 @@ class Rule:
         apart = BOTH_MS if new else min(apart, (1.25 if h.noise == SHARED else 2) * h.delay)
         if new or apart > 1.5 * h.delay:
             h.noise = SHARED
+        if new:
+            h.ref = apart
         self._aim(h, apart, HELD if h.row < 3 else FAR)
 
     def _speed(self, h: Pace) -> float:
         if not self._takes_turns(h):
             return 1 if h.grown < 1 else 3
-        if h.grown < HELD or h.grown >= 1:
+        if h.grown < HELD or h.grown >= 1 or h.ref:
             return 6
         return 1 if h.noise == SHARED else 0.5
 
@@ -239,8 +242,7 @@ class Rule:
     def _gap(self, h: Pace) -> float:
         if h.delay == 0:
             return max(20, h.latency / max(1, h.in_flight))
-        late = self._lateness(h)
-        return h.delay if late <= h.delay else h.delay + min(late, max(h.delay, 1_000))
+        return h.delay if self._is_paced(h) else h.delay + min(self._lateness(h), max(h.delay, 1_000))
 
     def _settle(self, h: Pace) -> None:
         bound = max(h.floor, h.crawl)

@@ -95,6 +95,22 @@ async def test_a_proxys_fault_leaves_the_hosts_pace_and_record_alone_and_keeps_t
     assert (await exchange(world, 0)).success == 0.5
 
 
+async def test_a_request_late_by_its_rest_counts_as_in_time(redis_client: Any) -> None:
+    """The third refusal in a row, a few ms after its rest, was taken for one at half the pace: then the delay was 562.
+
+    It is doubled as it is, because refusals are frequent.
+    """
+    world = await timed(redis_client)
+    await fill(world, delay_ms=100)
+    for _ in range(8):
+        await exchange(world, 200)
+    delays = []
+    for _ in range(3):
+        await world.pass_ms((await state_of(world)).waits_ms + 5)
+        delays.append((await exchange(world, 429)).delay_ms)
+    assert delays == [118, 138, 277]
+
+
 async def test_what_was_in_the_air_counts_as_one_complaint(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, cap=8)
@@ -121,6 +137,23 @@ async def test_the_delay_has_a_limit(redis_client: Any) -> None:
         state = await exchange(world, 429)
         await world.pass_ms(state.blocked_ms)
     assert (await state_of(world)).delay_ms == 4_500
+
+
+@pytest.mark.parametrize(("good", "refused", "retry_after_ms", "guess"), [(2, 4, 1_000, 1_160), (0, 6, 0, 2_000)])
+async def test_a_guessed_delay_is_not_held_before_a_refusal_confirms_it(
+    redis_client: Any, good: int, refused: int, retry_after_ms: int, guess: int
+) -> None:
+    """Where another fleet left nothing of five requests a second, it was kept for a minute or two."""
+    world = await timed(redis_client)
+    await fill(world, delay_ms=80)
+    for _ in range(good):
+        await exchange(world, 200)
+    for _ in range(refused):
+        await exchange(world, 429, retry_after_ms=retry_after_ms)
+    assert 0.98 * guess <= (await exchange(world, 200)).delay_ms <= guess
+    delays = [(await exchange(world, 200)).delay_ms for _ in range(30)]
+    assert delays[-1] < 900
+    assert (await exchange(world, 429)).delay_ms > delays[-1]
 
 
 async def test_the_pace_comes_back_fast_then_slowly_and_then_goes_beyond(redis_client: Any) -> None:

@@ -153,7 +153,9 @@ def test_a_crowded_fleet_does_not_take_the_other_one_for_a_low_limit(client: Any
 def test_429s_unrelated_to_the_pace_do_not_halve_a_low_limit(client: Any) -> None:
     """They look like another fleet; 0.35 to 0.55 of the limit was left."""
     site = Site(1, noise=0.05, floor=100, cap=8, start_ms=0, run_ms=5 * MINUTE_MS)
-    assert worst([simulate(client, site, seed) for seed in range(1, 7)])[0] >= 0.7
+    paces = [simulate(client, site, seed).after(60)[0] for seed in range(1, 7)]
+    assert sum(paces) / len(paces) >= 0.75
+    assert min(paces) >= 0.6
 
 
 @pytest.mark.parametrize(("status", "least"), [(403, 0.8), (429, 0.6)])

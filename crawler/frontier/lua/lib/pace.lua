@@ -8,7 +8,8 @@
 --                                                               the first good one (it may be a block page yet)
 --   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
 --                                                               half by itself, which is as good; where turns are
---            taken below 0: for how many ms together it refused before each of the requests that it served last
+--            taken below 0: for how many ms together it refused before each of the requests that it served last, and
+--            REF is a guessed delay until a refusal confirms it
 --   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
 --            taken EVENTS is 1 if the present ROW began soon after the one before, and ANSWERS counts from its
 --            beginning
@@ -65,11 +66,12 @@ local function is_paced(h)
   return lateness(h) <= h[DELAY] + SLACK_MS
 end
 
--- The effective delay: late requests were further apart than the pace required.
+-- The effective delay: late requests were further apart than the pace required. One that is late by the rest after a
+-- refusal and the time that it takes to be sent counts as in time: otherwise the third one in a row doubles the delay.
 local function gap(h)
   if h[DELAY] == 0 then return math.max(SLACK_MS, h[LATENCY] / math.max(1, h[INFLIGHT])) end
-  local late = lateness(h)
-  return late <= h[DELAY] and h[DELAY] or h[DELAY] + math.min(late, math.max(h[DELAY], LATE_MS))
+  if is_paced(h) then return h[DELAY] end
+  return h[DELAY] + math.min(lateness(h), math.max(h[DELAY], LATE_MS))
 end
 
 -- The delay to remember: latency varies and says nothing about what the host allows.

@@ -37,10 +37,11 @@ local function is_new(h, p)
   return h[OK] == 0 and p[PEAK] == 0 and p[NOISE] <= 0
 end
 
--- How many times as fast as CUBIC the pace grows.
+-- How many times as fast as CUBIC the pace grows. A guessed delay is not held: where many requests a second are
+-- allowed, nothing is refused at it, and holding it would leave the host to another fleet for a minute and more.
 local function speed(h, p)
   if not takes_turns(h, p) then return p[GROWN] < 1 and 1 or BEYOND end
-  if p[GROWN] < HELD or p[GROWN] >= 1 then return UNHELD end
+  if p[GROWN] < HELD or p[GROWN] >= 1 or p[REF] > 0 then return UNHELD end
   return p[NOISE] == SHARED and 1 or ALONE
 end
 
@@ -83,7 +84,8 @@ local function find_turns(h, p, apart)
   if apart - (now - h[HURT]) < TURN_MS then return end
   p[NOISE] = 0
   end_trouble(p)
-  aim(h, p, math.min(apart, ALONE_MS), HELD)
+  p[REF] = math.min(apart, ALONE_MS)
+  aim(h, p, p[REF], HELD)
 end
 
 -- The host refused for so many ms after it had served a request, again and again. From then on its pace is learned as
@@ -113,5 +115,6 @@ local function take_turn(h, p)
   if long then return aim(h, p, ALONE_MS, HELD) end
   apart = new and BOTH_MS or math.min(apart, (shared and MOST_SHARED or MOST) * h[DELAY])
   if new or apart > WIDE * h[DELAY] then p[NOISE] = SHARED end
+  if new then p[REF] = apart end
   aim(h, p, apart, p[ROW] < 3 and HELD or FAR)
 end
