@@ -111,6 +111,7 @@ class Command(OneLine, CrawlCommand):
         """
         assert self.settings is not None
         spider = spider_class(self.settings, name)
+        early.check_log_of(spider, self.settings)
         crawler = completed(self.settings, spider)
         settings = crawler.settings
         check_process(self.settings, settings, name)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import codecs
 import logging
 import time
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
+from scrapy import Spider
 from scrapy.addons import AddonManager
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
@@ -50,6 +52,19 @@ def check(settings: BaseSettings) -> None:
             _check_class(name, settings[name], settings[name])
     _check_addons(settings)
     config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 10_000)
+    _check_log(settings)
+
+
+def check_log_of(spider: type[Spider], settings: BaseSettings) -> None:
+    """The same for what *spider* itself makes of the log: Scrapy opens it anew with its settings, and would answer
+    with a traceback."""
+    if isinstance(spider.custom_settings or {}, Mapping):  # else refused later
+        own = settings.copy()
+        spider.update_settings(own)
+        _check_log(own)
+
+
+def _check_log(settings: BaseSettings) -> None:
     _check_format(settings)
     if settings["LOG_FILE"] and settings.getbool("LOG_ENABLED"):
         _check_file(settings["LOG_FILE"])
@@ -113,7 +128,7 @@ def _check_format(settings: BaseSettings) -> None:
     except (LookupError, TypeError):
         raise ConfigError("LOG_ENCODING", encoding, "the name of an encoding such as utf-8") from None
     try:
-        logging.Formatter(settings["LOG_FORMAT"])
+        logging.Formatter(settings["LOG_FORMAT"]).format(logging.makeLogRecord({}))  # a field that no record has
     except (ValueError, TypeError) as error:
         words = f"a format such as '%(asctime)s [%(name)s] %(levelname)s: %(message)s' ({error})"
         raise ConfigError("LOG_FORMAT", settings["LOG_FORMAT"], words) from None

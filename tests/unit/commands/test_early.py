@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from scrapy import Spider
 from scrapy.settings import Settings
 
 from crawler.commands import early
@@ -112,3 +114,16 @@ def test_addons_may_name_the_modules_of_spiders() -> None:
     settings = Settings({ADDONS: {Naming: 1}})
     assert "products" in early.spiders(early.with_addons(settings)).list()
     assert settings.getlist(MODULES) == []
+
+
+@pytest.mark.parametrize(
+    "custom", [{"LOG_LEVEL": "LOUD"}, {"LOG_FILE": "/dev/null/log"}, {"LOG_FORMAT": "%(nope)s"}, {"LOG_ENCODING": "x"}]
+)
+def test_a_spiders_own_log_is_checked_before_scrapy_opens_it(custom: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=f"^{next(iter(custom))} = "):
+        early.check_log_of(type("Own", (Spider,), {"name": "own", "custom_settings": custom}), Settings())
+
+
+@pytest.mark.parametrize("custom", [None, {}, {"LOG_LEVEL": "DEBUG", "LOG_FORMAT": "%(message)s"}, ["refused later"]])
+def test_a_log_of_its_own_is_a_spiders_right(custom: Any) -> None:
+    early.check_log_of(type("Own", (Spider,), {"name": "own", "custom_settings": custom}), Settings())
