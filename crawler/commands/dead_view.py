@@ -8,13 +8,16 @@ from datetime import UTC, datetime
 
 from crawler.frontier.messages import DeadLetter
 
-HEAD = ("id", "at (UTC)", "reason", "url or error")
+HEAD = ("id", "at (UTC)", "reason", "blocked by", "url or error")
+BY = HEAD.index("blocked by")
 GAP = "  "
 
 
 def listed(letters: Sequence[DeadLetter]) -> Iterator[str]:
-    """A head and a line per letter. Host, worker, status and deliveries are for `show`."""
+    """A head and a line per letter; who blocked it, if one was. Host, worker, status and deliveries are for `show`."""
     rows = [HEAD, *map(_row, letters)]
+    if not any(row[BY] for row in rows[1:]):
+        rows = [row[:BY] + row[BY + 1 :] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     for *cells, last in rows:
         yield GAP.join([*map(str.ljust, cells, widths), last])
@@ -26,7 +29,18 @@ def at(letter: DeadLetter) -> datetime:
 
 
 def _row(letter: DeadLetter) -> tuple[str, ...]:
-    return letter.id, f"{at(letter):%Y-%m-%d %H:%M:%S}", letter.reason, _printable(_what(letter))
+    return (
+        letter.id,
+        f"{at(letter):%Y-%m-%d %H:%M:%S}",
+        letter.reason,
+        _printable(_blocker(letter)),
+        _printable(_what(letter)),
+    )
+
+
+def _blocker(letter: DeadLetter) -> str:
+    """The vendor of a block page, or what its page lacked: the error's first part (docs/tiers.md)."""
+    return str(letter.detail.get("error") or "").partition(";")[0] if letter.reason == "blocked" else ""
 
 
 def _what(letter: DeadLetter) -> str:

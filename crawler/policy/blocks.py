@@ -28,6 +28,7 @@ MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
 LEGAL: Final = "legal"  # the vendor of notices by order of a court, who else only reports what courts do
+DENIERS: Final = frozenset({LEGAL, "suspended"})  # vendors whose pages no visitor gets past
 SERVER: Final = "server"  # the vendor of servers' own error pages with a status of success
 _FRAME: Final = (b"<nav", b"<header", b"<footer")
 _PARTS: Final = (b"<p>", b"<p ", b"<img")
@@ -119,17 +120,17 @@ def _weighed(page: JudgedPage) -> Block | None:
     generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)
     vendor = next((one for one in known if one is not None and one is not generic), generic)
     is_other = page.is_fault or (page.is_of_things and not page.traced and vendor.name != LEGAL)
-    return None if is_other else Block(vendor.name, _kind(page))
+    return None if is_other else Block(vendor.name, _kind(page, vendor.name))
 
 
 def _decided(page: JudgedPage) -> Block | None:
     return None if (vendor := page.sender()) is None else Block(vendor.name, KINDS[0])
 
 
-def _kind(page: JudgedPage) -> str:
+def _kind(page: JudgedPage, vendor: str) -> str:
     if page.traced is VENDORS[-1]:
         return "captcha"
-    return "denial" if "denied" in page.title or "blocked" in page.text else "challenge"
+    return "denial" if vendor in DENIERS or "denied" in page.title or "blocked" in page.text else "challenge"
 
 
 def _title(body: bytes) -> str:

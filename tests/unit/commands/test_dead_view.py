@@ -30,3 +30,11 @@ def test_without_a_url_the_error_stands_there_on_one_line() -> None:
     seed = replace(LETTER, host="", detail={"error": "no JSON:\n\x1b[2J at char 0"})
     *_, line = listed([seed])
     assert line.endswith("  no JSON:  [2J at char 0")
+
+
+def test_a_block_page_is_listed_with_who_blocked() -> None:
+    blocked = replace(LETTER, reason="blocked", detail={"url": URL, "error": "legal; no worker serves browser"})
+    head, first, second = listed([LETTER, blocked])
+    assert second == f"0:47  2026-11-23 19:42:25  blocked         legal       {URL}"
+    assert head.index("blocked by") == second.index("legal")
+    assert head.index("url") == first.index(URL) == second.index(URL)

@@ -86,6 +86,14 @@ def test_links_close_together_count_once(size: int) -> None:
         assert not has_more(bytes(body), b"</a", 7)
 
 
+def test_who_lets_nobody_past_denies() -> None:
+    kinds: dict[str, set[str]] = {}
+    for found in filter(None, map(judged, BLOCKS)):
+        kinds.setdefault(found.vendor, set()).add(found.kind)
+    assert kinds["legal"] == kinds["server"] == {"denial"}
+    assert kinds["consent"] == {"challenge"}
+
+
 def test_signs_have_to_agree() -> None:
     script = '<script src="/_Incapsula_Resource?SWJIYLWA=1"></script>'
     assert detect(200, {}, page("", "", script).encode(), "") is None
