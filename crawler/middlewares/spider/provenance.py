@@ -57,10 +57,10 @@ class ProvenanceMiddleware(OutputMiddleware[Response]):
         source = {
             "spider": getattr(self._crawler.spider, "name", ""),
             "worker": worker.name if worker is not None else "",
-            "request_id": response.meta.get("request_id", ""),
+            "request_id": held.lease.id if held is not None else response.meta.get("request_id", ""),
             "tier": response.meta.get("tier", "http"),
             "generation": held.lease.generation if held is not None else "",
-            "run": response.meta.get(RUN_ID) or "",
+            "run": held.run_id if held is not None else response.meta.get(RUN_ID) or "",
         }
         found = Origin(without_credentials(response.url), fetched_at(held, response), source)
         origin.note(response, found)
