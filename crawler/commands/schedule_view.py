@@ -9,6 +9,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from crawler.commands.status_view import narrow_table
 from crawler.frontier.state.schedules import Tick, Timetable
 from crawler.policy.schedules import Cron, Timing, following, spoken, zone_of
 from crawler.producers.schedule import Schedule, ScheduleError
@@ -16,8 +17,8 @@ from crawler.producers.ticks import Progress
 
 
 def table(seen: Timetable) -> Table:
-    """One row per schedule."""
-    shown = Table("name", "spider", "source", "when", "next", "last")
+    """One row per schedule; what is long goes on below, whole."""
+    shown = narrow_table("", ["name", "spider", "source", "when", "next", "last"], [])
     for name in sorted(seen.definitions):
         one = told(seen, name)
         row = (
