@@ -36,7 +36,7 @@ SETTING: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])\b(?!\()")
 ENDS: Final = re.compile(r"\s#\s.*|\s*(?:&&|;|\||>|<)\s.*|\s&$")  # of one command in a line of shell
 # Names in capitals that no settings file of ours has: scrapy-redis', other libraries', of the environment.
 OTHERS: Final = {
-    *("REDIS_PARAMS", "REDIS_START_URLS_KEY", "SCHEDULER_FLUSH_ON_START", "SCHEDULER_SERIALIZER"),
+    *("REDIS_HOST", "REDIS_PARAMS", "REDIS_START_URLS_KEY", "SCHEDULER_FLUSH_ON_START", "SCHEDULER_SERIALIZER"),
     *("SPIDERMON_SPIDER_CLOSE_MONITORS", "AWS_REGION", "GOOGLE_APPLICATION_CREDENTIALS", "SCRAPY_PROJECT"),
     *("API_KEY_ACME", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"),
     *("OTEL_SERVICE_NAME", "SCHEDULE_DAYS"),
