@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from scrapy.crawler import Crawler
@@ -22,6 +23,7 @@ class WorkerRuns:
         self._runs = runs
         self._seeds = seeds
         self._turn_ms = max(1, round(seconds * 1000))
+        self._looking: asyncio.Task[None] | None = None
 
     async def begin(self, generation: str) -> Run | None:
         """The run of this start; None for a spider that waits for start URLs, the first of which begins a run."""
@@ -34,15 +36,21 @@ class WorkerRuns:
         return await self._runs.begin(name, generation)
 
     async def look(self) -> None:
-        """End finished runs, unless another worker has just checked."""
-        self._tell(await self._runs.settle(turn_ms=self._turn_ms))
+        """End finished runs, unless another worker has just checked.
+
+        Goes on when it is cancelled, as the closing worker does: a run ends once, and only who ended it can tell.
+        """
+        self._looking = asyncio.create_task(self._settle(turn_ms=self._turn_ms))
+        await asyncio.shield(self._looking)
 
     async def last(self, worker: str) -> None:
         """The same before this *worker* signs off, even if another one has just checked."""
-        self._tell(await self._runs.settle(leaving=worker))
+        if self._looking is not None:
+            await asyncio.gather(self._looking, return_exceptions=True)  # what failed is asked again
+        await self._settle(leaving=worker)
 
-    def _tell(self, ended: list[Run]) -> None:
+    async def _settle(self, *, turn_ms: int = 0, leaving: str = "") -> None:
         assert self._crawler.stats is not None
-        for run in ended:
+        for run in await self._runs.settle(turn_ms=turn_ms, leaving=leaving):
             self._crawler.stats.inc_value(names.RUNS_ENDED)
             logger.info("%s", run.told())
