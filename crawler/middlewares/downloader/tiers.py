@@ -15,6 +15,7 @@ from crawler import stats as names
 from crawler.extraction import Document, extract_product
 from crawler.extraction.product.rules import missing_required
 from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
+from crawler.policy.blocks import DENIERS
 from crawler.policy.domains import Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier
 from crawler.worker.access import worker_of
@@ -22,6 +23,7 @@ from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
 INCOMPLETE = "incomplete"  # value of `meta["block"]` for a page without what its domain's rules require
+NO_WAY = "no visitor gets past it"  # where a court or a hoster took the site down
 
 logger = logging.getLogger(__name__)
 
@@ -29,9 +31,9 @@ logger = logging.getLogger(__name__)
 class TiersMiddleware:
     """Sits between block detection and retries: a page that may step up is not retried at the tier that failed.
 
-    A page that may not (no worker serves a higher tier, max_tier, a spent budget) counts as blocked: it is retried as
-    such and finally dead-lettered, with why it stayed. `dont_retry` keeps a request at its tier;
-    `meta["allow_blocked"]` lets the page pass unchecked.
+    A page that may not (no worker serves a higher tier, max_tier, a spent budget, a site that was taken down) counts as
+    blocked: it is retried as such and finally dead-lettered, with why it stayed. `dont_retry` keeps a request at its
+    tier; `meta["allow_blocked"]` lets the page pass unchecked.
     """
 
     def __init__(self, crawler: Crawler, rules: Rules) -> None:
@@ -61,7 +63,7 @@ class TiersMiddleware:
         request.meta[BLOCK] = why
         if request.meta.get("dont_retry"):
             return response
-        to, stays = await self._worker.tiers.failed(request, at)
+        to, stays = (None, NO_WAY) if why in DENIERS else await self._worker.tiers.failed(request, at)
         if to is None:
             request.meta[TIER_STAYS] = stays
             self._crawler.stats.inc_value(names.TIER_REFUSED)

@@ -26,6 +26,7 @@ from tests.unit.test_settings import base
 URL = "http://a.example/p/1"
 CHALLENGE = page("Just a moment...", "<script>window._cf_chl_opt={}</script>")
 SHELL = page("Shop", '<div id="root"></div><script src="/app.js"></script>')
+SUSPENDED = page("Account Suspended", "<h1>This account has been suspended.</h1><p>Contact your hosting provider.</p>")
 GOOD = page("A lamp", "<p>Of brushed steel.</p>")
 FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler"}
 
@@ -113,6 +114,16 @@ async def test_a_page_that_may_not_move_says_why() -> None:
     assert (request.meta[BLOCK], request.meta[TIER_STAYS]) == ("javascript", "max_tier is http")
     assert crawl.stat("tiers/refused") == 1
     assert crawl.told == ["failed at http"]  # an app shell is no reason to pause its host
+
+
+async def test_no_tier_is_learned_from_a_site_that_shows_nobody_anything() -> None:
+    """Its other pages went to the browser for hours."""
+    crawl = Crawl()
+    request = crawl.leased()
+    response = await crawl.answer(request, SUSPENDED)
+    assert isinstance(response, Response)
+    assert (request.meta[BLOCK], request.meta[TIER_STAYS]) == ("suspended", "no visitor gets past it")
+    assert crawl.told == ["back off"]
 
 
 @pytest.mark.parametrize(
