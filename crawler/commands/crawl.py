@@ -16,7 +16,7 @@ from scrapy_redis.spiders import RedisMixin
 from crawler import scrapy_settings, tasks
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
-from crawler.commands import early
+from crawler.commands import early, misspelt
 from crawler.commands.stopping import Forced, hang_up_asks
 from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
@@ -122,6 +122,8 @@ class Command(OneLine, CrawlCommand):
             return None
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
+        for hint in misspelt.unread(spider, opts.spargs):
+            logger.warning(hint)
         scrapy_settings.check_components(settings)
         return tasks.run_apart(_check(settings, spider, opts.spargs))
 

@@ -1,4 +1,4 @@
-"""A setting that is misspelt on the command line is named; Scrapy would take it for one of the project's own."""
+"""A misspelt setting, or an argument that no bundled spider takes, is named; Scrapy lets both pass in silence."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from scrapy import Spider
 from scrapy.settings import BaseSettings, default_settings
 
 from crawler import defaults
 
 KNOWN: Final = sorted(name for module in (default_settings, defaults) for name in vars(module) if name.isupper())
 ALIKE: Final = 0.87
+BUNDLED: Final = "crawler.spiders."
 
 
 def hints(settings: BaseSettings, given: Iterable[str]) -> Iterator[str]:
@@ -20,3 +22,15 @@ def hints(settings: BaseSettings, given: Iterable[str]) -> Iterator[str]:
         if name not in settings and name not in KNOWN:
             for meant in get_close_matches(name.upper(), KNOWN, 1, ALIKE):
                 yield f"there is no setting {name}, did you mean {meant}?"
+
+
+def unread(spider: type[Spider], given: Iterable[str]) -> Iterator[str]:
+    """A line for each of the arguments *given* that a bundled *spider* does not take; one of a project's own may read
+    what it likes."""
+    if not spider.__module__.startswith(BUNDLED):
+        return
+    takes: frozenset[str] = getattr(spider, "takes", frozenset())
+    for name in given:
+        if name not in takes and not hasattr(spider, name):
+            words = f"it takes {' and '.join(sorted(takes)) or 'none'}; URLs come by `scrapy push {spider.name} URL`"
+            yield f"{spider.name} has no argument -a {name}: {words}"

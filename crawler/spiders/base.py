@@ -32,6 +32,7 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
     start_urls: ClassVar[list[str]] = []
     follows: bool = True  # False in a re-parse, which discards requests: a callback need not build them
     crawl_scope: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # see docs/scope.md
+    takes: ClassVar[frozenset[str]] = frozenset()  # arguments beside attributes of the class
     redis_key: str | None
     redis_encoding: str | None
     judge_links: Callable[[Response], Callable[[str], bool] | None] | None = None  # in a crawl of the fleet

@@ -32,6 +32,7 @@ class PagesSpider(FrontierSpider):
 
     name = "pages"
     crawl_scope = GUESSED
+    takes = frozenset({"follow", "with"})
     rules: Rules
     follow: str | bool = "yes"
     extras: frozenset[str] = frozenset()
