@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from crawler.frontier.frontier import Frontier
 from tests.crawling import Fleet, ended, open_frontier
 from tests.sites import LATE, Page, Site
 
@@ -68,13 +69,26 @@ async def test_rules_changed_in_mid_crawl_hold_for_what_is_queued_and_end_with_t
         strict.kill()
         strict.wait()
         async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-            silent = max(one.seen_ms_ago for one in await frontier.inspection.workers()) / 1000
+            silent = await stated_ago(frontier, delay_ms=1_000)
         under_both = site.gaps[began : len(site.received) - 1]
         await site.asked(len(site.received) + 30)
         lax.kill()
         lax.wait()
     assert min(under_both) > 1 - LATE
     killed_at = site.received[began + len(under_both)].at
-    fast = [one.at for one, gap in zip(site.received[began + 1 :], site.gaps[began:], strict=True) if gap < 0.6]
+    gaps = site.gaps[began:]
+    # Three short gaps in a row: behind a request that is late on a busy machine there is one.
+    runs = zip(site.received[began + 1 :], gaps, gaps[1:], gaps[2:], strict=False)
+    fast = [one.at for one, *three in runs if max(three) < 0.6]
     assert fast, "the delay of a worker that is gone is no longer in force"
-    assert fast[0] - killed_at > 12 - silent, "its word holds for three heartbeats, of 5 s"
+    assert fast[0] - killed_at > 12 - silent, "its word holds for 12 s"
+
+
+async def stated_ago(frontier: Frontier, *, delay_ms: int) -> float:
+    """Seconds since a worker last stated this delay."""
+    key = frontier.shards.key(0, "rules")
+    client: Any = frontier.client
+    stated = await client.zrange(key, 0, -1, withscores=True)
+    seconds, microseconds = await client.time()
+    latest: float = max(at for one, at in stated if f":{delay_ms}:".encode() in one)
+    return float(seconds + microseconds / 1e6 - latest / 1e3)
