@@ -37,10 +37,14 @@ class Claim:
 
     @classmethod
     def new(cls, directory: Path) -> Self:
-        """A claim for this process; sorts after earlier ones."""
+        """A claim for this process; sorts after earlier ones.
+
+        A worker that looks for what was abandoned may take the new lock first, find nothing and delete it: then the
+        next name is tried.
+        """
         directory.mkdir(parents=True, exist_ok=True)
-        claim = cls._take(directory, f"{time.time_ns():020d}-{os.getpid()}")
-        assert claim is not None, "no one else takes a name with our pid"
+        while (claim := cls._take(directory, f"{time.time_ns():020d}-{os.getpid()}")) is None:
+            pass
         return claim
 
     @classmethod
