@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Event
@@ -61,19 +62,38 @@ class Pusher:
         return self._sender is not None
 
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
-        """Push every good line; raises FrontierError, and RunError if *run* is unavailable."""
+        """Push every good line; raises FrontierError, and RunError if *run* is unavailable.
+
+        Nothing is opened for sources of which none has a line: a name is misspelt, and nobody wants a run of it.
+        """
+        async with aclosing(self._chunks()) as chunks:
+            first = await self._first(chunks)
+            if first is not None or run.run_id:
+                await self._push_all(frontier, run, _all(first, chunks))
+
+    async def _first(self, chunks: AsyncIterator[Chunk]) -> Chunk | None:
+        """The first chunk with lines, after what could not be read was refused."""
+        async for chunk in chunks:
+            if chunk.lines:
+                return chunk
+            for refusal in chunk.refused:
+                self._rejects.add(refusal)
+            self._progress.advance(0, chunk.read)
+        return None
+
+    async def _push_all(self, frontier: Frontier, run: WantedRun, chunks: AsyncIterator[Chunk]) -> None:
         await learn_tiers(frontier, self._encoder)
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
             await share_scope(frontier, self._encoder, self._run.generation, self._wanted.scope)
             rows = self._rows(self._run.generation)
             async with Sender(frontier) as self._sender:
-                await self._push(rows, self._sender)
+                await self._push(rows, self._sender, chunks)
             self._run.incomplete |= self._sender.full
             self._count_refused(self._sender)
 
-    async def _push(self, rows: Rows, sender: Sender) -> None:
-        async for chunk in self._chunks():
+    async def _push(self, rows: Rows, sender: Sender, chunks: AsyncIterator[Chunk]) -> None:
+        async for chunk in chunks:
             if sender.stopped and chunk.lines:
                 self._stopped(chunk, sender)
                 return
@@ -120,7 +140,7 @@ class Pusher:
     def _rows(self, generation: str) -> Rows:
         return Rows(self._encoder, generation, self._wanted.priority, self._rejects)
 
-    async def _chunks(self) -> AsyncIterator[Chunk]:
+    async def _chunks(self) -> AsyncGenerator[Chunk]:
         """The chunks, read in a thread that is stopped when iteration ends."""
         stop = Event()
         read = chunks(self._wanted.sources, self._wanted.column, stop)
@@ -143,6 +163,13 @@ class Pusher:
                 self._rejects.add(Refusal("", 0, words), count)
         if count := sender.outcomes[PushOutcome.CANCELLED]:
             self._rejects.add(Refusal("", 0, f"{count} messages: their run was cancelled"), count)
+
+
+async def _all(first: Chunk | None, rest: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]:
+    if first is not None:
+        yield first
+    async for chunk in rest:
+        yield chunk
 
 
 def _next(read: Iterator[Chunk]) -> Chunk | None:

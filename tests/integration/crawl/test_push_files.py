@@ -80,6 +80,16 @@ async def test_a_dry_run_names_what_is_bad_and_pushes_nothing(fleet: Fleet, tmp_
     assert await queued(fleet) == 0
 
 
+async def test_a_misspelt_name_opens_no_run(fleet: Fleet, tmp_path: Path) -> None:
+    """Nor does an empty file; hooks would tell of the run's begin and end."""
+    (tmp_path / "empty").touch()
+    done = push(fleet, tmp_path / "urls.tx", tmp_path / "empty")
+    assert (done.returncode, done.stdout) == (2, "0 pushed to products, 1 refused\n")
+    assert "urls.tx' is neither a URL" in done.stderr
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        assert await frontier.runs.find() == []
+
+
 async def test_what_is_refused_is_kept_with_its_line(fleet: Fleet, tmp_path: Path) -> None:
     bad = ["ftp://a.example/", "http://user:secret@/", "{", "http://a.example/caf\udce9"]
     source, rejects = tmp_path / "urls.txt", tmp_path / "rejects.jsonl"
