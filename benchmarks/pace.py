@@ -143,6 +143,12 @@ async def _push(redis_url: str, keys: Sequence[str], port: int, case: Case, coun
             await frontier.push(messages)
 
 
+def _check_alive(workers: Sequence[subprocess.Popen[bytes]], case: Case, log: Path) -> None:
+    """A worker that is gone would be taken for a fleet that got nothing."""
+    if any(worker.poll() is not None for worker in workers):
+        raise RuntimeError(f"a worker of {case.name!r} ended early:\n{log.read_text()[-2_000:]}")
+
+
 async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: Path) -> list[tuple[float, float]]:
     """Good pages a second, and the share refused, of each fleet."""
     site = Site(case)
@@ -156,6 +162,7 @@ async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: 
         began = time.monotonic()
         await asyncio.sleep(seconds)
         ended = time.monotonic()
+        _check_alive(workers, case, log)
     finally:
         for worker in workers:
             worker.kill()
