@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.commands import early
 from crawler.commands.dead_page import page_of, show
-from crawler.commands.dead_view import at, listed
+from crawler.commands.dead_view import at, shown
 from crawler.commands.options import host_name, integer
 from crawler.commands.usage import FleetCommand, agreed, answering, check_known
 from crawler.errors import ConfigError
@@ -180,17 +180,8 @@ class Command(FleetCommand, ScrapyCommand):
             return
         async with self._session() as frontier:
             total, evicted = await self._box(frontier).count(), await frontier.dead.evicted()
-        gone = self._kind == "gone"
-        for line in (
-            listed(letters) if letters else [f"No {'page that is gone matches' if gone else 'dead letters match'}."]
-        ):
+        for line in shown(letters, self._kind, total, evicted):
             print(line)
-        room = "the newest FRONTIER_GONE_LIMIT; they count as done"
-        if not gone:
-            room = f"{evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)"
-        print(f"{len(letters)} shown of {total} kept{',' if gone else ';'} {room}")
-        if letters:
-            print(f"more of one: `scrapy dead show {letters[0].id}{' --kind gone' if gone else ''}`")
 
 
 def _plain(letter: DeadLetter) -> dict[str, Any]:

@@ -13,6 +13,22 @@ BY = HEAD.index("blocked by")
 GAP = "  "
 
 
+def shown(letters: Sequence[DeadLetter], kind: str, total: int, evicted: int) -> Iterator[str]:
+    """All lines: the letters of a *kind*, how many there are, and what to do next."""
+    gone = kind == "gone"
+    if letters:
+        yield from listed(letters)
+    else:
+        yield "No page that is gone matches." if gone else "No dead letters match."
+    kept = f"{len(letters)} shown of {total} kept"
+    if gone:
+        yield f"{kept}, the newest FRONTIER_GONE_LIMIT; they count as done"
+    else:
+        yield f"{kept}; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)"
+    if letters:
+        yield f"more of one: `scrapy dead show {letters[0].id}{' --kind gone' if gone else ''}`"
+
+
 def listed(letters: Sequence[DeadLetter]) -> Iterator[str]:
     """A head and a line per letter; who blocked it, if one was. Host, worker, status and deliveries are for `show`."""
     rows = [HEAD, *map(_row, letters)]

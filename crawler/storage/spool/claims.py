@@ -18,6 +18,7 @@ from crawler.storage.synced_file import is_at
 SUFFIX = ".spool"
 DAMAGED = ".damaged"  # kept for inspection
 _LOCK = ".lock"
+_TRIES: Final = 100  # names; a file system that locks nothing refuses all
 _unusable: Final[set[str]] = set()  # owners already logged
 
 logger = logging.getLogger(__name__)
@@ -37,15 +38,16 @@ class Claim:
 
     @classmethod
     def new(cls, directory: Path) -> Self:
-        """A claim for this process; sorts after earlier ones.
+        """A claim for this process; sorts after earlier ones. Raises OSError.
 
         A worker that looks for what was abandoned may take the new lock first, find nothing and delete it: then the
         next name is tried.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        while (claim := cls._take(directory, f"{time.time_ns():020d}-{os.getpid()}")) is None:
-            pass
-        return claim
+        for _ in range(_TRIES):
+            if (claim := cls._take(directory, f"{time.time_ns():020d}-{os.getpid()}")) is not None:
+                return claim
+        raise BlockingIOError(errno.EWOULDBLOCK, "no lock can be taken there")
 
     @classmethod
     def abandoned(cls, directory: Path) -> Iterator[Self]:
