@@ -31,6 +31,7 @@ from crawler.worker.suspects import SuspectTurns
 
 logger = logging.getLogger(__name__)
 
+LOST_DATA = "Redis has lost its data: everything queued, leased or known is gone. Push the start URLs again"
 SHORTEST_WAIT = 0.001  # seconds between calls that lease nothing
 # Requests per call: each is of another host, which costs Redis more than an entry of a report.
 MOST_LEASED = 32
@@ -153,9 +154,7 @@ class Prefetcher:
         self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
         if batch.lost_data:
             self._crawler.stats.inc_value(names.DATA_LOST)
-            logger.error(
-                "Redis has lost its data: everything queued, leased or known is gone. Push the start URLs again"
-            )
+            logger.error(LOST_DATA)
         for lease in batch.leases:
             start_by, address = before + lease.start_within_ms / 1000, batch.addresses.get(lease.host, "")
             run_id = self._book.run_of(lease.generation)

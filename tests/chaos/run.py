@@ -21,10 +21,10 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.seeds import Seeds
 from crawler.storage import connection
-from demo.children import Family, stop
+from demo.children import Child, Family, stop
 from demo.log import from_json
 from demo.state import any_port
-from tests.chaos import full, plan, rules, trouble
+from tests.chaos import full, plan, rules, trouble, verdict
 from tests.chaos.result import Options, Result, below_0, look
 from tests.chaos.trouble import Fleet
 
@@ -276,10 +276,17 @@ class Run:
         result.fatal_kills, result.turned_away = len(fleet.killed_by_pages), len(fleet.turned_away)
         result.troubles += [f"{one.name} ended by itself: {one.tail(1)}" for one in fleet.ended]
         workers = list(fleet.living)
-        result.troubles += [f"{one.name} did not stop" for one in await asyncio.to_thread(stop, workers, STOP_SECONDS)]
-        result.troubles += [f"{one.name} ended with {one.status}" for one in fleet.stopped if one.wait(STOP_SECONDS)]
+        stubborn = await asyncio.to_thread(stop, workers, STOP_SECONDS)
+        result.troubles += [f"{one.name} did not stop" for one in stubborn]
+        orderly = [one for one in [*fleet.stopped, *workers] if one not in stubborn]
+        result.troubles += [line for one in orderly if (line := self._wrong_end(one))]
         result.passed_on = self._left_to_others()
         stop([self._site])
+
+    def _wrong_end(self, worker: Child) -> str:
+        """A line for a worker that was told to stop and ended with another status than what it went through gives."""
+        status, due = worker.wait(STOP_SECONDS), verdict.status(worker.log.read_text(errors="replace"))
+        return "" if status == due else f"{worker.name} ended with {status}, not {due}:\n{worker.tail()}"
 
     def _left_to_others(self) -> int:
         """Callbacks that workers of the old release have met and do not know."""

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, Final
 
+from crawler.worker.prefetch import LOST_DATA
 from demo.log import Entry
 from tests.chaos.plan import Plan
 from tests.chaos.trouble import Freeze
@@ -113,6 +114,11 @@ class Left:
 
     def __str__(self) -> str:
         return ", ".join(f"{getattr(self, name)} {name}" for name in self.__slots__)
+
+
+def status(log: str) -> int:
+    """The exit status that a worker with this *log* owes to a SIGTERM: 1 once it has seen Redis emptied."""
+    return int(LOST_DATA in log)
 
 
 def unexpected_dead(plan: Plan, dead: Mapping[str, str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+from crawler.worker.prefetch import LOST_DATA
 from demo.log import Entry
 from tests.chaos import report, rules, verdict
 from tests.chaos.full import Fillings
@@ -77,6 +78,11 @@ def test_dead_letters_must_be_those_that_were_meant() -> None:
     url, reason = next(iter(PLAN.dead.items()))
     assert list(verdict.unexpected_dead(PLAN, {**PLAN.dead, url: "deliveries"})) == [f"{url}: deliveries, not {reason}"]
     assert len(list(verdict.unexpected_dead(PLAN, {}))) == len(PLAN.dead)
+
+
+def test_a_worker_that_saw_redis_emptied_owes_status_1() -> None:
+    assert verdict.status(f"12:00 ERROR: {LOST_DATA}\n12:01 INFO: Spider closed\n") == 1
+    assert verdict.status("12:01 INFO: Spider closed\n") == 0
 
 
 def test_blows_are_drawn_from_the_seed_and_come_in_order() -> None:
