@@ -285,8 +285,8 @@ class Run:
 
     def _wrong_end(self, worker: Child) -> str:
         """A line for a worker that was told to stop and ended with another status than what it went through gives."""
-        status, due = worker.wait(STOP_SECONDS), verdict.status(worker.log.read_text(errors="replace"))
-        return "" if status == due else f"{worker.name} ended with {status}, not {due}:\n{worker.tail()}"
+        status, owed = worker.wait(STOP_SECONDS), verdict.owed(worker.log.read_text(errors="replace"))
+        return "" if status in owed else f"{worker.name} ended with {status}, not {owed}:\n{worker.tail()}"
 
     def _left_to_others(self) -> int:
         """Callbacks that workers of the old release have met and do not know."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,9 +117,10 @@ class Left:
         return ", ".join(f"{getattr(self, name)} {name}" for name in self.__slots__)
 
 
-def status(log: str) -> int:
-    """The exit status that a worker with this *log* owes to a SIGTERM: 1 once it has seen Redis emptied."""
-    return int(LOST_DATA in log)
+def owed(log: str) -> set[int]:
+    """The exit statuses of a worker with this *log* after a SIGTERM: 1 once it has seen Redis emptied; the signal ends
+    one that is only starting."""
+    return {int(LOST_DATA in log)} if log else {0, -signal.SIGTERM}
 
 
 def unexpected_dead(plan: Plan, dead: Mapping[str, str]) -> Iterator[str]:

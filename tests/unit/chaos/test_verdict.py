@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -81,8 +82,9 @@ def test_dead_letters_must_be_those_that_were_meant() -> None:
 
 
 def test_a_worker_that_saw_redis_emptied_owes_status_1() -> None:
-    assert verdict.status(f"12:00 ERROR: {LOST_DATA}\n12:01 INFO: Spider closed\n") == 1
-    assert verdict.status("12:01 INFO: Spider closed\n") == 0
+    assert verdict.owed(f"12:00 ERROR: {LOST_DATA}\n12:01 INFO: Spider closed\n") == {1}
+    assert verdict.owed("12:01 INFO: Spider closed\n") == {0}
+    assert verdict.owed("") == {0, -signal.SIGTERM}
 
 
 def test_blows_are_drawn_from_the_seed_and_come_in_order() -> None:
