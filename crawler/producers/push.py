@@ -15,9 +15,9 @@ from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.pushed_run import PushedRun, WantedRun
 from crawler.frontier.state.tiers import Tiers
 from crawler.producers import places
-from crawler.producers.lines import Chunk, Refusal, chunks
+from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks
 from crawler.producers.progress import PushProgress
-from crawler.producers.rejects import Rejects
+from crawler.producers.rejects import Refused, Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.sender import FULL, Sender
 from crawler.routing.budgeting import terms_of_run
@@ -55,6 +55,7 @@ class Pusher:
         self._sender: Sender | None = None
         self._run: PushedRun | None = None
         self._place = ""  # of the last line that was taken, while there may be more
+        self._refused_arguments = 0  # before the first good line
 
     @property
     def begun(self) -> bool:
@@ -64,25 +65,29 @@ class Pusher:
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
         """Push every good line; raises FrontierError, and RunError if *run* is unavailable.
 
-        Nothing is opened for sources of which none has a line: a name is misspelt, and nobody wants a run of it.
+        Nothing is opened for sources without a good line: a name is misspelt, and nobody wants a run of it.
         """
+        await learn_tiers(frontier, self._encoder)
         async with aclosing(self._chunks()) as chunks:
-            first = await self._first(chunks)
-            if first is not None or run.run_id:
+            if run.run_id:  # it is there already, with a scope of its own
+                await self._push_all(frontier, run, chunks)
+            elif (first := await self._first_good(chunks)) is not None:
                 await self._push_all(frontier, run, _all(first, chunks))
 
-    async def _first(self, chunks: AsyncIterator[Chunk]) -> Chunk | None:
-        """The first chunk with lines, after what could not be read was refused."""
+    async def _first_good(self, chunks: AsyncIterator[Chunk]) -> Chunk | None:
+        """The first chunk with a good line, after all lines before it were refused."""
+        self._encoder.scopes.learn("0", self._wanted.scope)
         async for chunk in chunks:
-            if chunk.lines:
-                return chunk
-            for refusal in chunk.refused:
+            refused = Refused()
+            if any(self._rows("0", refused).of(chunk)):
+                return chunk  # read once more with the run's generation, which refuses the same
+            for refusal in refused.kept:
                 self._rejects.add(refusal)
-            self._progress.advance(0, chunk.read)
+            self._refused_arguments += chunk.source == ARGUMENT
+            self._progress.advance(len(chunk.lines), chunk.read)
         return None
 
     async def _push_all(self, frontier: Frontier, run: WantedRun, chunks: AsyncIterator[Chunk]) -> None:
-        await learn_tiers(frontier, self._encoder)
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
             await share_scope(frontier, self._encoder, self._run.generation, self._wanted.scope)
@@ -137,8 +142,10 @@ class Pusher:
         told = self._run.told() if self._run else ""
         return ", ".join(words) + (f" ({told})" if told else "")
 
-    def _rows(self, generation: str) -> Rows:
-        return Rows(self._encoder, generation, self._wanted.priority, self._rejects)
+    def _rows(self, generation: str, rejects: Rejects | Refused | None = None) -> Rows:
+        rows = Rows(self._encoder, generation, self._wanted.priority, rejects or self._rejects)
+        rows.arguments = self._refused_arguments
+        return rows
 
     async def _chunks(self) -> AsyncGenerator[Chunk]:
         """The chunks, read in a thread that is stopped when iteration ends."""
@@ -165,9 +172,8 @@ class Pusher:
             self._rejects.add(Refusal("", 0, f"{count} messages: their run was cancelled"), count)
 
 
-async def _all(first: Chunk | None, rest: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]:
-    if first is not None:
-        yield first
+async def _all(first: Chunk, rest: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]:
+    yield first
     async for chunk in rest:
         yield chunk
 

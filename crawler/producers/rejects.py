@@ -17,6 +17,16 @@ SHOWN_BESIDE_FILE: Final = 10
 MAX_TEXT: Final = 4_096  # characters kept of a line
 
 
+class Refused:
+    """Only keeps what is refused, of a first look at some lines."""
+
+    def __init__(self) -> None:
+        self.kept: list[Refusal] = []
+
+    def add(self, refusal: Refusal) -> None:
+        self.kept.append(refusal)
+
+
 class Rejects:
     """Prints the first ones, and writes all of them to *path*, if given. *mask* hides secrets."""
 

@@ -14,7 +14,7 @@ from crawler.frontier.pushing import Row
 from crawler.frontier.server.wire_format import push_row
 from crawler.meta import MIN_TIER
 from crawler.producers.lines import Chunk, Refusal
-from crawler.producers.rejects import Rejects
+from crawler.producers.rejects import Refused, Rejects
 from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls
 from crawler.routing.push_schema import MAX_LINE, json_object, parse_line
@@ -29,7 +29,9 @@ class Rows:
     adds no second copy. *tier*: the least tier for all pages, "" for the learned one.
     """
 
-    def __init__(self, encoder: Encoder, generation: str, priority: int, rejects: Rejects, *, tier: str = "") -> None:
+    def __init__(
+        self, encoder: Encoder, generation: str, priority: int, rejects: Rejects | Refused, *, tier: str = ""
+    ) -> None:
         self._encoder = encoder
         self._spider = encoder.spider if isinstance(encoder.spider, type) else type(encoder.spider)
         self._generation = generation
@@ -37,7 +39,7 @@ class Rows:
         self._rejects = rejects
         self._tier = tier
         self._plain = PlainUrls(encoder, generation, priority)
-        self._arguments = 0
+        self.arguments = 0  # of those that are no plain URL
 
     def of(self, chunk: Chunk) -> Iterator[list[Row]]:
         """Batches of good lines; empty if a whole batch was refused."""
@@ -71,12 +73,12 @@ class Rows:
         if len(text) <= MAX_LINE and (row := self._quickly(text)) is not None:
             return row
         if not number:
-            self._arguments += 1
+            self.arguments += 1
         try:
             request = self._request(text)
             place = self._encoder.place(request)
             if request.dont_filter:
-                told = f"{self._generation}\n{source}\n{number or self._arguments}".encode(errors="surrogateescape")
+                told = f"{self._generation}\n{source}\n{number or self.arguments}".encode(errors="surrogateescape")
                 place = place._replace(digest=sha1(told, usedforsecurity=False).digest())
             message = self._encoder.message(request, generation=self._generation, dedupe=True, place=place)
         except (MessageError, CodecError, ValueError) as error:

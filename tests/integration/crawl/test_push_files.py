@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -88,6 +89,30 @@ async def test_a_misspelt_name_opens_no_run(fleet: Fleet, tmp_path: Path) -> Non
     assert "urls.tx' is neither a URL" in done.stderr
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         assert await frontier.runs.find() == []
+
+
+async def test_lines_that_are_all_refused_open_no_run(fleet: Fleet, tmp_path: Path) -> None:
+    """Those before the first good one are refused once each, and counted with their own numbers."""
+    scope = '{"exclude": ["/no"]}'
+    bad = tmp_path / "bad.txt"
+    bad.write_text("ftp://a.example/\n\n{\nhttp://a.example/no\n")
+    done = push(fleet, "ftp://b.example/", bad, "--scope", scope)
+    assert (done.returncode, done.stdout) == (2, "0 pushed to products, 4 refused\n")
+    assert [line.split(": ")[0] for line in done.stderr.splitlines()] == [
+        "argument",
+        f"{bad}:1",
+        f"{bad}:3",
+        f"{bad}:4",
+    ]
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        assert await frontier.runs.find() == []
+    again = '{"url": "http://a.example/yes", "dont_filter": true}'
+    done = push(fleet, "ftp://b.example/", bad, again, "--scope", scope)
+    assert (done.returncode, done.stdout.partition(" (")[0]) == (2, "1 pushed to products, 4 refused")
+    assert len(done.stderr.splitlines()) == 4
+    (run_id,) = re.findall(r"run (\S+)\)", done.stdout)
+    done = push(fleet, "ftp://b.example/", bad, again, "--run", run_id)
+    assert done.stdout.startswith("0 pushed to products, 1 known already"), "it is the same message of the same run"
 
 
 async def test_what_is_refused_is_kept_with_its_line(fleet: Fleet, tmp_path: Path) -> None:
