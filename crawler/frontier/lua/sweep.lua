@@ -13,7 +13,7 @@
 -- what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere are filed again
 -- (lib/refile), and leases whose expiry was lost expire (lib/unindexed). What waits for a time beyond the calendar
 -- comes now. Runs that their lists have lost are listed again (lib/relist).
--- include: clock damage state tally hosts addresses members refile unindexed relist
+-- include: clock damage state tally hosts addresses members refile unindexed uncounted relist
 local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
@@ -149,10 +149,16 @@ if call('EXISTS', T .. ':refile') == 1 then all_filed() end
 for stream, counted in pairs(queued) do
   if counted ~= 0 or not is_whole then queued_by[stream] = found_queued(stream, counted) end
 end
+local is_known, leased_by = {}, leased_by_name(rows)
 for _, row in ipairs(rows) do
   local stream, generation = row.stream, row.generation
+  is_known[row.name] = true
   if nothing_delayed then recount(row, 'delayed') end
-  if nothing_leased then recount(row, 'leased') end
+  if nothing_leased then
+    recount(row, 'leased')
+  elseif leased_by and row.leased < (leased_by[row.name] or 0) then
+    recount(row, 'leased', leased_by[row.name])
+  end
   if queued_by[stream] then recount(row, 'queued', queued_by[stream][generation] or 0) end
   local spider = string.match(stream, '^[^:]*')
   local of = spider .. ':' .. generation
@@ -163,6 +169,13 @@ for _, row in ipairs(rows) do
     group.live = group.live + row.queued + row.leased + row.delayed
     group.last = math.max(group.last, row.last)
     group.streams[#group.streams + 1] = stream
+  end
+end
+
+-- Of those that have no name any more, what is queued alone tells.
+for stream, found in pairs(queued_by) do
+  for generation, count in pairs(found) do
+    if not is_known[stream .. ':' .. generation] then tally(stream, generation).queued = count end
   end
 end
 
@@ -273,7 +286,7 @@ save_tallies()
 if not is_whole then
   if counters_hold then lost_generations() end -- the counters may be there, and only their name be lost
   local _, total = count_backlog(read_generations())
-  state.backlog = counters_hold and total or backlog
+  state.backlog = counters_hold and total or math.max(backlog, total + 1)
 end
 save_state()
 return left + (#overdue == HOSTS and 1 or 0) + (looks_on() and 1 or 0)

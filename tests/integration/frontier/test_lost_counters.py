@@ -29,12 +29,19 @@ async def deleted(client: Any, key: str) -> None:
     await client.delete(key)
 
 
+async def all_deleted(client: Any, key: str) -> None:
+    """The state, the names and the counters: only what is queued, leased and delayed is left."""
+    tag = key.rpartition(":")[0]
+    await client.delete(key, f"{tag}:gens", *await client.keys(tag.replace("{", "\\{") + ":gen:*"))
+
+
 HARMS: dict[str, tuple[str, Callable[[Any, str], Awaitable[None]]]] = {
     "names, another type": ("gens", replaced),
     "names, deleted": ("gens", deleted),
     "counters, another type": ("gen:s:0", replaced),
     "counters, deleted": ("gen:s:0", deleted),
     "counters, no numbers": ("gen:s:0", no_numbers),
+    "names, counters and state, deleted": ("state", all_deleted),
 }
 
 
@@ -120,6 +127,35 @@ async def test_status_tells_damaged_counters_from_a_finished_crawl(redis_client:
     await world.frontier.generations.tidy()
     counted = await look(world.frontier, "s")
     assert counted.pending + counted.uncounted == 6, "a delayed one is counted once it is due"
+
+
+@pytest.mark.one_server("the first shard has it all")
+async def test_nothing_is_finished_early_where_names_counters_and_state_are_lost(redis_client: Any) -> None:
+    """The tier's page is queued, the run's are leased: one is put back, and the other one is done."""
+    world = await timed(redis_client, lease_ms=600_000)
+    frontier = world.frontier
+    run = await frontier.runs.open("s")
+    await frontier.push([message(number, f"{number}.example", generation=run.generation) for number in (1, 2)])
+    await frontier.runs.seal(run.id)
+    held = await world.lease()
+    await frontier.push([message(3, "3.example", stream="s:browser")])
+    await all_deleted(redis_client, frontier.shards.key(0, "state"))
+    assert not await frontier.inspection.empty("s")
+    assert [run.state for run in await frontier.runs.find()] == ["sealed"]
+    assert await frontier.runs.settle() == []
+    await frontier.push([message(4)])
+    ids = {lease.id for lease in held}
+    assert {lease.id for lease in await world.lease()}.isdisjoint(ids), "no id is given out twice"
+    await frontier.generations.tidy()
+    await frontier.give_back(handles(held[:1]))
+    await frontier.ack(handles(held[1:]))
+    await frontier.generations.tidy()
+    assert await frontier.runs.settle() == [], "one of its pages is queued"
+    assert len(await world.fetch()) == 1
+    await frontier.generations.tidy()
+    assert [run.state for run in await frontier.runs.settle()] == ["finished"]
+    assert not await frontier.inspection.empty("s"), "what waits for a browser"
+    assert await world.fetch(streams=("s:browser",)) == [3]
 
 
 @pytest.mark.one_server("the first shard has it all")

@@ -18,16 +18,40 @@ local function whole_number(raw)
   return value and math.abs(value) < 1e15 and value or nil
 end
 
--- The names in T:gens, read from the counters themselves, where it was lost. Reads the names of all keys of the server.
+-- Notes the name in T:gens that a key tells: that of counters, or a stream on which hosts with work are filed.
+local function note_generation(key, names, streams)
+  local kind, name = string.match(string.sub(key, #T + 2), '^(%l+):(.*)$')
+  if kind == 'gen' then names[name] = true end
+  if kind == 'due' or kind == 'wait' or kind == 'park' then streams[string.gsub(name, '!$', '')] = true end
+end
+
+-- The name in T:gens that a leased request's record tells (see lib/records); nil for an invalid one or a slot alone.
+local function leased_name(record)
+  local ok, _, _, _, _, _, _, _, _, _, stream, generation = pcall(struct.unpack, '<dddddBBHBc0Bc0Bc0', record)
+  return ok and stream ~= '' and stream .. ':' .. generation or nil
+end
+
+-- The names in T:gens, where it was lost: read from the counters, and from what is filed and leased, as these may be
+-- lost, too. Reads the names of all keys of the server.
 local function lost_generations()
-  local prefix, names, cursor = T .. ':gen:', {}, '0'
-  local pattern = string.gsub(prefix, '[%[%]%*%?\\%^]', '\\%0') .. '*'
+  local found, streams, names, cursor = {}, {}, {}, '0'
+  local pattern = string.gsub(T, '[%[%]%*%?\\%^]', '\\%0') .. ':[gdwp]*'
   repeat
     local page = redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', 1000)
     cursor = page[1]
-    for _, key in ipairs(page[2]) do names[#names + 1] = string.sub(key, #prefix + 1) end
+    for _, key in ipairs(page[2]) do note_generation(key, found, streams) end
   until cursor == '0'
-  for _, name in ipairs(names) do redis.pcall('SADD', T .. ':gens', name) end -- a read-only script only tells them
+  local records = redis.pcall('HVALS', T .. ':infl')
+  for _, record in ipairs(records.err and {} or records) do
+    local name = leased_name(record)
+    if name then found[name] = true end
+  end
+  for name in pairs(found) do streams[string.match(name, '^(.*):') or name] = nil end
+  for stream in pairs(streams) do found[stream .. ':'] = true end
+  for name in pairs(found) do
+    names[#names + 1] = name
+    redis.pcall('SADD', T .. ':gens', name) -- a read-only script only tells them
+  end
   return names
 end
 

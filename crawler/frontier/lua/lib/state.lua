@@ -67,7 +67,8 @@ local function state_without_one()
   local s = read_state(string.rep('\0', STATE_BYTES))
   local had_some = call('EXISTS', T .. ':hosts', T .. ':body', T .. ':lease', T .. ':delayed') > 0
   local names = generation_names(false, had_some)
-  if #names == 0 then return s end
+  if #names == 0 and not had_some then return s end
+  set_aside(T .. ':state', 'lost')
   for _, name in ipairs(call('ZRANGE', T .. ':kept', 0, -1)) do
     s.sets = math.max(s.sets, tonumber(call('HGET', T .. ':gen:' .. name, 'set') or nil) or 0)
   end

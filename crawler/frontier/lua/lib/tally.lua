@@ -82,6 +82,7 @@ local function save_tallies()
           if field == 'dead' then call('HINCRBY', key, 'accepted', -count) end
         end
         if by ~= 0 and string.sub(field, 1, 4) == 'cut:' then cut = cut + by end
+        if by > 0 and count == by and (field == 'queued' or field == 'delayed') then add_generation(name) end
       end
       local worked = t.accepted + t.duplicates + t.duplicates_dead + t.refused + t.done + cut > 0
       if worked and call('HSET', key, 'last', now) == 1 then add_generation(name) end
