@@ -3,7 +3,8 @@
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  the last number that a run had as its generation when the rest was read
 -- ARGV[2]  how many generations belonged to unfinished runs then
--- ARGV[3...]  these, as spider:generation; then spider, its current generation, spider, ...
+-- ARGV[3...]  these, as spider:generation, and each followed by the one whose fingerprints it shares; then spider, its
+--   current generation, spider, ...
 -- Result: how much is left. O(generations + fingerprints' sets kept).
 -- A run's own generation is over with the run; another one some time after its last work, when it is not current, no
 -- run is in it and nothing is queued, leased or delayed there. Its counters move to the generation '' of the stream.
@@ -13,7 +14,7 @@
 -- what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere are filed again
 -- (lib/refile), and leases whose expiry was lost expire (lib/unindexed). What waits for a time beyond the calendar
 -- comes now. Runs that their lists have lost are listed again (lib/relist).
--- include: clock damage state tally hosts addresses members refile unindexed uncounted relist
+-- include: clock damage state tally hosts addresses members refile unindexed uncounted relist in_turn
 local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
@@ -21,8 +22,8 @@ local COUNTERS = {
 }
 local last_run, runs, current = tonumber(ARGV[1]) or 0, tonumber(ARGV[2]), {}
 local has_run, is_used = {}, {} -- by spider and generation
-for i = 3, runs + 2 do has_run[ARGV[i]] = true end
-for i = runs + 3, #ARGV, 2 do current[ARGV[i]] = ARGV[i + 1] end
+for i = 3, 2 * runs + 2, 2 do has_run[ARGV[i]], is_used[ARGV[i + 1]] = true, true end
+for i = 2 * runs + 3, #ARGV, 2 do current[ARGV[i]] = ARGV[i + 1] end
 
 local function number(key, field)
   local raw = call('HGET', key, field)
@@ -37,7 +38,6 @@ end
 local all_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
   + call('ZCARD', T .. ':delayed:aside')
 local nothing_delayed = all_delayed == 0
-relist_runs()
 index_leases()
 local nothing_leased = call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
 if nothing_leased then drop_bodies() end
@@ -114,10 +114,10 @@ end
 
 local COUNTED = {'queued', 'delayed', 'leased', 'last'}
 
--- What sweep looks at of all generations: in one call each, as there may be thousands of unfinished runs.
-local function read_generations()
+-- What sweep looks at of generations: in one call each, as there may be many.
+local function read_generations(names)
   local rows = {}
-  for _, name in ipairs(generation_names()) do
+  for _, name in ipairs(names) do
     local key = T .. ':gen:' .. name
     local raw, row = call('HMGET', key, 'queued', 'delayed', 'leased', 'last', 'shares'), {name = name, key = key}
     for i, field in ipairs(COUNTED) do
@@ -142,14 +142,16 @@ local function count_backlog(rows)
 end
 
 local groups, queued_by, backlog = {}, {}, state.backlog -- generations by spider and name, with all their streams
-local rows = read_generations()
+local names, are_all = names_in_turn()
+if are_all then relist_runs() end
+local rows = read_generations(names)
 local queued, counted_backlog = count_backlog(rows)
-local is_whole = counted_backlog == backlog -- else counters were damaged
+local is_whole = counted_backlog == backlog or not are_all -- else counters were damaged
 if call('EXISTS', T .. ':refile') == 1 then all_filed() end
-for stream, counted in pairs(queued) do
+for stream, counted in pairs(are_all and queued or {}) do
   if counted ~= 0 or not is_whole then queued_by[stream] = found_queued(stream, counted) end
 end
-local is_known, leased_by = {}, leased_by_name(rows)
+local is_known, leased_by = {}, are_all and leased_by_name(rows)
 for _, row in ipairs(rows) do
   local stream, generation = row.stream, row.generation
   is_known[row.name] = true
@@ -285,7 +287,7 @@ state.again = call('HLEN', T .. ':dead:again')
 save_tallies()
 if not is_whole then
   if counters_hold then lost_generations() end -- the counters may be there, and only their name be lost
-  local _, total = count_backlog(read_generations())
+  local _, total = count_backlog(read_generations(generation_names()))
   state.backlog = counters_hold and total or math.max(backlog, total + 1)
 end
 save_state()

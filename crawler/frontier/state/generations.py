@@ -49,7 +49,7 @@ class Generations:
         may call this.
         """
         last, runs = await self._runs.unfinished()
-        used = [f"{run.spider}:{run.generation}" for run in runs]
+        used = [f"{run.spider}:{name}" for run in runs for name in (run.generation, run.shares)]
         current = await self._shards.client.hgetall(self._key)
         flat = [part for pair in current.items() for part in pair]
-        return sum(await self._shards.run_all("sweep", last, len(used), *used, *flat))
+        return sum(await self._shards.run_all("sweep", last, len(runs), *used, *flat))

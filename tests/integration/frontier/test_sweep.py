@@ -10,10 +10,12 @@ import pytest
 from benchmarks.frontier_meter import Metered
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
-from tests.integration.frontier.making import handles, message
+from tests.integration.frontier.making import Timed, handles, message, timed
 
 HOSTS = 150_000
 AT_ONCE = 10_000
+RUNS, AT_ONCE = 600, 250  # the second: the twin of that in lua/lib/in_turn.lua
+WHOLE_MS = 600_000  # the same
 BAR_MS = 5.0  # of the server; measured: 1.4 in the median, 2.9 at the most, on a busy machine of two cores
 
 
@@ -51,3 +53,53 @@ async def test_no_step_of_forgetting_idle_hosts_takes_longer_than_an_operation_m
     assert HOSTS / 512 <= len(spent) < HOSTS / 512 + 10
     # How much a step does is counted above; on a slower or busier machine it takes a multiple of what it took here.
     assert statistics.median(spent) < 2 * BAR_MS, f"the longest took {sorted(spent)[-3:]} ms"
+
+
+async def reads(client: Any) -> int:
+    return int((await client.info("commandstats"))["cmdstat_hmget"]["calls"])
+
+
+async def looked_at(world: Timed) -> int:
+    """How many generations one call of sweep reads."""
+    before = await reads(world.client)
+    await world.frontier.generations.sweep()
+    return await reads(world.client) - before
+
+
+@pytest.mark.one_server("each shard looks at its own")
+async def test_of_very_many_runs_a_call_looks_at_some_and_forgets_all_in_the_end(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    opened = [await frontier.runs.open("s") for _ in range(RUNS)]
+    pages = [message(n, f"{n % 50}.example", generation=run.generation) for n, run in enumerate(opened)]
+    await frontier.push(pages)
+    await frontier.push([message(RUNS, stream="s:browser", generation=opened[0].generation)])
+    await looked_at(world)  # at all
+    assert max([await looked_at(world) for _ in range(4)]) <= AT_ONCE + 10
+    for _ in range(RUNS // 50):
+        await world.fetch()
+    for run in opened:
+        await frontier.runs.seal(run.id)
+    assert len(await frontier.runs.settle()) == RUNS - 1
+    for _ in range(3):
+        await frontier.generations.sweep()
+    left = await redis_client.smembers(frontier.shards.key(0, "gens"))
+    assert left - {b"s:", b"s:0"} == {f"{stream}:{opened[0].generation}".encode() for stream in ("s", "s:browser")}
+
+
+@pytest.mark.one_server("each shard looks at its own")
+async def test_counters_of_very_many_runs_are_compared_with_what_is_queued_now_and_then(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    opened = [await frontier.runs.open("s") for _ in range(AT_ONCE + 50)]
+    await frontier.push([message(n, f"{n % 50}.example", generation=run.generation) for n, run in enumerate(opened)])
+    await frontier.generations.sweep()
+    await redis_client.delete(frontier.shards.key(0, f"gen:s:{opened[7].generation}"))
+    await frontier.generations.sweep()
+    assert (await frontier.inspection.stats()).total.queued == len(opened) - 1
+    await world.pass_ms(WHOLE_MS)
+    await frontier.generations.sweep()
+    assert (await frontier.inspection.stats()).total.queued == len(opened)
+    await redis_client.set(frontier.shards.key(0, "sweep"), b"9" * 40 + b":x")
+    await frontier.generations.sweep()
+    assert not (await frontier.inspection.stats()).uncounted
