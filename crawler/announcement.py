@@ -11,7 +11,8 @@ from scrapy.utils.conf import build_component_list
 
 from crawler import components, config
 
-PLACES: Final = ("FRONTIER_KEY", "REDIS_URL", "REDIS_PARAMS", "MONGODB_URI", "MONGODB_DATABASE")
+QUEUES: Final = ("FRONTIER_KEY", "REDIS_URL", "REDIS_PARAMS")
+PLACES: Final = (*QUEUES, "MONGODB_URI", "MONGODB_DATABASE")
 _ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
 _QUEUES: Final = "has no effect: the frontier is the queue"
 NOTES: Final = {
@@ -46,7 +47,7 @@ def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True)
     yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
     yield _items(settings, spider, beside)
     if own := [name for name in PLACES if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]:
-        words = "of its own: `scrapy status`, `dead`, `export` and others look there only with -s"
+        words = "of its own: commands that name no spider, such as `scrapy export` and `serve`, look there only with -s"
         yield f"{spider} has {' and '.join(own)} {words}"
     for name, meaning in NOTES.items():
         if settings[name] and (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]:

@@ -56,6 +56,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 1 if nothing matched or nothing changed."""
         with answering(args):
             verb, value = _checked(args, opts)
+            self.follow(opts.spider)
             self.exitcode = 0 if tasks.run(self._carry_out(verb, value, opts)) else 1
 
     async def _carry_out(self, verb: str, value: str, opts: argparse.Namespace) -> bool:

@@ -77,6 +77,7 @@ class Command(FleetCommand, ScrapyCommand):
             if verb == "show":
                 tasks.run(self._show(str(name), whole_page=opts.page))
                 return
+            self.follow(name)
             letters = tasks.run(self._find(name, opts))
             if not letters:
                 tasks.run(self._point_elsewhere(name, opts))

@@ -69,6 +69,7 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one URL: scrapy find https://...", print_help=False)
+            self.follow(opts.spider)
             reports = tasks.run(self._look(_checked(args[0]), opts.spider))
             for report in reports:
                 print(json.dumps(asdict(report), default=str) if opts.json else "\n".join(lines(report)))

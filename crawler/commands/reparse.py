@@ -26,7 +26,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from crawler import tasks
 from crawler.commands.options import host_name, integer, parse_since
-from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.replay import counts
 from crawler.storage import connection
@@ -69,7 +69,7 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
             assert self.settings is not None
-            spider_class(self.settings, args[0])
+            self.settings = self.crawler_of(args[0]).settings
             now = datetime.now(UTC)
             since = parse_since(opts.since, now) if opts.since is not None else None
             chosen = Selection(spider=args[0], since=since, until=now, host=opts.host, limit=opts.limit)

@@ -55,6 +55,7 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError(f"expected scrapy runs {self.syntax()}", print_help=False)
             for one in ids if verb else ():
                 generation_of(one)  # reject an invalid id before asking Redis
+            self.follow(ids[0] if ids and not verb else None)
             self.exitcode = tasks.run(self._carry_out(verb, ids, opts))
 
     async def _carry_out(self, verb: str, ids: list[str], opts: argparse.Namespace) -> int:

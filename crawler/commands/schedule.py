@@ -152,7 +152,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _schedule(self, rest: list[str], opts: argparse.Namespace, now: int) -> Schedule:
         name, spider, *given = rest
-        self.crawler_of(spider)
+        self.scheduled_crawler(spider)
         return Schedule(
             name=name,
             spider=spider,

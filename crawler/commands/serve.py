@@ -82,5 +82,5 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _encoder(self, spider: str) -> Encoder:
         """Built for each tick: a schedule may name a spider that does not exist yet."""
-        crawler = self.crawler_of(spider)
+        crawler = self.scheduled_crawler(spider)
         return Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())

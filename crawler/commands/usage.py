@@ -28,6 +28,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
+from crawler.announcement import QUEUES
 from crawler.commands import early, misspelt
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
@@ -109,6 +110,31 @@ class FleetCommand(OneLine):
         """A crawler with the settings of a crawl of that spider; raises ShoalError if there is no such spider."""
         assert self.settings is not None
         return completed(self.settings, spider_class(self.settings, name))
+
+    def scheduled_crawler(self, name: str) -> Crawler:
+        """As crawler_of; raises ShoalError for a spider whose workers lease elsewhere than `scrapy serve` pushes."""
+        assert self.settings is not None
+        crawler = self.crawler_of(name)
+        if own := [one for one in QUEUES if crawler.settings[one] != self.settings[one]]:
+            words = "which `scrapy serve` does not push to: give it to both this command and a `scrapy serve` with -s"
+            raise ShoalError(f"spider {name} has {' and '.join(own)} of its own, {words}")
+        return crawler
+
+    def follow(self, name: str | None) -> None:
+        """Look where a crawl of spider *name* does, which may have a Redis, a key or a database of its own.
+
+        Without such a spider here, as after it was deleted, the project's settings stay; also, with a line that says
+        so, where the project's spiders cannot be imported: an operator has to see the queue then, too.
+        """
+        assert self.settings is not None
+        try:
+            if name and name in early.spiders(self.settings).list():
+                self.settings = self.crawler_of(name).settings
+        except ShoalError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a module of theirs raises
+            words = f"its own settings are not read, the project's spiders cannot be imported: {error!r:.200}"
+            print(f"spider {name}: {words}", file=sys.stderr)
 
 
 def fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:

@@ -322,7 +322,7 @@ def test_a_script_is_told_that_it_is_alone(caplog: pytest.LogCaptureFixture, mon
 def test_a_spider_with_a_queue_or_a_store_of_its_own_is_told_who_does_not_look_there() -> None:
     own = of({"FRONTIER_KEY": "mine", "MONGODB_DATABASE": "mine"})
     [line] = [line for line in announcement(own, "mine") if "of its own" in line]
-    assert line.startswith("mine has FRONTIER_KEY and MONGODB_DATABASE of its own: `scrapy status`, ")
+    assert line.startswith("mine has FRONTIER_KEY and MONGODB_DATABASE of its own: commands that name no ")
     assert not [line for line in announcement(of({}, FRONTIER_KEY="ours"), "mine") if "of its own" in line]
 
 

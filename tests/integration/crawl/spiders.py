@@ -32,6 +32,13 @@ class WalkSpider(FrontierSpider):
         yield from response.follow_all(xpath="//*[local-name()='loc']/text()")  # of a sitemap
 
 
+class ApartSpider(WalkSpider):
+    """Its requests are in a frontier of its own."""
+
+    name = "apart"
+    custom_settings: ClassVar[dict[str, Any]] = {"FRONTIER_KEY": os.environ.get("TEST_APART", "apart")}  # type: ignore[misc]
+
+
 class StockSpider(Spider):
     """As many projects have them: nothing of ours, and a table of middlewares of its own."""
 

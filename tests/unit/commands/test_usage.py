@@ -19,12 +19,13 @@ import pytest
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
 from crawler import tasks
 from crawler.commands.crawl import Command
 from crawler.commands.export import _target
-from crawler.commands.usage import INTERRUPTED, TERMINATED, agreed, answering, console, spider_class
+from crawler.commands.usage import INTERRUPTED, TERMINATED, FleetCommand, agreed, answering, console, spider_class
 from crawler.errors import ShoalError
 from settings.base import PROJECT_DIR
 
@@ -189,3 +190,17 @@ def test_the_first_ctrl_c_ends_a_question(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(KeyboardInterrupt):
         tasks.run(ask())
     assert (answered, signal.getsignal(signal.SIGINT)) == ([], signal.default_int_handler)
+
+
+@pytest.mark.parametrize("fault", ["raise RuntimeError('no')", "def broken(:"])
+def test_a_command_goes_on_where_no_spider_can_be_imported(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "unfinished_spiders.py").write_text(fault)
+    monkeypatch.syspath_prepend(tmp_path)
+    command = FleetCommand()
+    command.settings = Settings({"SPIDER_MODULES": ["unfinished_spiders"], "FRONTIER_KEY": "ours"})
+    command.follow("mine")
+    assert command.settings["FRONTIER_KEY"] == "ours"
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("spider mine: its own settings are not read, the project's spiders cannot be imported: ")
