@@ -161,6 +161,7 @@ def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:
         check_settings(settings)
         Scheduler.from_settings(settings)
         scrapy_settings.check(settings)
+        feeds.check(settings)
 
 
 async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> Joined:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
-from pathlib import Path
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path, PureWindowsPath
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
+from scrapy.utils.conf import feed_complete_default_values_from_settings
+from scrapy.utils.python import without_none_values
 
 from crawler import config
 from crawler.errors import ConfigError
@@ -18,6 +24,7 @@ from crawler.frontier.state import feeds
 DIFFERING: Final = ("%(worker)s", "%(time)s")  # makes a URI differ between workers
 OVERWRITING: Final = ("s3", "ftp", "gs")  # storages that cannot append
 NO_URI: Final = ("stdout", "-")
+LIBRARIES: Final = {"s3": "botocore", "gs": "google.cloud.storage"}  # which Scrapy's storages import
 
 
 def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
@@ -39,6 +46,31 @@ def overwritten(settings: BaseSettings) -> list[str]:
             continue
         found.append(f"{socket.gethostname()}:{Path(rest).resolve()}" if local else config.shown_uri(str(uri)))
     return found
+
+
+def check(settings: BaseSettings) -> None:
+    """Raise ConfigError for a feed that cannot be written: Scrapy leaves all feeds out then, and crawls."""
+    formats = without_none_values(settings.getwithbase("FEED_EXPORTERS"))
+    storages = without_none_values(settings.getwithbase("FEED_STORAGES"))
+    for uri, how in config.mapping(settings, "FEEDS").items():
+        name = f"FEEDS[{config.shown_uri(str(uri))!r}]"
+        if not isinstance(how, Mapping):
+            raise ConfigError(name, how, "a dict of options such as {'format': 'jsonlines'}")
+        options = feed_complete_default_values_from_settings(dict(how), settings, str(uri))
+        if options.get("format") not in formats:
+            raise ConfigError(f"{name}['format']", options.get("format", ""), f"one of {', '.join(formats)}")
+        scheme = urlsplit(str(uri)).scheme
+        if scheme not in storages and not PureWindowsPath(str(uri)).drive:
+            schemes = ", ".join(one for one in storages if one)
+            raise ConfigError(name, scheme, f"a path, or a URI that begins with one of {schemes}")
+        if (module := LIBRARIES.get(scheme)) and not _is_installed(module):
+            raise ConfigError(name, scheme, f"the library {module} for it: `pip install {module.replace('.', '-')}`")
+
+
+def _is_installed(module: str) -> bool:
+    with suppress(ModuleNotFoundError):  # of a package that it is in
+        return find_spec(module) is not None
+    return False
 
 
 def check_apart(settings: BaseSettings) -> None:

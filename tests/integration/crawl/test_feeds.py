@@ -7,10 +7,14 @@ import signal
 import socket
 import threading
 from pathlib import Path
+from typing import Any
 
+import pytest
 from scrapy.settings import Settings
 
-from crawler.worker.feeds import overwritten
+from crawler.errors import ConfigError
+from crawler.worker import feeds
+from crawler.worker.feeds import check, overwritten
 from tests.crawling import ended, said
 from tests.integration.crawl.quotes import Crawls, listing
 from tests.sites import Page
@@ -83,3 +87,46 @@ def test_which_feeds_are_overwritten() -> None:
     assert len(found) == 3
     assert found[2].endswith("bucket/f.json")
     assert "secret" not in found[2]
+
+
+@pytest.mark.parametrize(
+    ("uri", "how", "named", "expected"),
+    [
+        ("out.xyz", {}, "FEEDS['out.xyz']['format'] = 'xyz'", "one of json, "),
+        ("out.json", {"format": "xls"}, "FEEDS['out.json']['format'] = 'xls'", "one of json, "),
+        ("out", {}, "FEEDS['out']['format'] = ''", "one of json, "),
+        ("gopher://me:secret@x/a.json", {}, "= 'gopher'", "a path, or a URI that begins with one of file, "),
+        ("gs://bucket/a.json", {}, "= 'gs'", "pip install google-cloud-storage"),
+        ("out.json", "json", "FEEDS['out.json'] = 'json'", "a dict of options"),
+    ],
+)
+def test_a_feed_that_scrapy_would_leave_out_is_refused(
+    uri: str, how: Any, named: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "_is_installed", lambda module: module != "google.cloud.storage")
+    with pytest.raises(ConfigError) as refused:
+        check(Settings({"FEEDS": {uri: how}}))
+    assert named in str(refused.value)
+    assert expected in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_feeds_that_scrapy_writes_pass() -> None:
+    given = [
+        "a.json",
+        "%(name)s.csv",
+        "file:///tmp/b.jsonl",
+        "stdout:",
+        Path("c.xml"),
+        "C:\\d.jl",
+        "s3://bucket/e.json",
+    ]
+    check(Settings({"FEEDS": {uri: {"format": "json"} for uri in given}}))
+    own = {"FEED_EXPORTERS": {"xyz": "mine.Exporter"}, "FEED_STORAGES": {"webdav": "mine.Storage"}}
+    check(Settings({"FEEDS": {"webdav://x/a.xyz": {}}} | own))
+
+
+async def test_a_feed_that_cannot_be_written_ends_the_start(crawls: Crawls) -> None:
+    status, log = await ended(crawls.start("quotes", FEEDS={"out.xyz": {}}))
+    assert status == 2
+    assert log.splitlines()[-1].startswith("scrapy crawl: FEEDS['out.xyz']['format'] = 'xyz' is invalid: expected one")
