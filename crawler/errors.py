@@ -58,7 +58,7 @@ class BlockedError(IgnoreRequest):
     status. `meta["allow_blocked"]` lets it through."""
 
     def __init__(self, response: Response, why: str) -> None:
-        super().__init__(f"{response} is no page: {why}")
+        super().__init__(f"{response} is not the page: {why}")
         self.response = response
 
 

@@ -28,6 +28,7 @@ MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
 LEGAL: Final = "legal"  # the vendor of notices by order of a court, who else only reports what courts do
+_TOLD: Final = {"javascript": "empty without JavaScript", "incomplete": "without the fields that its domain requires"}
 DENIERS: Final = frozenset({LEGAL, "suspended"})  # vendors whose pages no visitor gets past
 SERVER: Final = "server"  # the vendor of servers' own error pages with a status of success
 _FRAME: Final = (b"<nav", b"<header", b"<footer")
@@ -141,3 +142,9 @@ def _title(body: bytes) -> str:
     end = body.find(b"<", start, start + 500)
     raw = body[start : max(start, end)].decode("utf-8", "replace")
     return " ".join((unescape(raw) if "&" in raw else raw).lower().split())
+
+
+def told(why: str) -> str:
+    """*why* a page is not passed on, as `meta["block"]` and dead letters have it, as a log line says it."""
+    vendor, mark, rest = why.partition("; ")
+    return f"{_TOLD.get(vendor, vendor)}{mark}{rest}"

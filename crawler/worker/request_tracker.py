@@ -21,6 +21,7 @@ from crawler import stats as names
 from crawler.errors import RobotsUnreachableError, TooCostlyError, UnstoredItem
 from crawler.masking import mask
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES, count
+from crawler.policy.blocks import told
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
@@ -245,7 +246,8 @@ def _named(failure: Failure) -> str:
 
 
 def _words(conclusion: Conclusion) -> str:
-    return f"{conclusion.reason} ({conclusion.detail})" if conclusion.detail else conclusion.reason
+    detail = told(conclusion.detail) if conclusion.reason == "blocked" else conclusion.detail
+    return f"{conclusion.reason} ({detail})" if detail else conclusion.reason
 
 
 def _detail(request: Request, held: Held, conclusion: Conclusion) -> dict[str, str | int]:

@@ -15,6 +15,7 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import config
 from crawler import stats as names
+from crawler.durations import in_words
 from crawler.errors import ConfigError
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import Shards
@@ -157,8 +158,14 @@ class TierTracker:
 
         after = await self._outage.insist(lambda: self.tiers.learn(rule.group, lesson))
         if after.until_ms != before.until_ms:
-            logger.warning("%s is fetched by tier %s for %d s", rule.group, after.tier, after.term_ms / 1000)
+            self._say(rule.group, at, after)
         return after
+
+    def _say(self, host: str, at: Tier, after: Learned) -> None:
+        term = in_words(after.term_ms / 1000)
+        served = "" if after.tier in self.tier_routing.served else ", once a worker serves it"
+        words = "%s is fetched by tier %s for %s%s: in tier %s its pages are blocked or empty"
+        logger.warning(words, host, after.tier, term, served, at)
 
     async def _tell_good(self) -> None:
         for (host, at, base), pages in list(self._good.items()):

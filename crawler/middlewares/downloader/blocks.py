@@ -59,7 +59,8 @@ class BlocksMiddleware:
 
     async def _blocked(self, request: Request, response: Response, block: Block) -> Response:
         self._crawler.stats.inc_value(names.BLOCKED.format(block.vendor))
-        self._log_once(group(response.url), block.vendor, f"{block.kind}, status {response.status}, {request}")
+        words = f"{block.kind} ({block.vendor}), status {response.status}, {request}"
+        self._log_once(group(response.url), block.vendor, words)
         await worker_of(self._crawler).pacer.back_off(request)
         return response
 
@@ -70,7 +71,7 @@ class BlocksMiddleware:
         self._logged[told] = None
         if len(self._logged) > MOST_LOGGED:
             self._logged.popitem(last=False)
-        logger.warning("%s blocks us with %s (%s); logged once per host and vendor", host, vendor, words)
+        logger.warning("%s blocks us: %s; said once per host and vendor", host, words)
 
 
 def is_empty(response: Response, tier: str, *, any_status: bool = False) -> bool:

@@ -105,13 +105,14 @@ class RetryMiddleware(ScrapyRetryMiddleware):
         """Raises TypeError or ValueError for an entry of COUNTED that is no number or level."""
         assert self.crawler.spider is not None
         meta = request.meta
+        level = logging.DEBUG if meta.get(BLOCK) else self.give_up_log_level  # its dead letter says so, too
         return get_retry_request(
             request,
             spider=self.crawler.spider,
             reason=reason,
             max_retry_times=meta.get("max_retry_times", self.max_retry_times if budget.times is None else budget.times),
             priority_adjust=meta.get("priority_adjust", self.priority_adjust),
-            give_up_log_level=meta.get("give_up_log_level", self.give_up_log_level),
+            give_up_log_level=meta.get("give_up_log_level", level),
         )
 
 

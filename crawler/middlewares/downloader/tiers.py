@@ -15,7 +15,7 @@ from crawler import stats as names
 from crawler.extraction import Document, extract_product
 from crawler.extraction.product.rules import missing_required
 from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
-from crawler.policy.blocks import DENIERS
+from crawler.policy.blocks import DENIERS, told
 from crawler.policy.domains import Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier
 from crawler.worker.access import worker_of
@@ -67,9 +67,9 @@ class TiersMiddleware:
         if to is None:
             request.meta[TIER_STAYS] = stays
             self._crawler.stats.inc_value(names.TIER_REFUSED)
-            logger.info("%s stays in tier %s because %s (%s)", request, at, stays, why)
+            logger.debug("%s stays in tier %s (%s): %s", request, at, told(why), stays)  # its dead letter says so, too
             return response
-        logger.info("%s moves from tier %s to tier %s (%s)", request, at, to, why)
+        logger.info("%s moves from tier %s to tier %s (%s)", request, at, to, told(why))
         return _moved(request, to)
 
     def _failing(self, request: Request, response: Response, at: Tier) -> str:

@@ -40,7 +40,7 @@ class GateMiddleware(FleetMiddleware):
         """Swallow our own errors; one about another page, which a callback downloaded, is the callback's error."""
         if not isinstance(exception, BlockedError) or exception.response is not response:
             return None
-        logger.info("%s was not passed to the spider: %s", response, exception)
+        logger.debug("not passed to the spider: %s", exception)  # its dead letter says so, too
         return ()
 
     def _pass(self, response: Response) -> None:

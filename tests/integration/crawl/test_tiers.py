@@ -101,7 +101,7 @@ async def test_each_pool_does_its_part(fleet: Fleet, site: Site, mongo_database:
     assert count(plain, "tiers/requests/browser") == count(browser, "tiers/requests/http") == 0
     assert count(browser, "tiers/requests/browser") == 10
     assert count(plain, "blocks/cloudflare") == len(plainly(site)) >= 3
-    assert plain.count("blocks us with cloudflare") == 1
+    assert plain.count("blocks us: challenge (cloudflare), status ") == 1
 
 
 @pytest.mark.parametrize("site", [SHELL], indirect=True)

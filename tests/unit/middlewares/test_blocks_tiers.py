@@ -202,8 +202,8 @@ async def test_each_host_and_vendor_is_said_once(caplog: pytest.LogCaptureFixtur
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             await crawl.answer(crawl.leased(), CHALLENGE)
-    assert [record.getMessage().partition(" (")[0] for record in caplog.records] == [
-        "a.example blocks us with cloudflare"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"a.example blocks us: challenge (cloudflare), status 200, <GET {URL}>; said once per host and vendor"
     ]
     assert crawl.stat("blocks/cloudflare") == 3
 

@@ -111,7 +111,9 @@ async def test_a_host_that_fails_often_enough_is_lifted_and_that_is_said_once(ca
         steps = [await desk.tracker.failed(PAGE, "http") for _ in range(5)]
     assert steps == [("browser", "")] * 5
     assert desk.tier_routing.hosts[HOST].tier == desk.fleet.known[HOST].tier == "browser"
-    assert [record.getMessage() for record in caplog.records] == ["a.example is fetched by tier browser for 21600 s"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "a.example is fetched by tier browser for 6 h: in tier http its pages are blocked or empty"
+    ]
 
 
 async def test_a_failure_waits_for_redis() -> None:
@@ -173,3 +175,13 @@ async def test_a_known_need_is_worth_waiting_for_and_a_single_page_is_not() -> N
     desk.tier_routing.spent = frozenset({"browser"})
     steps = [await desk.tracker.failed(PAGE, "http") for _ in range(3)]
     assert steps == [(None, "the daily budget of browser is spent")] * 2 + [("browser", "")]
+
+
+async def test_a_tier_that_no_worker_serves_is_said_to_wait_for_one(caplog: pytest.LogCaptureFixture) -> None:
+    desk = Desk()
+    desk.tier_routing.served = frozenset({"http"})
+    with caplog.at_level(logging.WARNING):
+        for _ in range(5):
+            await desk.tracker.failed(PAGE, "http")
+    [record] = caplog.records
+    assert record.getMessage().startswith("a.example is fetched by tier browser for 6 h, once a worker serves it: ")
