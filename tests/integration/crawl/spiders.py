@@ -36,7 +36,7 @@ class ApartSpider(WalkSpider):
     """Its requests are in a frontier of its own."""
 
     name = "apart"
-    custom_settings: ClassVar[dict[str, Any]] = {"FRONTIER_KEY": os.environ.get("TEST_APART", "apart")}  # type: ignore[misc]
+    custom_settings: ClassVar[dict[str, Any]] = {"FRONTIER_KEY": os.environ.get("TEST_APART", "apart")}
 
 
 class StockSpider(Spider):

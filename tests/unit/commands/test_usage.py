@@ -25,7 +25,8 @@ from scrapy.utils.project import get_project_settings
 from crawler import tasks
 from crawler.commands.crawl import Command
 from crawler.commands.export import _target
-from crawler.commands.usage import INTERRUPTED, TERMINATED, FleetCommand, agreed, answering, console, spider_class
+from crawler.commands.status import Command as StatusCommand
+from crawler.commands.usage import INTERRUPTED, TERMINATED, agreed, answering, console, spider_class
 from crawler.errors import ShoalError
 from settings.base import PROJECT_DIR
 
@@ -198,9 +199,10 @@ def test_a_command_goes_on_where_no_spider_can_be_imported(
 ) -> None:
     (tmp_path / "unfinished_spiders.py").write_text(fault)
     monkeypatch.syspath_prepend(tmp_path)
-    command = FleetCommand()
-    command.settings = Settings({"SPIDER_MODULES": ["unfinished_spiders"], "FRONTIER_KEY": "ours"})
+    command = StatusCommand()
+    given = {"SPIDER_MODULES": ["unfinished_spiders"]}
+    command.settings = settings = Settings(given)
     command.follow("mine")
-    assert command.settings["FRONTIER_KEY"] == "ours"
+    assert command.settings is settings
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("spider mine: its own settings are not read, the project's spiders cannot be imported: ")
