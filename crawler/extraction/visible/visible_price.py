@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
-from crawler.extraction.visible import cards, editions, money, view
+from crawler.extraction.visible import cards, editions, money, own_price, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
 
@@ -111,6 +111,10 @@ def by_score(page: View) -> list[Price]:
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
         )
     found.sort(key=lambda price: -price.score)
+    if lists and (own := own_price.own(page, found, MIN_SCORE - REPEATED)):
+        for price in own:
+            price.repeated, price.score = False, price.score + REPEATED
+        found.sort(key=lambda price: -price.score)
     return found
 
 
@@ -160,6 +164,7 @@ def _is_undercut(
         and other >= amount * MIN_DISCOUNTED
         and not money.is_aside(page, each.index)
         and not money.says("other_price", page, each.index)
+        and not cards.is_in_card(page, each.index)
         for each, other in near
     )
 
@@ -207,6 +212,7 @@ def is_of_cards(page: View, best: Price, prices: Sequence[Price], buttons: Seque
     alike = sorted((each for each in prices if each.look == best.look and not each.past), key=lambda each: each.index)
     if editions.are(page, [each.index for each in alike]):
         return False
+    alike = [each for each in alike if not own_price.is_apart(page, best, each)]
     parted = [
         (one, other) for one, other in pairwise(alike) if any(one.index < button <= other.index for button in buttons)
     ]

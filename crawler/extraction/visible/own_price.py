@@ -1,0 +1,78 @@
+"""Which of the prices that look alike is the product's own: many shops write that of a product and those of the cards
+below it in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction.tree import elements
+from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.visible import cards, view
+from crawler.extraction.visible.view import MAX_HEADING, View
+
+if TYPE_CHECKING:
+    from crawler.extraction.visible.visible_price import Price
+
+MAX_LIKELY: Final = 12  # of the likeliest prices that may be it
+MAX_H1S: Final = 50  # looked at for the same name
+MAX_STEPS: Final = 100  # parents climbed to what is around the heading
+
+
+def own(page: View, prices: Sequence[Price], least: float) -> list[Price]:
+    """Those of *prices*, all the same amount, that are the product's although others of their form make a list.
+
+    It stands in one part of the page with the heading, all others outside of that part or in other products' cards.
+    *least* is the score that it needs. Empty if there is none; in a listing the first entry is as near as the others.
+    """
+    for each in prices[:MAX_LIKELY] if page.heading is not None else ():
+        if each.repeated and each.score >= least and not _is_others(page, each):
+            alike = [one for one in prices if one.repeated and one.look == each.look and one.currency == each.currency]
+            if all(one.amount == each.amount or is_apart(page, each, one) for one in alike):
+                return [one for one in alike if one.amount == each.amount]
+            return []
+    return []
+
+
+def _is_others(page: View, price: Price) -> bool:
+    return bool(page.flags(page.texts[price.index][1]) & view.LINK) or cards.is_in_card(page, price.index)
+
+
+def is_apart(page: View, own: Price, other: Price) -> bool:
+    """Whether *other* is farther from the heading than *own*, in the order of elements, or in a product's card."""
+    nearest = _height(page, own.index)
+    if nearest < _height(page, other.index):
+        return True
+    return cards.is_in_card(page, other.index) and not cards.is_in_card(page, own.index)
+
+
+def _height(page: View, index: int) -> int:
+    """How many elements above the heading the first one is that also has the text at *index*."""
+    heights = page.once(_heights)
+    current: LexborNode | None = page.texts[index][1]
+    for _ in range(MAX_STEPS):
+        if current is None:
+            break
+        if (height := heights.get(current.mem_id)) is not None:
+            return height
+        current = current.parent
+    return len(heights)
+
+
+def _heights(page: View) -> dict[int, int]:
+    """The heading and the elements around it, each with its height above the heading.
+
+    A heading that is written for small screens, too, stands by the price the last time.
+    """
+    heights: dict[int, int] = {}
+    current = page.heading
+    name = text_of(current, MAX_HEADING) if current is not None else ""
+    current = next(
+        (h1 for h1 in reversed(elements.of(page.document).h1s[:MAX_H1S]) if text_of(h1, MAX_HEADING) == name), current
+    )
+    while current is not None:
+        heights[current.mem_id] = len(heights)
+        current = current.parent
+    return heights

@@ -1,0 +1,73 @@
+"""The product's own price among cards whose prices are written in the same way, and listings, where there is none."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from crawler.extraction import extract_product
+
+PRICE = '<div class="price"><span class="sr">{label}</span><span class="amount">{amount}</span></div>'
+
+
+def price(amount: str, label: str = "Price") -> str:
+    return PRICE.format(label=label, amount=amount)
+
+
+def cards(*amounts: str, named: str = "<a href=/goods/{n}><i>Fork {n}</i></a><img src={n}.jpg>") -> str:
+    """Cards of which nothing tells that a link is a product's title."""
+    return "".join(
+        f"<div class=tile>{named.format(n=n)}{price(each)}</div>" for n, each in zip("ABCDE", amounts, strict=False)
+    )
+
+
+BUY = "<form><button type=submit>Add to cart</button></form>"
+OTHERS = cards("$12.00", "$13.50", "$19.00", "$21.00", "$8.00")
+
+
+def extracted(body: str, title: str = "Knife", url: str = "https://shop.example.com/knife") -> Decimal | None:
+    product = extract_product(f'<html lang="en"><title>{title} | Shop</title><body>{body}', url)
+    return product.price if product is not None else None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<main><div class=top><h1>Knife</h1>{price('$30.00')}{BUY}</div><div>{OTHERS}</div></main>",
+        f"<main><div><div><h1>Knife</h1></div><div>{price('$30.00')}{BUY}</div></div><ul>{OTHERS}</ul></main>",
+        # the heading twice, for small screens above the images
+        f"<main><div><h1>Knife</h1></div><div><div><h1>Knife</h1></div>{price('$30.00')}{BUY}</div>{OTHERS}</main>",
+        # a bar that stays in view says the price again
+        f"<main><div><h1>Knife</h1>{price('$30.00')}{BUY}</div>{OTHERS}</main>",
+        # all in one part of the page, but the others in cards with titles
+        f"<h1>Knife</h1>{price('$30.00')}{BUY}"
+        + cards("$12.00", "$13.50", "$19.00", "$21.00", named="<h3><a href=/goods/{n}>Fork {n}</a></h3>"),
+    ],
+)
+def test_price_like_those_of_cards_below_is_the_products(body: str) -> None:
+    assert extracted(body) == Decimal("30.00")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<main><h1>Forks</h1>{OTHERS}</main>",
+        f"<main><div><h1>Forks</h1><p>All we have.</p></div><div>{OTHERS}</div></main>",
+        f"<main><h1>Forks</h1>{OTHERS}{BUY}</main>",
+        # each entry with its button
+        "<main><h1>Forks</h1>"
+        + "".join(f"<div class=tile><i>A fork</i>{price(f'${n}.00')}{BUY}</div>" for n in range(11, 16))
+        + "</main>",
+    ],
+)
+def test_listing_has_no_price_of_its_own(body: str) -> None:
+    assert extracted(body, title="Forks", url="https://shop.example.com/forks") is None
+
+
+def test_lower_price_in_a_card_makes_no_regular_price_an_old_one() -> None:
+    own = f"<div><h1>Knife</h1>{price('$30.00', 'Regular price')}{BUY}</div>"
+    card = f"<div class=tile><h3><a href=/goods/fork>Fork</a></h3>{price('$12.00', 'Regular price')}</div>"
+    assert extracted(f"<main>{own}<div>{card}</div></main>") == Decimal("30.00")
+    reduced = f"<div><h1>Knife</h1>{price('$30.00', 'Regular price')}{price('$24.00', 'Sale price')}{BUY}</div>"
+    assert extracted(f"<main>{reduced}<div>{card}</div></main>") == Decimal("24.00")
