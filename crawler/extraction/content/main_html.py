@@ -62,7 +62,7 @@ class _Writer:
             if box.parent is not None and box.tag in {"td", "th"}:
                 self._fill(box.parent, box.column)
                 self._filled[box.parent] = box.column + 1
-            self.parts.append(f"<{box.tag}>")
+            self.parts.append(f'<{box.tag} start="{box.start}">' if box.start else f"<{box.tag}>")
         self._open = levels
 
     def code(self, inside: str) -> None:

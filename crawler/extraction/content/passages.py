@@ -24,6 +24,8 @@ MAX_COLUMNS: Final = 20  # of one cell
 MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
 WORD: Final = re.compile(r"\w+")
+_NOTED = frozenset({"pre", "ol"})
+_START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|brush:\s{0,9})([\w+#.-]{1,30})", re.ASCII)
 _LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
 _CELLS: Final = frozenset(("td", "th"))
@@ -50,6 +52,7 @@ class Box:
     cells: int = 0  # of a row: columns so far
     column: int = 0  # of a cell
     language: str = ""  # of the code in a <pre>
+    start: str = ""  # the first number of an <ol>, where that is not 1
 
 
 @dataclass(slots=True, eq=False)
@@ -174,8 +177,8 @@ class _Walk:
                 self._flush()
             box = self._box
             self._box = Box(name, box, box.depth + 1, box.around | bits | self._extra, bits)
-            if name == "pre":
-                self._note_language(attributes)
+            if name in _NOTED:
+                self._note(attributes)
             elif name in _CELLS:
                 self._box.column = box.cells
                 box.cells += _columns(attributes)
@@ -186,12 +189,15 @@ class _Walk:
                 self._links += 1
             if len(self._pieces) < MAX_PIECES:
                 self._pieces.append((name, attributes.get("href") or "" if name == "a" else ""))
-            if name == "code" and attributes:
-                self._note_language(attributes)
+            if name == "code" and attributes and self._box.tag == "pre":
+                self._note(attributes)
 
-    def _note_language(self, attributes: Mapping[str, str | None]) -> None:
+    def _note(self, attributes: Mapping[str, str | None]) -> None:
+        """What *attributes* say of the box: the language of code, the first number of a list."""
         if self._box.tag == "pre" and (found := _LANGUAGE.search(attributes.get("class") or "")):
             self._box.language = found[1].lower()
+        if self._box.tag == "ol" and _START.fullmatch(start := (attributes.get("start") or "").strip()):
+            self._box.start = start
 
     def _leave(self, layout: Layout) -> None:
         manner, name, _ = layout

@@ -73,7 +73,7 @@ class Archive:
         self._stats = stats
         self._pause = pause
         self._gives_up = gives_up
-        self._room = DiskRoom(self._tell)
+        self._room = DiskRoom(self._tell, "the archive")
         self._refused_at: float | None = None  # since when the disk takes nothing
         self._finisher = Finisher(config, index, store, stats)
         self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)

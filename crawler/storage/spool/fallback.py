@@ -46,7 +46,7 @@ class SpoolFallback:
         self._outage = outage
         self._stats = stats
         self._batch_size = batch_size
-        self._room = DiskRoom(self._count)
+        self._room = DiskRoom(self._count, "the spool")
         self.damaged = 0  # files that could not be stored completely
         self._task: asyncio.Task[None] | None = None
         self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk

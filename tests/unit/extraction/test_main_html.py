@@ -66,6 +66,22 @@ def of(inside: str) -> str:
     )
 
 
+@pytest.mark.parametrize(
+    ("start", "numbers"),
+    [
+        ("5", ["5.", "6."]),
+        (" 5", ["5.", "6."]),
+        ("0", ["0.", "1."]),
+        ("-3", ["1.", "2."]),
+        ("9" * 99, ["1.", "2."]),
+        ("x", ["1.", "2."]),
+    ],
+)
+def test_an_ordered_list_begins_where_the_page_says(start: str, numbers: list[str]) -> None:
+    found = of(f"<ol start='{start}'><li>Go on with this step</li><li>And then with another</li></ol>")
+    assert re.findall(r"^(\d+\.) (?:Go|And)", found, re.MULTILINE) == numbers
+
+
 def test_the_language_of_code_is_kept() -> None:
     for classes in (
         "<pre><code class='hljs language-Rust'>",
