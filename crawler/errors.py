@@ -5,25 +5,25 @@ from __future__ import annotations
 from scrapy.exceptions import DownloadFailedError, DropItem, IgnoreRequest
 from scrapy.http import Response
 
+from crawler.base_errors import ConfigError, ServiceError, ShoalError
 from crawler.durations import in_words
 
-
-class ShoalError(Exception):
-    """Something a person has to fix; commands print it as one line and exit with status 2."""
-
-
-class ConfigError(ShoalError):
-    """A setting, rule file or environment variable has an invalid value. *expected* completes "expected ..."."""
-
-    def __init__(self, name: str, value: object, expected: str) -> None:
-        super().__init__(f"{name} = {value!r} is invalid: expected {expected}")
-        self.name = name
-        self.value = value
-        self.expected = expected
-
-
-class ServiceError(ShoalError):
-    """Redis or MongoDB cannot be reached, or the embedded servers cannot be started."""
+__all__ = [
+    "AddressRefusedError",
+    "BlockedError",
+    "BrowserError",
+    "CodecError",
+    "ConfigError",
+    "EndingError",
+    "MessageError",
+    "OtherReleaseError",
+    "ProxyError",
+    "RobotsUnreachableError",
+    "ServiceError",
+    "ShoalError",
+    "TooCostlyError",
+    "UnstoredItem",
+]
 
 
 class MessageError(ShoalError):

@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from crawler.base_errors import ServiceError
 from crawler.embedded import joining
 from crawler.embedded.service import MONGOD, VALKEY
-from crawler.errors import ServiceError
 
 __all__ = ["Endpoints", "ensure", "joined_redis"]
 

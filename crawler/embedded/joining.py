@@ -10,10 +10,10 @@ import threading
 import time
 from pathlib import Path
 
+from crawler.base_errors import ServiceError
 from crawler.embedded import diagnosis, record
 from crawler.embedded.locks import FileLock
 from crawler.embedded.service import Service
-from crawler.errors import ServiceError
 from crawler.supervision.children import python_module
 
 START_SECONDS = 120.0  # Valkey may have to load millions of queued URLs from its file

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from crawler.errors import ServiceError
+from crawler.base_errors import ServiceError
 
 PROBE_SECONDS = 1.0
 ALLOCATOR = ("cmeel-mimalloc", "libmimalloc.so")  # the wheel, and its file

@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from crawler.base_errors import ServiceError
 from crawler.embedded import record
 from crawler.embedded.processes import holding
 from crawler.embedded.service import SERVICES, Service
-from crawler.errors import ServiceError
 
 STOP_SECONDS = 30.0
 

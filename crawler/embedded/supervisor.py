@@ -18,12 +18,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from crawler.base_errors import ServiceError
 from crawler.embedded import diagnosis, record
 from crawler.embedded.locks import FileLock
 from crawler.embedded.processes import Process
 from crawler.embedded.record import ServiceRecord, State
 from crawler.embedded.service import SERVICES, Service
-from crawler.errors import ServiceError
 
 GRACE_SECONDS = 2.0  # without users before the server stops, so that successive commands share it
 STARTING_POLL_SECONDS = 0.02

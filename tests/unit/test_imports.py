@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -78,3 +80,10 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     )
     graph.cache_clear()
     assert cycle(graph(package)) == []
+
+
+def test_the_supervisors_of_the_bundled_servers_do_not_load_scrapy() -> None:
+    """Each stays for as long as its server: that took 20 MB more, and 0.3 s of each start."""
+    program = "import sys, crawler.embedded.supervisor; print(*sorted({'scrapy', 'twisted', 'redis'} & {*sys.modules}))"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PROJECT, check=True)
+    assert said.stdout.split() == []
