@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
@@ -10,6 +11,7 @@ from typing import Any, cast
 from unittest.mock import patch
 
 from scrapy import cmdline
+from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils import versions
 
 from crawler.extraction import Document, extract_page, extract_product, links
@@ -17,6 +19,8 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server import scripts
 from crawler.policy import blocks
 
+UNCHANGING = {str, int, float, bool, type(None), bytes}
+_command_classes = cmdline._iter_command_classes
 URL = "https://shop.example.co.uk/a-lamp"
 PAGE = "<title>Access denied</title><h1>A lamp</h1><b class=price>EUR 48.00</b><p>Request blocked: <a href=/b>b</a>"
 
@@ -28,6 +32,34 @@ def build_scripts() -> None:
         built = scripts.Scripts(cast("Any", None), FrontierConfig(throttle=throttle).constants())
         for name in names:
             built.text(name)
+
+
+def find_commands() -> None:
+    """The classes of commands, which Scrapy looks for in all that each of their modules names."""
+    found = cache(lambda module: tuple(_command_classes(module)))
+    patch.object(cmdline, "_iter_command_classes", found).start()
+    for module in ("scrapy.commands", "crawler.commands"):
+        found(module)
+
+
+def copy_settings_faster() -> None:
+    """A process copies its settings six times, and most of what is in them cannot change: those are shared."""
+    SettingsAttribute.__deepcopy__ = _copied_attribute  # type: ignore[attr-defined]
+    BaseSettings.__deepcopy__ = _copied_settings  # type: ignore[attr-defined]
+
+
+def _copied_attribute(self: SettingsAttribute, memo: dict[int, Any]) -> SettingsAttribute:
+    made = object.__new__(type(self))
+    made.value = self.value if type(self.value) in UNCHANGING else deepcopy(self.value, memo)
+    made.priority = self.priority
+    return made
+
+
+def _copied_settings(self: BaseSettings, memo: dict[int, Any]) -> BaseSettings:
+    made = memo[id(self)] = object.__new__(type(self))
+    made.__dict__.update(deepcopy({name: value for name, value in vars(self).items() if name != "attributes"}, memo))
+    made.attributes = {name: _copied_attribute(one, memo) for name, one in self.attributes.items()}
+    return made
 
 
 def read_metadata() -> None:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -139,38 +140,56 @@ class Forked:
 
 def serve(control: socket.socket) -> list[str]:
     """Fork for each request; returns in each child, with its arguments, and never in the zygote."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children that report an exit are not waited for
+    ended = _ends_of_children()
+    askers: dict[int, socket.socket] = {}  # by process: who is told of its end
     while True:
+        ready, _, _ = select.select([control, ended], [], [])
+        if ended in ready:
+            os.read(ended, REQUEST_BYTES)
+            _report_exits(askers)
+        if control not in ready:
+            continue
         message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
         if not message:
             os._exit(0)
-        if os.fork() == 0:
-            control.close()
-            _report_exit(files)
+        asker = socket.socket(fileno=files.pop())
+        child = os.fork()
+        if child == 0:
+            os.close(ended)
+            _forget(control, asker, *askers.values())
             return _become(json.loads(message), files)
         for file in files:
             os.close(file)
-
-
-def _report_exit(files: list[int]) -> None:
-    """Fork again: the parent waits for the child and reports its exit."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    child = os.fork()
-    if child == 0:
-        return
-    for file in files[:3]:
-        os.close(file)
-    with socket.socket(fileno=files[3]) as asker:
         asker.send(b"%d" % child)
-        _, status = os.waitpid(child, 0)
-        asker.send(b"%d" % os.waitstatus_to_exitcode(status))
-    os._exit(0)
+        askers[child] = asker
+
+
+def _ends_of_children() -> int:
+    """Where there is something to read once a child has ended."""
+    ended, end = os.pipe()
+    os.set_blocking(end, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(end)
+    return ended
+
+
+def _report_exits(askers: dict[int, socket.socket]) -> None:
+    while askers and (child := (ended := os.waitpid(-1, os.WNOHANG))[0]):
+        with askers.pop(child) as asker, suppress(OSError):  # who does not listen any more
+            asker.send(b"%d" % os.waitstatus_to_exitcode(ended[1]))
+
+
+def _forget(*sockets: socket.socket) -> None:
+    """In a child: what is the zygote's own."""
+    os.close(signal.set_wakeup_fd(-1))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for one in sockets:
+        one.close()
 
 
 def _become(request: dict[str, Any], files: list[int]) -> list[str]:
-    for number, file in enumerate(files[:3]):
+    for number, file in enumerate(files):
         os.dup2(file, number)
-    for file in files:
         os.close(file)
     os.chdir(request["cwd"])
     os.environ.clear()
@@ -193,6 +212,8 @@ def main() -> None:
         list(walk_modules_iter(name))
     assert "twisted.internet.reactor" not in sys.modules
     warm.build_scripts()
+    warm.find_commands()
+    warm.copy_settings_faster()
     warm.read_metadata()
     warm.read_pages()
     assert "settings.base" not in sys.modules  # it reads the environment
