@@ -121,7 +121,7 @@ bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, reques
 bench-fleet: $(STAMP)  ## A million hosts and 100 million URLs in simulated time; writes docs/benchmarks-fleet.md (10 minutes)
 	@$(BIN)/python -m benchmarks.simulate_fleet $(ARGS)
 
-bombs: $(STAMP)  ## Every hostile page of the corpus; `make test` tries a fifth of them
+bombs: $(STAMP)  ## Every hostile page of the corpus at two sizes; `make test` tries a tenth of them
 	@BOMBS=all $(BIN)/python -m pytest -q --timeout 600 tests/unit/extraction/test_bombs.py $(ARGS)
 
 mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each of them
