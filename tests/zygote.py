@@ -143,11 +143,11 @@ def serve(control: socket.socket) -> list[str]:
     ended = _ends_of_children()
     askers: dict[int, socket.socket] = {}  # by process: who is told of its end
     while True:
-        ready, _, _ = select.select([control, ended], [], [])
+        ready, _, _ = select.select([control.fileno(), ended], [], [])
         if ended in ready:
             os.read(ended, REQUEST_BYTES)
             _report_exits(askers)
-        if control not in ready:
+        if control.fileno() not in ready:
             continue
         message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
         if not message:
