@@ -116,10 +116,23 @@ async def work(world: Timed) -> set[str]:
     return done
 
 
+@pytest.mark.parametrize("kind", ["hosts, truncated", "a queue, another type", "counters, no numbers"])
+async def test_one_damaged_value_leaves_all_others_to_be_worked_on(
+    redis_client: Any, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await check_damaged(redis_client, kind, caplog)
+
+
+@pytest.mark.one_server("scripts are the same on a Cluster, where the test above runs them")
 @pytest.mark.parametrize("kind", list(DAMAGES))
 async def test_a_damaged_value_costs_itself_alone_and_is_named(
     redis_client: Any, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    await check_damaged(redis_client, kind, caplog)
+
+
+async def check_damaged(redis_client: Any, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Harm one value while requests are leased, and work on."""
     world = await timed(redis_client, lease_ms=60_000, dead_limit=1)
     frontier = world.frontier
     frontier.statement = Statement("s", Pace(0, 4, 1), {})

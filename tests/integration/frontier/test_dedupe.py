@@ -150,6 +150,7 @@ async def test_a_generation_keeps_the_mode_it_was_opened_with(redis_client: Any)
     assert await other.frontier.push([message(1, digest=b"x" * 20)]) == [DUPLICATE]
 
 
+@pytest.mark.one_server("each shard forgets its own")
 async def test_a_finished_generation_is_forgotten_after_its_retention_in_small_steps(redis_client: Any) -> None:
     world = await timed(redis_client, retention_ms=600_000)
     generations = world.frontier.generations

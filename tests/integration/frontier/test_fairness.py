@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 
 STEP_MS = 60_000
@@ -161,6 +163,7 @@ async def test_a_suspect_is_leased_alone_and_only_to_an_idle_worker(redis_client
     assert await world.frontier.ack(handles(alone)) == [True]
 
 
+@pytest.mark.one_server("a matter of size")
 async def test_thousands_may_be_asked_for_and_thousands_of_hosts_be_passed_over(redis_client: Any) -> None:
     world = await timed(redis_client)
     names = [f"{number}.example" for number in range(9_000)]

@@ -12,6 +12,7 @@ from crawler.frontier.messages import HostState
 from tests.integration.frontier.making import Timed, answer, asks_for, handles, message, timed
 
 DAY_MS = 86_400_000
+pytestmark = pytest.mark.one_server("the scripts are the same on a Cluster, where test_model.py runs them")
 
 
 async def state_of(world: Timed) -> HostState:

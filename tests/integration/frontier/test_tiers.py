@@ -113,6 +113,7 @@ async def test_lessons_at_the_same_time_all_count(frontier: Timed, tiers: Tiers)
     assert (await tiers.known("a.example")).failed == 20
 
 
+@pytest.mark.one_server("a matter of size")
 async def test_many_hosts_are_told_page_by_page(redis_client: Any) -> None:
     frontier = await timed(redis_client, shards=2)
     tiers = Tiers(frontier.frontier.shards, keep_ms=1_000)
