@@ -3,7 +3,7 @@ fleet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -46,12 +46,17 @@ def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True)
     server = config.shown_uri(config.text(settings, "REDIS_URL")) or "the bundled Redis of this machine"
     yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
     yield _items(settings, spider, beside)
-    if own := [name for name in PLACES if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]:
+    if own := own_places(settings):
         words = "of its own: commands that name no spider, such as `scrapy export` and `serve`, look there only with -s"
         yield f"{spider} has {' and '.join(own)} {words}"
     for name, meaning in NOTES.items():
         if settings[name] and (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]:
             yield f"{name} = {settings[name]!r} {meaning} (docs/compatibility.md)"
+
+
+def own_places(settings: BaseSettings, places: Sequence[str] = PLACES) -> list[str]:
+    """Those of *places* that a spider sets for itself, by its *settings*."""
+    return [name for name in places if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]
 
 
 def _why_alone(settings: BaseSettings, *, in_script: bool) -> str:

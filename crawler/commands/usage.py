@@ -28,7 +28,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
-from crawler.announcement import QUEUES
+from crawler.announcement import QUEUES, own_places
 from crawler.commands import early, misspelt
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
@@ -113,9 +113,8 @@ class FleetCommand(OneLine):
 
     def scheduled_crawler(self, name: str) -> Crawler:
         """As crawler_of; raises ShoalError for a spider whose workers lease elsewhere than `scrapy serve` pushes."""
-        assert self.settings is not None
         crawler = self.crawler_of(name)
-        if own := [one for one in QUEUES if crawler.settings[one] != self.settings[one]]:
+        if own := own_places(crawler.settings, QUEUES):
             words = "which `scrapy serve` does not push to: give it to both this command and a `scrapy serve` with -s"
             raise ShoalError(f"spider {name} has {' and '.join(own)} of its own, {words}")
         return crawler

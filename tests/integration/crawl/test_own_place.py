@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.crawling import WORKER, Fleet, options
+from tests.servers import ScrapyRunner
 
 URL = "https://shop.example/1"
 
@@ -50,3 +51,8 @@ def test_a_schedule_whose_pushes_no_worker_would_see_is_refused(apart: Fleet) ->
     assert (status, len(error.splitlines())) == (2, 1)
     assert "spider apart has FRONTIER_KEY of its own" in error
     assert scrapy(apart, *asked, FRONTIER_KEY=apart.key)[0] == 0
+
+
+def test_a_schedule_is_taken_on_the_bundled_servers(scrapy_run: ScrapyRunner) -> None:
+    added = scrapy_run.run("schedule", "add", "nightly", "products", URL, "--every", "1d")
+    assert (added.returncode, "added nightly" in added.stdout) == (0, True), added.stderr
