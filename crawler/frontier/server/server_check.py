@@ -56,10 +56,13 @@ async def _loaded(client: Any) -> None:
 
 async def _advice(client: Any) -> tuple[str, ...]:
     advice = [line for line in [await _tuned(client)] if line]
-    if any(
-        info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in await infos(client, "memory")
-    ):
-        advice.append("maxmemory-policy is not noeviction: a full server would silently throw queued requests away")
+    servers = await infos(client, "memory", "stats")
+    if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers):
+        evicted = sum(int(info.get("evicted_keys") or 0) for info in servers)
+        so_far = f"; {evicted} keys have been" if evicted else ""
+        advice.append(
+            f"maxmemory-policy is not noeviction: a full server would silently throw queued requests away{so_far}"
+        )
     return tuple(advice)
 
 

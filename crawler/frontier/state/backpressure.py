@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
@@ -12,6 +13,8 @@ from crawler.frontier.server.failures import translating
 from crawler.frontier.server.server_check import infos
 
 REFRESH_SECONDS: Final = 1.0
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class Backpressure:
         self._read_at = float("-inf")
         self._memory = 0.0
         self._servers: list[str] = []
-        self.on_other_server: Callable[[], None] = lambda: None  # called after a restart or failover
+        self._evicted: dict[str, int] = {}  # by server: keys that it has thrown away since it was started
+        self.on_other_server: Callable[[], None] = lambda: None  # called after a restart, a failover or an eviction
 
     async def used(self) -> float:
         """Share of maxmemory in use on the fullest server; 0 without a limit."""
@@ -65,10 +69,26 @@ class Backpressure:
         if self._clock() - self._read_at >= REFRESH_SECONDS:
             self._read_at = self._clock()
             with translating():
-                servers = await infos(self._client, "memory", "server")
+                servers = await infos(self._client, "memory", "server", "stats")
             self._memory = max(_used(server) for server in servers)
+            self._look_for_evictions(servers)
             self._look_who_answers(sorted(str(server.get("run_id", "")) for server in servers))
         return self._memory
+
+    def _look_for_evictions(self, servers: list[dict[str, Any]]) -> None:
+        """A server that throws keys away to make room tells nobody: each of them may be a queue, or what is known."""
+        known = self._evicted
+        self._evicted = {str(one.get("run_id", "")): int(one.get("evicted_keys") or 0) for one in servers}
+        gone = sum(max(0, count - known.get(name, count)) for name, count in self._evicted.items())
+        if gone:
+            policies = ", ".join(sorted({str(one.get("maxmemory_policy")) for one in servers}))
+            logger.error(
+                "Redis has thrown away %d keys to make room (maxmemory-policy %s): queued requests may be among them. "
+                "Set maxmemory-policy to noeviction, raise maxmemory, and push again what is missing",
+                gone,
+                policies,
+            )
+            self.on_other_server()
 
     def _look_who_answers(self, servers: list[str]) -> None:
         known, self._servers = self._servers, servers

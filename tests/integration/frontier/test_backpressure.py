@@ -56,6 +56,31 @@ async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_
     assert len(await other.lease(16)) == 1
 
 
+async def test_keys_that_the_server_throws_away_are_told(
+    redis_client: Any, small: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The policy may be changed, or the limit set, long after the worker's start; nothing else would tell."""
+    world, forgotten = await timed(redis_client), list[bool]()
+    gauge, nodes = world.frontier.gauge, everywhere(redis_client)
+    gauge.on_other_server = lambda: forgotten.append(True)
+    await gauge.used()
+    await redis_client.config_set("maxmemory-policy", "volatile-random", **nodes)
+    for tag in "abcdef" if nodes else "a":  # on each node of a Cluster
+        for number in range(300):
+            await redis_client.set(f"{{{tag}}}{number}", b"x" * 10_000, ex=900)
+    try:
+        await small(min(info["used_memory"] for info in await server_check.infos(redis_client, "memory")) - 500_000)
+        await redis_client.set("{a}1", b"")  # makes room
+        advice = await server_check.prepare(redis_client, world.frontier.shards)
+        gauge._read_at = float("-inf")
+        await gauge.used()
+    finally:
+        await redis_client.config_set("maxmemory", 0, "maxmemory-policy", "noeviction", **nodes)
+    assert "keys to make room (maxmemory-policy volatile-random): queued requests may be among them" in caplog.text
+    assert forgotten == [True]
+    assert [line.endswith(" keys have been") for line in advice if "noeviction" in line] == [True]
+
+
 async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, small: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(number, f"{number}.example") for number in range(8)])
