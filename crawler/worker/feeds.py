@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path, PureWindowsPath
+from tempfile import TemporaryFile
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from scrapy import Spider
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import feed_complete_default_values_from_settings
 from scrapy.utils.python import without_none_values
+from w3lib.url import file_uri_to_path
 
 from crawler import config
 from crawler.errors import ConfigError
@@ -24,6 +26,7 @@ from crawler.frontier.state import feeds
 DIFFERING: Final = ("%(worker)s", "%(time)s")  # makes a URI differ between workers
 OVERWRITING: Final = ("s3", "ftp", "gs")  # storages that cannot append
 NO_URI: Final = ("stdout", "-")
+FILES: Final = "scrapy.extensions.feedexport.FileFeedStorage"
 LIBRARIES: Final = {"s3": "botocore", "gs": "google.cloud.storage"}  # which Scrapy's storages import
 
 
@@ -65,6 +68,26 @@ def check(settings: BaseSettings) -> None:
             raise ConfigError(name, scheme, f"a path, or a URI that begins with one of {schemes}")
         if (module := LIBRARIES.get(scheme)) and not _is_installed(module):
             raise ConfigError(name, scheme, f"the library {module} for it: `pip install {module.replace('.', '-')}`")
+        if storages.get(scheme) == FILES and (why := _why_unwritable(str(uri))):
+            raise ConfigError(name, str(uri), f"a file that can be written ({why})")
+
+
+def _why_unwritable(uri: str) -> str:
+    """Why Scrapy could not append to that file; "" if it can. Of a name with parameters its folder is tried; nothing is
+    left behind."""
+    known, mark, _ = (file_uri_to_path(uri) if uri.startswith("file:") else uri).partition("%(")
+    path = Path(f"{known}0" if mark else known)
+    try:
+        if path.is_dir() and not mark:
+            return "it is a folder"
+        if path.is_file() and not mark:
+            path.open("ab").close()
+        elif not path.exists():
+            with TemporaryFile(dir=next(one for one in path.absolute().parents if one.exists())):
+                pass
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    return ""
 
 
 def _is_installed(module: str) -> bool:

@@ -111,6 +111,18 @@ def test_a_feed_that_scrapy_would_leave_out_is_refused(
     assert "secret" not in str(refused.value)
 
 
+def test_a_feed_whose_file_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    wrong = {"": "it is a folder", "/file/a.json": "Not a directory", "/file/%(name)s.json": "Not a directory"}
+    for scheme in ("", "file://"):
+        for end, why in wrong.items():
+            with pytest.raises(ConfigError, match=f"expected a file that can be written .{why}.$"):
+                check(Settings({"FEEDS": {f"{scheme}{tmp_path}{end}": {"format": "json"}}}))
+    right = ["file", "new", "new/folder/a", "%(name)s", "new-%(time)s/%(batch_id)d"]
+    check(Settings({"FEEDS": {f"{tmp_path}/{one}": {"format": "json"} for one in right}}))
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("file", "kept")]
+
+
 def test_feeds_that_scrapy_writes_pass() -> None:
     given = [
         "a.json",
