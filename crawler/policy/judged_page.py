@@ -67,6 +67,7 @@ _OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br)\b)[a-z]", re.IGNORECASE
 )
+_LOADER: Final = re.compile(rb"(?:\s*<script\b[^<>]*\ssrc\s*=[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
 UNAVAILABLE: Final = 503  # roads, too
 
 
@@ -209,7 +210,7 @@ class JudgedPage:
 
     def stub(self) -> Vendor | None:
         """The vendor of a page that is nothing but a script; any vendor's, if the script is long, or the page has no
-        title, or the status is a refusal."""
+        title, or is not even a document, or the status is a refusal."""
         if len(self.source) > STUB_BYTES or len(self.text) > STUB_TEXT or b"<script" not in self.source.lower():
             return None
         frame = bones(self.source)
@@ -221,7 +222,7 @@ class JudgedPage:
         if known is not None or _any(_OWN_DATA, self.source) or carries_data(self.source):
             return known
         is_long = len(self.source) - len(frame) >= LONG_SCRIPT or self.source.count(b"_0x") > MANY_HIDDEN
-        is_nameless = not self.title and b" src=" in frame
+        is_nameless = not self.title and (b" src=" in frame or _LOADER.fullmatch(self.source) is not None)
         return VENDORS[-1] if self.refused or is_long or is_nameless or self.is_unindexed else None
 
     def _tests_visitors(self, frame: bytes) -> bool:

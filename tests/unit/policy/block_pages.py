@@ -784,3 +784,41 @@ PAGES += (
     ),
     Answer("a voucher", "", page("Voucher", "<img src=/logo.svg><form><input name=code></form><p>Enter a code.</p>")),
 )
+
+# What saved pages of public repositories taught: a response that only loads scripts, packed ones, and who refuses a
+# site, or a region, and not a page.
+LOADER = '<script src="/_guard/check.js?js=slider"></script>'
+PACKED = "eval(function(p,a,c,k,e,d){return p}('0.1',2,2,'document|cookie'.split('|'),0,{}))"
+BLOCKS += (
+    Answer("a script without a document", "captcha", LOADER),
+    Answer("two of them", "captcha", f"\n<script type=module src=/a.js>\n</script>{LOADER}\n", 403),
+    Answer("a packed script", "captcha", f'<html><body onload="go();"><script>{PACKED}</script></body></html>'),
+    Answer(
+        "a webmaster's", "firewall", page("Shop", "<p>The request was odd and has been denied by the webmaster.</p>")
+    ),
+    Answer("a number to quote", "captcha", page("Unauthorised Access", "<p>Support ID: 4711081547110815</p>"), 418),
+    Answer(
+        "a site in Russian",
+        "captcha",
+        page("403", "<p>Доступ к сайту lampa.example запрещён, доступ к сайту закрыт</p>"),
+    ),
+    Answer("a site in German", "captcha", page("403", "<p>Der Zugriff auf diese Website wurde Ihnen verweigert.</p>")),
+    Answer("a region", "captcha", page("Lampe", "<p>Der Kauf ist aus dieser Region gesperrt.</p>"), 403),
+    Answer("a headline in Spanish", "captcha", page("Error", "<h1>Acceso prohibido</h1><p>Ha quedado registrado.</p>")),
+)
+PAGES += (
+    Answer("a script that leads on", "", '<script>location.href="/en/"</script>'),
+    Answer(
+        "a document that loads one", "", '<html><head><title>Shop</title></head><script src="/app.js"></script></html>'
+    ),
+    Answer("a picture with a packed script", "", page("Alps", f'<img src="/alps.jpg"><script>{PACKED}</script>')),
+    Answer("a login without an account", "", page("401 Unauthorized", "<p>Please log in.</p>"), 401),
+    Answer(
+        "fishing in a region", "", page("Lake", "<p>Nets are banned; boats from this region may go out in May.</p>")
+    ),
+    Answer(
+        "a ban in Russian",
+        "",
+        page("Озеро", "<p>Купание запрещено, доступ к пляжу закрыт до мая.</p><a href=/>Все</a>"),
+    ),
+)
