@@ -822,3 +822,8 @@ PAGES += (
         page("Озеро", "<p>Купание запрещено, доступ к пляжу закрыт до мая.</p><a href=/>Все</a>"),
     ),
 )
+BLOCKS += (
+    Answer("a rising script", "ruishu", "<html><head><script r=m>$_ts.cd='qx9d';</script></head></html>", 202),
+    Answer("a crowd in Japanese", "queue-it", page("Lamp", "<p>混みあっております</p>", '<meta id="queue-it_log">')),
+)
+PAGES += (Answer("its script in a page", "", page("Court", "<script r=m>$_ts.cd='qx9d';</script><p>Rulings.</p>")),)
