@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from scrapy import Spider
+from scrapy.core.downloader import contextfactory  # noqa: F401 - looks at all modules there are: import it before others
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 from scrapy.utils.conf import closest_scrapy_cfg

@@ -210,10 +210,13 @@ def main() -> None:
     atexit.register(_leave)  # the first one is called last
     for name in LOADED:
         list(walk_modules_iter(name))
+    from tests.forking import fork_reparse_workers  # loads what comes in its order above
+
     assert "twisted.internet.reactor" not in sys.modules
     warm.build_scripts()
     warm.find_commands()
     warm.copy_settings_faster()
+    fork_reparse_workers()
     warm.read_metadata()
     warm.read_pages()
     assert "settings.base" not in sys.modules  # it reads the environment
