@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import pytest
@@ -37,7 +38,10 @@ def walk() -> Iterator[tuple[str, int, bytes]]:
                 waiting.append(link)
 
 
-WALK = {url: (status, body) for url, status, body in walk()}
+@cache
+def walked() -> dict[str, tuple[int, bytes]]:
+    """Status and body of each address. Made when a test asks: each process of a run imports this file."""
+    return {url: (status, body) for url, status, body in walk()}
 
 
 def canonical(body: bytes) -> str | None:
@@ -46,22 +50,22 @@ def canonical(body: bytes) -> str | None:
 
 
 def test_every_product_is_reached_from_the_front_pages() -> None:
-    reached = {canonical(body) for status, body in WALK.values() if status == 200}
+    reached = {canonical(body) for status, body in walked().values() if status == 200}
     assert {product.url for product in GOODS.products} <= reached
 
 
 def test_a_host_needs_few_enough_requests_for_the_demo_to_end_in_time() -> None:
     more_products = len(catalogue.build().products) - len(GOODS.products)
-    assert (len(WALK) + more_products) / len(GOODS.stores) < 300
+    assert (len(walked()) + more_products) / len(GOODS.stores) < 300
 
 
 def test_the_web_of_links_has_redirects_and_dead_ends() -> None:
-    statuses = [status for status, _ in WALK.values()]
+    statuses = [status for status, _ in walked().values()]
     assert {200, 301, 302, 404, 410} == set(statuses)
 
 
 def test_some_products_have_a_second_address_that_names_the_first() -> None:
-    named = {url.partition("?")[0]: canonical(body) for url, (_, body) in WALK.items()}
+    named = {url.partition("?")[0]: canonical(body) for url, (_, body) in walked().items()}
     doubles = {url for url, first in named.items() if first and first != url}
 
     assert {urlsplit(url).path.split("/")[1] for url in doubles} == {"sale", "Product"}
@@ -69,14 +73,14 @@ def test_some_products_have_a_second_address_that_names_the_first() -> None:
 
 def test_redirects_stay_on_the_host_or_lead_to_the_next() -> None:
     targets = {
-        (urlsplit(url).hostname, urlsplit(urljoin(url, fetch(url)[2])).hostname) for url in WALK if fetch(url)[2]
+        (urlsplit(url).hostname, urlsplit(urljoin(url, fetch(url)[2])).hostname) for url in walked() if fetch(url)[2]
     }
     assert any(one == other for one, other in targets)
     assert any(one != other for one, other in targets)
 
 
 def test_disallowed_pages_are_linked_and_exist() -> None:
-    _, body = WALK[start_urls(GOODS)[0]]
+    _, body = walked()[start_urls(GOODS)[0]]
     links = [link.attributes["href"] or "" for link in LexborHTMLParser(body).css("a")]
     forbidden = [link for link in links if is_disallowed(link)]
 
@@ -97,7 +101,7 @@ def test_a_listing_page_that_does_not_exist_is_missing(page: str) -> None:
 
 def test_pages_are_of_a_real_size_and_never_change_on_their_own() -> None:
     product = GOODS.products[0]
-    sizes = [len(body) for _, body in WALK.values() if canonical(body)]
+    sizes = [len(body) for _, body in walked().values() if canonical(body)]
 
     assert 9_000 < min(sizes) <= max(sizes) < 20_000
     assert fetch(product.url) == fetch(product.url)
