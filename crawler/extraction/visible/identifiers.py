@@ -44,6 +44,7 @@ _INTERNAL = re.compile(  # numbers of a database, that no shop shows
     r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
 )
 _RANDOM = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[\w-]{10,}")  # a key that nobody can read out
+_DOTTED = re.compile(r"\d{3,}\.\d{2,}")  # an identifier only behind a label: otherwise a price, or a measure
 _NOT_AN_ID = re.compile(
     r"\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)"
     r"|\d\d?[./-]\d\d?[./-]\d{2,4}",
@@ -62,7 +63,7 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
     for evidence in (_stated(page, others), _attributes(page)):
         for weight, value, source in evidence:
             key = value.strip("-./")
-            if _NOT_AN_ID.fullmatch(key) or not (any(map(str.isdigit, key)) or _LETTERED.fullmatch(key)):
+            if _is_none(key, weight) or not (any(map(str.isdigit, key)) or _LETTERED.fullmatch(key)):
                 continue
             weights[key] = weights.get(key, 0.0) + weight
             if source == "html" or key not in sources:
@@ -76,8 +77,13 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
 
 def labelled_sku(page: View) -> str | None:
     """The identifier with a label on the page, or None."""
-    values = (value.strip("-./") for weight, value in _labelled(page) if weight > ASIDE)
-    return next((value for value in values if not _NOT_AN_ID.fullmatch(value)), None)
+    values = ((weight, value.strip("-./")) for weight, value in _labelled(page) if weight > ASIDE)
+    return next((value for weight, value in values if not _is_none(value, weight)), None)
+
+
+def _is_none(value: str, weight: float) -> bool:
+    """Whether *value* has the form of something else, and is not the first one labelled."""
+    return _NOT_AN_ID.fullmatch(value) is not None and (weight < SHOWN or not _DOTTED.fullmatch(value))
 
 
 def may_label(markup: str) -> bool:
@@ -133,7 +139,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
             if match is None or asked > MAX_ASIDE or not page.is_sheet(node):
                 continue
         value = VALUE.match(labelled[label.end() :].lstrip(_OPENING) or _next(page, index).lstrip(_OPENING))
-        if value and any(map(str.isdigit, value[1])):
+        if value and any(map(str.isdigit, value[1])) and not _is_priced(page, index, value[1]):
             of = (
                 aside
                 if flags & view.OTHER
@@ -149,6 +155,15 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     if named := _named(page) or _lettered(page):
         return [(NAMED, named)]
     return [(MODEL, models[0][1])] if models else _only(aside)
+
+
+def _is_priced(page: View, index: int, value: str) -> bool:
+    """Whether a *value* at or after *index* that may be an amount of money stands in an element named a price, or not
+    alone: its label has no value then."""
+    if not _DOTTED.fullmatch(value):
+        return False
+    text, node = next((each for each in page.texts[index : index + 4] if value in each[0]), page.texts[index])
+    return not text.endswith(value) or bool(page.flags(node) & view.PRICE)
 
 
 def _only(aside: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:

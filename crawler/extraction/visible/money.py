@@ -29,6 +29,8 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _CENTS = re.compile(r"([.,]?)(\d\d)")
+_GROUP = re.compile(r"\d\d\d?")  # or cents
+_RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
 _HAS_CENTS = re.compile(r"[.,]\d{1,2}$")
 
 
@@ -74,7 +76,7 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
     number, currency = _written(text, country)
     if currency:
         return _completed(page, _with_cents(page, Candidate(index, node, number, currency), text, country))
-    if not number or len(text) > len(number) + MAX_AROUND:
+    if not number or (len(text) > len(number) + MAX_AROUND and not _RANGE.fullmatch(text)):
         return None
     if beside := _beside(page, index, number, country):
         return _completed(page, Candidate(index, node, number, beside))
@@ -121,13 +123,13 @@ def _is_alone(text: str, node: LexborNode) -> bool:
 
 
 def _are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
-    """Whether a text goes on with the number before it: `49` `,90`, or `49,` `90`, or `49` `,` `90`."""
+    """Whether a text goes on with the number before it: `49` `,90`, `49,` `90`, `49` `,` `90`, or `1` `.` `299`."""
     text, before = texts[index][0], texts[index - 1][0] if index else ""
     if not before:
         return False
     if text[0] in ".,":
         return before[-1].isdigit()
-    if before[-1] not in ".," or _CENTS.fullmatch(text) is None:
+    if before[-1] not in ".," or _GROUP.fullmatch(text) is None:
         return False
     whole = before[:-1] or (texts[index - 2][0] if index > 1 else "")
     return whole[-1:].isdigit()
@@ -163,13 +165,32 @@ def _with_cents(page: View, each: Candidate, text: str, country: str) -> Candida
 
 
 def _completed(page: View, each: Candidate) -> Candidate:
-    """The same price with the cents that stand after it in elements of their own: `€ 49,<sup>90</sup>`."""
+    """The same price with thousands and cents that stand after it in elements of their own: `€ 49,<sup>90</sup>`."""
     text = page.texts[each.index][0]
     whole = each.number.rstrip(".,")
     if _HAS_CENTS.search(whole) or not text.rstrip(".,").endswith(whole):
         return each
-    point = text[-1] if text[-1] in ".," else ""
-    following = page.texts[each.index + 1 : each.index + 3]
+    if (grouped := _with_groups(page, each.index, whole)) != whole:
+        places = 2 * (grouped.count(".") + grouped.count(","))
+        return _with_own_cents(page, replace(each, number=grouped), each.index + places, "")
+    return _with_own_cents(page, each, each.index, text[-1] if text[-1] in ".," else "")
+
+
+def _with_groups(page: View, index: int, whole: str) -> str:
+    """*whole* with what follows it in elements of their own: `1` `.` `299`."""
+    point = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
+    while point in (".", ",") and index + 2 < len(page.texts) and page.texts[index + 1][0] == point:
+        group, node = page.texts[index + 2]
+        if len(group) != 3 or not group.isdecimal() or not _is_near(node, page.texts[index][1]):
+            break
+        whole, index = f"{whole}{point}{group}", index + 2
+    return whole
+
+
+def _with_own_cents(page: View, each: Candidate, last: int, point: str) -> Candidate:
+    """*each* with the cents after the text *last*, which ends with *point*."""
+    whole = each.number.rstrip(".,")
+    following = page.texts[last + 1 : last + 3]
     if not point and following and following[0][0] in (".", ","):
         point, following = following[0][0], following[1:]
     cents = _CENTS.fullmatch(following[0][0]) if following else None
@@ -233,6 +254,15 @@ def around(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def says(kind: str, page: View, index: int) -> bool:
-    """Whether the text, or the short one before it, has a phrase of that *kind*."""
+    """Whether the text, or the short one before it that is on no button apart, has a phrase of that *kind*."""
     says = page.lexicon.says
-    return says(kind, page.texts[index][0]) or ((label := label_before(page, index)) != "" and says(kind, label))
+    if says(kind, page.texts[index][0]):
+        return True
+    label = label_before(page, index)
+    return label != "" and says(kind, label) and not _is_button_apart(page, index)
+
+
+def _is_button_apart(page: View, index: int) -> bool:
+    """Whether the text before is that of a button that does not stand with this one: a tab, a panel that opens."""
+    node = page.texts[index - 1][1]
+    return bool(page.flags(node) & view.BUTTON) and not _is_near(node, page.texts[index][1])

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree import elements
-from crawler.extraction.tree.nodetext import text_of
-from crawler.extraction.visible import cards, view
+from crawler.extraction.tree.nodetext import tag_ids, text_of
+from crawler.extraction.visible import cards, money, view
 from crawler.extraction.visible.view import MAX_HEADING, View
 
 if TYPE_CHECKING:
     from crawler.extraction.visible.visible_price import Price
 
 MAX_LIKELY: Final = 12  # of the likeliest prices that may be it
+_LEVELS: Final = {tag: level for level in range(1, 7) for tag in tag_ids(f"h{level}")}
+NEAR: Final = 40  # texts from the page's heading to a price that is one itself
 MAX_H1S: Final = 50  # looked at for the same name
 MAX_STEPS: Final = 100  # parents climbed to what is around the heading
 
 
-def own(page: View, prices: Sequence[Price], least: float) -> list[Price]:
+def of(page: View, prices: Sequence[Price], least: float) -> list[Price]:
     """Those of *prices*, all the same amount, that are the product's although others of their form make a list.
 
     It stands in one part of the page with the heading, all others outside of that part or in other products' cards.
@@ -34,6 +36,13 @@ def own(page: View, prices: Sequence[Price], least: float) -> list[Price]:
                 return [one for one in alike if one.amount == each.amount]
             return []
     return []
+
+
+def heading_level(page: View, price: money.Candidate) -> int:
+    """1 to 6 if *price*, near the page's heading, is in a heading itself, else 0: some shops write it as one."""
+    if abs(price.index - page.heading_index) > NEAR:
+        return 0
+    return next((level for each in money.around(price.node) if (level := _LEVELS.get(each.tag_id, 0))), 0)
 
 
 def _is_others(page: View, price: Price) -> bool:

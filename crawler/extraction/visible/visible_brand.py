@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 from crawler.caches import cached
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.nodetext import text_of
-from crawler.extraction.visible import view
+from crawler.extraction.visible import cards, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_facts import NEAR, shown_title
 from crawler.extraction.words import labels
@@ -63,7 +63,7 @@ def shown_brand(page: View) -> str | None:
     name, known = shown_title(page), dict[int, bool]()
     for node in near.values():
         named = _named_brand(node, known)
-        if named and named != name and not page.flags(node) & view.OTHER:
+        if named and named != name and not (page.flags(node) & view.OTHER or _is_anothers(page, node, named)):
             return _BY.sub("", named)
     return _linked_brand(page)
 
@@ -81,6 +81,15 @@ def labelled_brand(page: View) -> str | None:
         if 0 < len(value) <= 60 and not value.endswith((":", "：")):
             return value
     return None
+
+
+def _is_anothers(page: View, node: LexborNode, named: str) -> bool:
+    """Whether what is around *node*, and says more than it *named*, is in the card of another product."""
+    around = node.parent
+    for _ in range(AROUND):
+        if around is not None and text_of(around, MAX_BRAND) == named:
+            around = around.parent
+    return around is not None and cards.is_others(page, around)
 
 
 def _named_brand(node: LexborNode, known: dict[int, bool]) -> str | None:

@@ -21,6 +21,7 @@ MANY: Final = 4  # different prices in similar elements belong to a list
 SAME: Final = 3  # times that a page shows its one price beside a button, for screens of all sizes
 MIN_SCORE: Final = 0.5
 REPEATED: Final = 2  # less for one of a list's prices
+HEADED: Final = 2  # for one that is an h1 of its own
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
 BY_BUTTON: Final = 12  # texts between a price and its buy button
@@ -111,11 +112,9 @@ def by_score(page: View) -> list[Price]:
             Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
         )
     found.sort(key=lambda price: -price.score)
-    if lists and (own := own_price.own(page, found, MIN_SCORE - REPEATED)):
-        for price in own:
-            price.repeated, price.score = False, price.score + REPEATED
-        found.sort(key=lambda price: -price.score)
-    return found
+    for own in own_price.of(page, found, MIN_SCORE - REPEATED) if lists else ():
+        own.repeated, own.score = False, own.score + REPEATED
+    return sorted(found, key=lambda price: -price.score)
 
 
 def looked_at(page: View, each: money.Candidate) -> Looked:
@@ -126,9 +125,12 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     offered = _is_offered(page, each)
     text = page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each.index)
-    named = offered or bool(flags & view.PRICE) or (not aside and money.says("price", page, each.index))
     wordy = _is_wordy(text)
+    named = offered or bool(flags & view.PRICE) or (not aside and money.says("price", page, each.index))
+    level = own_price.heading_level(page, each) if each.currency and not (aside or wordy) else 0
+    named = named or level > 0
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
+    score += HEADED * (level == 1)
     return Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
 
 

@@ -58,7 +58,7 @@ def _stated(page: View) -> str | None:
         or _counted_out(page)
         or _said(page, "InStock")
     )
-    return stated or ("OutOfStock" if button is Button.SOLD_OUT else None)
+    return stated or ("OutOfStock" if button is Button.SOLD_OUT or _is_sold_out_input(page) else None)
 
 
 def _is_over(page: View) -> bool:

@@ -26,21 +26,22 @@ _WORDS: Final = (
     r" sz(?:ám)? nummer numarası tunnus номер код κωδικός # broj číslo číslice numer"
 )
 _ALONE: Final = (
-    r"sku asin r[ée]f r[ée]f[éeê]r[eê]n[cç]\w+ riferimento артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
+    r"ugs sku asin r[ée]f r[ée]f[éeê]r[eê]n(?:[cç]\w+|tie|s) referans referin[tț][aă] varukod sipariş_kodu"
+    r" riferimento артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
     r" رقم_(?:المنتج|الصنف|القطعة) رمز_(?:المنتج|الصنف|السلعة) كود_(?:المنتج|الصنف|السلعة)"
     r" کد_(?:محصول|کالا) شناسه_(?:محصول|کالا) उत्पाद_कोड उत्पाद_आईडी"
     r" एसकेयू পণ্য(?:ের)?_কোড এসকেইউ รหัสสินค้า รหัสผลิตภัณฑ์"
     r" קוד_(?:מוצר|פריט) מספר_קטלוגי vörunúmer vnr kodi_i_produktit პროდუქტის_კოდი არტიკული ապրանքի_կոդ"
     r" məhsul(?:un)?_kodu mahsulot_kodi бараан(?:ы)?_код тауар_коды šifra_(?:proizvoda|artikla|izdelka)"
     r" kataloški_broj αρ\._προϊόντος αριθμός_προϊόντος 제품\s?(?:번호|코드) 품번"
-    r" 商品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
+    r" 商品(?:{0}) 製品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
     r" 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
 ).replace("{0}", "編號|编号|番号|番|号|號|ID|コード")
 _FIRST: Final = "".join({phrase[0] + phrase[0].upper() for phrase in f"{_THINGS} {_WORDS} {_ALONE}".split()})
 _THING, _WORD = any_of(_THINGS), any_of(_WORDS)
 SKU_LABEL: Final = re.compile(
     rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de|du|della|dell'|на)?\s*+{_THING}"
-    rf"|{any_of(_ALONE)})(?![^\W\d_])[.:：#№º°\s)]*"
+    rf"|{any_of(_ALONE)})(?![^\W\d_])(?: ?\((?i:sku)\))?[.:：#№º°\s)]*"
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
 _DOUBTED: Final = (
