@@ -17,6 +17,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.control import Action, Target, lua_pattern, run_target
 from crawler.frontier.state.run_record import Run, RunError
 from crawler.frontier.streams import stream_of
+from crawler.plural import several
 from crawler.policy.tiers import TIERS
 from crawler.routing.push_schema import MAX_PRIORITY
 
@@ -132,20 +133,20 @@ async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:
     await frontier.runs.cancel(run.id)
     dropped = await frontier.runs.clear()
     await frontier.runs.settle()
-    print(f"run {run.id} is cancelled: {dropped:,} requests dropped; requests on the wire finish")
+    print(f"run {run.id} is cancelled: {several(dropped, 'request')} dropped; requests on the wire finish")
     return True
 
 
 async def _sift(frontier: Frontier, verb: str, value: str, target: Target, *, yes: bool) -> bool:
     about = await frontier.control.sift(target, "count")
     words = {"purge": "Drop", "priority": f"Set priority {value} on", "tier": f"Move to tier {value}"}[verb]
-    if not yes and not agreed(f"{words} about {about:,} queued requests?"):
+    if not yes and not agreed(f"{words} about {several(about, 'queued request')}?"):
         return False
     action, argument, done = _ACTIONS[verb]
     if verb != "purge":
         argument = stream_of(target.spider, value) if verb == "tier" else value  # type: ignore[arg-type]
     total = await frontier.control.sift(target, action, argument)
-    print(f"{total:,} requests {done}")
+    print(f"{several(total, 'request')} {done}")
     return total > 0
 
 

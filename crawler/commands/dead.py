@@ -27,6 +27,7 @@ from crawler.frontier.messages import DeadLetter
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.retries import Retries
 from crawler.frontier.state.runs import Run
+from crawler.plural import several
 from crawler.policy.outcome import DEAD_REASONS
 from crawler.routing.described import described
 
@@ -84,7 +85,7 @@ class Command(FleetCommand, ScrapyCommand):
             if verb == "list":
                 tasks.run(self._list(letters, as_json=opts.json))
                 return
-            question = f"Throw {len(letters)} dead letters{f' of {name}' if name else ''} away for good?"
+            question = f"Throw {several(len(letters), 'dead letter')}{f' of {name}' if name else ''} away for good?"
             if verb == "drop" and letters and not opts.yes and not agreed(question):
                 print("nothing is dropped")
                 return

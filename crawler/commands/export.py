@@ -23,6 +23,7 @@ from crawler.commands.options import parse_since
 from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import ConfigError, ShoalError
 from crawler.items import PageItem, ProductItem
+from crawler.plural import several
 from crawler.storage import connection, reader, rows
 from crawler.storage.building import spool_directory
 from crawler.storage.config import StorageConfig
@@ -110,7 +111,7 @@ class Command(FleetCommand, ScrapyCommand):
                     print(f"cut short after {done:,} of {total:,} documents{_kept(opts.output)}", file=sys.stderr)
                     raise
         changed = f" changed since {since.isoformat()}" if since else ""
-        print(f"{done:,} documents{changed} exported from {collection}", file=sys.stderr)
+        print(f"{several(done, 'document')}{changed} exported from {collection}", file=sys.stderr)
         if not_stored := await asyncio.to_thread(_not_stored, self.settings, config):
             print(not_stored, file=sys.stderr)
 

@@ -226,11 +226,11 @@ class Command(FleetCommand, ScrapyCommand):
             return
         for key, value in all_of_it.items():
             if value not in ("", [], {}, None):
-                print(f"{key:<10} {json.dumps(value) if isinstance(value, (dict, list)) else value}")
+                print(f"{key:<11} {json.dumps(value) if isinstance(value, (dict, list)) else value}")
         if all_of_it["next"]:
             schedule = Schedule.read(name, seen.definitions[name])
             for epoch in islice(schedule.timing.epochs(int(seen.cursors[name])), 1, SHOWN):
-                print(f"{'then':<10} {when(schedule.timing, epoch)}")
+                print(f"{'then':<11} {when(schedule.timing, epoch)}")
         _say_leader(seen)
 
 

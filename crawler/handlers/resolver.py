@@ -177,7 +177,8 @@ def _getaddrinfo(host: str) -> list[Address]:
 
 
 def _refused(host: str, address: Address, reason: str | None) -> AddressRefusedError:
+    same = host.strip("[]") == str(address)
+    who = f"{host} ({reason})" if same else f"{host} resolves to {address} ({reason}), which"
     return AddressRefusedError(
-        f"{host} resolves to {address} ({reason}), which is not the public internet; "
-        "an operator may allow its network in GUARD_ALLOWED_NETWORKS"
+        f"{who} is not the public internet; an operator may allow its network in GUARD_ALLOWED_NETWORKS"
     )

@@ -16,6 +16,7 @@ from crawler.routing.push_schema import MAX_LINE
 ARGUMENT: Final = "argument"
 CSV_ROWS: Final = 1_000  # per chunk
 DELIMITERS: Final = ",;\t|"
+_METADATA: Final = "//169.254.169.254"  # a cloud's own service: the last place that is asked for credentials
 _SHOWN: Final = 60  # characters shown of a line that is too long
 
 
@@ -212,6 +213,8 @@ def _decoder(first: bytes) -> io.IncrementalNewlineDecoder:
 def _unreadable(source: str, error: BaseException, after: int = 0) -> str:
     words = str(getattr(error, "strerror", None) or error) or type(error).__name__
     name, reason = repr(places.shown(source)), words.splitlines()[0][:200]
+    if source.startswith(places.REMOTE) and _METADATA in words:
+        reason = "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role"
     if after:
         return f"{name} cannot be read after line {after} ({reason})"
     if source == places.STDIN or source.startswith(places.REMOTE):

@@ -15,6 +15,7 @@ from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.plural import several
 from crawler.policy.patterns import BadPatternError, Pattern
 from crawler.producers.lines import Refusal, chunks
 from crawler.producers.push import learn_tiers, share_scope
@@ -102,7 +103,7 @@ class SitemapPusher:
     def summary(self) -> str:
         """One readable line."""
         name = self._encoder.spider.name
-        words = [f"{self.outcomes[PushOutcome.ACCEPTED]} sitemaps pushed to {name}"]
+        words = [f"{several(self.outcomes[PushOutcome.ACCEPTED], 'sitemap')} pushed to {name}"]
         if known := self.outcomes[PushOutcome.DUPLICATE]:
             words.append(f"{known} known already in this run")
         if dead := self.outcomes[PushOutcome.DUPLICATE_DEAD]:

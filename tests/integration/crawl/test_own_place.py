@@ -37,7 +37,7 @@ def test_commands_look_where_the_spider_is_crawled(apart: Fleet) -> None:
     assert json.loads(scrapy(apart, "runs", "apart", "--json")[1])["spider"] == "apart"
     assert scrapy(apart, "find", URL, "--spider", "apart")[0] == 0
     assert scrapy(apart, "dead", "list", "apart")[0] == 0
-    assert scrapy(apart, "control", "priority", "5", "--spider", "apart", "--yes")[1] == "1 requests reprioritised\n"
+    assert scrapy(apart, "control", "priority", "5", "--spider", "apart", "--yes")[1] == "1 request reprioritised\n"
 
 
 def test_what_is_said_on_the_command_line_wins(apart: Fleet) -> None:

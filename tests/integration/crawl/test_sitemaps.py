@@ -61,7 +61,7 @@ async def test_robots_index_and_packed_sitemaps_lead_to_their_pages(fleet: Fleet
         rules = f"User-agent: *\nDisallow: /private\nDisallow: /robots.txt\nSitemap: {site.url('/index.xml')}\n"
         site.pages |= {"/robots.txt": Page(rules), "/d?utm_source=x": Page()}
         told = push(fleet, "--sitemap", "robots", site.url("/any/page"), "--exclude", "/skip/")
-        assert told.startswith("1 sitemaps pushed to walk (run ")
+        assert told.startswith("1 sitemap pushed to walk (run ")
         assert told.endswith("which ends after the last of its sitemaps is read)\n")
         status, log = await ended(fleet.start(DOWNLOAD_DELAY=0, ROBOTSTXT_OBEY=True))
     assert (status, count(log, "sitemaps/named/pages"), count(log, "sitemaps/read")) == (0, 6, 4)

@@ -207,7 +207,7 @@ async def test_what_a_deleted_spider_has_left_is_found_after_its_letters_are_gon
     assert (status, told.splitlines()[0]) == (0, "1 queued again")
     assert "there is no spider 'gone' here: what is queued waits for a worker of it" in hint
     assert scrapy(fleet, "dead", "drop", "gone", "--yes")[:2] == (0, "0 dropped\n")
-    assert scrapy(fleet, "control", "purge", "--spider", "gone", "--yes")[:2] == (0, "1 requests dropped\n")
+    assert scrapy(fleet, "control", "purge", "--spider", "gone", "--yes")[:2] == (0, "1 request dropped\n")
 
 
 async def test_what_another_operator_has_dropped_meanwhile_is_no_broken_start_url(

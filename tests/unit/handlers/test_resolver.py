@@ -146,6 +146,9 @@ async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
     guarded = Resolver(AddressPolicy(), CONFIG)
     with pytest.raises(AddressRefusedError, match=r"localhost resolves to .* \(loopback\)"):
         await guarded.resolve("localhost")
+    for literal in ("127.0.0.1", "[::1]"):
+        with pytest.raises(AddressRefusedError, match=r"^\S+ \(loopback\) is not the public internet; an operator "):
+            await guarded.resolve(literal)
     guarded.close()
 
 

@@ -29,6 +29,18 @@ def read(*given: str | Path, column: str = "") -> tuple[list[tuple[str, str]], l
     return lines, [str(refusal) for one in found for refusal in one.refused]
 
 
+def test_what_s3_needs_is_said_where_it_finds_no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(source: str, _stop: Event) -> None:
+        raise OSError(f"Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token for {source}")
+
+    monkeypatch.setattr(places, "opened", opened)
+    [refused] = read("s3://bucket/urls.txt")[1]
+    assert refused.endswith(
+        "s3://bucket/urls.txt' cannot be read (no credentials: set AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY, or give this machine a role)"
+    )
+
+
 def numbered(chunk: Chunk) -> Sequence[tuple[int, str]]:
     return list(zip(chunk.numbers, chunk.lines, strict=True))
 
