@@ -14,7 +14,7 @@ from crawler.extraction.structured import opengraph
 from crawler.extraction.tree.document import DOUBLE, NO_PAGES, Document
 from crawler.extraction.tree.names import word_set
 from crawler.policy.domain_values import LinkRule
-from crawler.policy.domains import DomainRules
+from crawler.policy.domains import NO_RULES, DomainRules
 from crawler.policy.patterns import Pattern
 from crawler.urls import MAX_URL_LENGTH, same_site
 
@@ -61,6 +61,7 @@ _IDENTIFIED = re.compile(
 )
 _LIST_ID = re.compile(r"[/-]c-?\d{3,}(?:[/.-]|$)")
 _DIGIT = re.compile(r"\d")
+_SEPARATORS = re.compile(r"[\s,]+")
 _FORBIDDING = re.compile(r"[nN][oO](?:[nN][eE]|[fF][oO][lL][lL][oO][wW])")
 _ABSOLUTE = re.compile(r"(?:https?:)?//[a-z\d][a-z\d.-]*+(?::\d{1,5}+)?+(?=[/?#]|$)")
 
@@ -95,7 +96,7 @@ def links(html: str | bytes | Document, url: str, rules: DomainRules | None = No
     document = html if isinstance(html, Document) else Document(html, url)
     if document.is_json:
         return Links()
-    rules = rules or DomainRules()
+    rules = rules or NO_RULES
     if rules.obey_nofollow and _forbids(document):
         return Links(nofollow=True)
     if not excluding and rules.exclude:
@@ -113,7 +114,8 @@ def _has_own(rules: DomainRules) -> bool:
 def _forbids(document: Document) -> bool:
     if not (document.has_tree or _FORBIDDING.search(document.head)):  # who asks for a tree reads the metas anyway
         return False
-    words = re.split(r"[\s,]+", opengraph.metas(document).get("robots", "").lower())
+    robots = opengraph.metas(document).get("robots")
+    words = _SEPARATORS.split(robots.lower()) if robots else ()
     return "nofollow" in words or "none" in words
 
 

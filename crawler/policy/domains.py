@@ -74,6 +74,9 @@ class DomainRules:
         return any(rule.pattern is not None for rule in self.product)
 
 
+NO_RULES: Final = DomainRules()  # what most domains have, and to make one for each page costs as much as a search
+
+
 _READERS: Final = MappingProxyType(
     {
         "fields": read.fields_of(FIELDS),

@@ -32,8 +32,8 @@ class Draft:
     def fill(self, raw: Mapping[str, Any], source: str) -> None:
         """Set missing fields from *raw* values; an implausible one leaves its field to the next source."""
         for name in _CLEANERS:
-            if name not in self.fields:
-                self.set(name, raw.get(name), source, raw.get("best_rating"))
+            if name not in self.fields and (value := raw.get(name)) is not None:
+                self.set(name, value, source, raw.get("best_rating"))
 
     def set(self, name: str, raw: Any, source: str, scale: Any = None) -> None:
         """Set one field, even if it is set already, unless *raw* is implausible."""

@@ -7,8 +7,6 @@ elements are read. Otherwise every source is read for what is missing.
 
 from __future__ import annotations
 
-from typing import Final
-
 from crawler.extraction.product import rules as domain
 from crawler.extraction.product import script_brand, state_product, stated_brand, stated_gtin
 from crawler.extraction.product.draft import Draft
@@ -18,9 +16,7 @@ from crawler.extraction.structured import opengraph, site_names
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import url_identifiers
 from crawler.items import ProductItem
-from crawler.policy.domains import DomainRules
-
-NO_RULES: Final = DomainRules()
+from crawler.policy.domains import NO_RULES, DomainRules
 
 
 def extract_product(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> ProductItem | None:

@@ -87,6 +87,8 @@ class Structured:
 
     def _take(self, items: Iterable[Any], source: str) -> None:
         evidence, url, items = self.evidence, self.document.url, list(items)
+        if not items:  # as on most pages
+            return
         found = schema_org.search(items)
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
@@ -127,9 +129,12 @@ class Structured:
         return bool(found.articles) and self.metas.get("og:type") == "article"
 
     def _note_price(self, raw: Mapping[str, Any]) -> None:
-        if (price := values.price(raw.get("price"), self.draft.fields.get("currency"))) is not None:
+        stated = raw.get("price")
+        if stated is None:
+            return
+        if (price := values.price(stated, self.draft.fields.get("currency"))) is not None:
             self.evidence.prices.append(price)
-        elif values.is_zero(raw.get("price")):
+        elif values.is_zero(stated):
             self.evidence.free = True
 
     def _note_identifiers(self, others: Sequence[Any], source: str) -> None:

@@ -49,11 +49,16 @@ def _metas(document: Document) -> dict[str, str]:
 
 def raw_fields(found: dict[str, str]) -> dict[str, str]:
     """The product fields stated by the *found* metas."""
-    values = {name: next((found[key] for key in keys if key in found), None) for name, keys in FIELDS.items()}
-    return {name: value for name, value in values.items() if value}
+    stated: dict[str, str] = {}
+    for name, keys in FIELDS.items():
+        for key in keys:
+            if key in found:
+                stated[name] = found[key]
+                break
+    return {name: value for name, value in stated.items() if value}
 
 
 def is_product(found: dict[str, str]) -> bool:
     """Whether the page calls itself a product (`og:type` product, product.item, shop:product ...) or has its price."""
-    kind = found.get("og:type", "").lower()
-    return ("product" in kind and "group" not in kind) or values.price(found.get("product:price:amount")) is not None
+    kind, price = found.get("og:type", "").lower(), found.get("product:price:amount")
+    return ("product" in kind and "group" not in kind) or (price is not None and values.price(price) is not None)

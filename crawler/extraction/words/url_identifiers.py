@@ -36,7 +36,7 @@ def identifiers(url: str) -> Iterator[str]:
     """Parts of a product's URL that look like its identifier, likeliest first."""
     try:
         parts = urlsplit(url)
-        query = parse_qsl(parts.query, max_num_fields=50)
+        query = parse_qsl(parts.query, max_num_fields=50) if parts.query else ()
     except ValueError:
         return
     for key, value in query:
