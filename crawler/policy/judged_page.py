@@ -51,6 +51,7 @@ _UNINDEXED: Final = (b"oindex", b"NOINDEX")
 _SELLS: Final = re.compile(
     r"(?:[€$£¥₹₽]|\b(?:eur|usd|gbp|chf))\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)"
 )  # in the text
+_DATA: Final = re.compile(r"\{|\[\s*(?:[\[{\"\]\d-]|true|false|null)")  # and not "[!] Stop"
 _ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '"reason"', '"code"', '"status"')
 _INCIDENT: Final = re.compile(
     r"\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|\b\d{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{14,}|\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+|"
@@ -122,7 +123,7 @@ class JudgedPage:
     @cached_property
     def spoken(self) -> str:
         """Its text in its own words."""
-        return self.text if self.text.startswith(("{", "[")) else unquoted(self.text)
+        return self.text if _DATA.match(self.text) else unquoted(self.text)
 
     @cached_property
     def is_bare(self) -> bool:
@@ -164,7 +165,7 @@ class JudgedPage:
         """Points for serving visitors: 4 for prices; 3 for a login, sign-up or contact form, a title that promises to
         tell, or somebody who asks about a refusal; 2 for data, or an article; 1 for machine-readable statements."""
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
-        is_data = self.text.startswith(("{", "[")) and not is_error
+        is_data = _DATA.match(self.text) is not None and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
         tells = self.title.startswith(TELLS) or EXPLAINS.any_in(self.title) or ASKS.any_in(self.spoken[:MAX_TEXT])
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1

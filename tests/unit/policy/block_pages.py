@@ -827,3 +827,16 @@ BLOCKS += (
     Answer("a crowd in Japanese", "queue-it", page("Lamp", "<p>混みあっております</p>", '<meta id="queue-it_log">')),
 )
 PAGES += (Answer("its script in a page", "", page("Court", "<script r=m>$_ts.cd='qx9d';</script><p>Rulings.</p>")),)
+BLOCKS += (
+    Answer("no list", "captcha", page("Shop", "<h1>[!] Stop</h1><p>Tráfico anómalo detectado desde tu IP.</p>"), 503),
+    Answer("little more than that", "captcha", page("Blocked", "<h2>You are blocked</h2>")),
+    Answer("a ban in Italian", "captcha", "Il tuo indirizzo IP è stato bannato! <a href=/ricorso>Ricorso</a>"),
+    Answer("a ban in German", "captcha", page("Forum", "<p>Deine IP-Adresse ist bis Mai gebannt.</p>")),
+    Answer("a filter", "firewall", page("Blocked", "<p>This page was blocked by the school's web filter.</p>"), 403),
+    Answer("a shield", "firewall", page("Anti-DDoS shield", "<h1>Anti-DDoS shield</h1><p>Tráfico anómalo.</p>"), 403),
+)
+PAGES += (
+    Answer("a list", "", '["Traffic from your IP was detected as unusual", "and blocked", {"lamp": 1}]'),
+    Answer("a snake", "", page("Fascinated", "<p>The flute player gebannt, spellbound, watched the snake.</p>")),
+    Answer("a shop of filters", "", page("Filters", "<p>A web filter of steel, 12.90 €.</p><a href=/>All filters</a>")),
+)
