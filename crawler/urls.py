@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from ipaddress import IPv6Address
+from socket import inet_aton, inet_ntoa
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -121,8 +123,22 @@ def group(url: str, by: Grouping = "hostname") -> str:
 
 @cached(16_384)
 def _group(url: str, by: Grouping) -> str:
-    host = (urlsplit(url).hostname or "").lower().removesuffix(".")
+    host = one_spelling((urlsplit(url).hostname or "").lower().removesuffix("."))
     return registrable(host) if by == "domain" else host
+
+
+def one_spelling(host: str) -> str:
+    """An address as it is usually written, a name as it is. `2130706433`, `0x7f.1` and any number of others mean
+    127.0.0.1: each would be a host of its own, with a pace of its own, of one server."""
+    if ":" not in host and not (host[host.rfind(".") + 1 :][:1].isdecimal() and host.isascii()):
+        return host
+    try:
+        if ":" not in host:
+            return inet_ntoa(inet_aton(host))
+        address = IPv6Address(host.partition("%")[0])
+    except (OSError, ValueError):
+        return host
+    return str(address.ipv4_mapped or address)
 
 
 @cache
