@@ -209,9 +209,9 @@ class Model:
         host = self.hosts[held.host]
         host.in_flight -= 1
         if host.next == held.reserved:
-            host.next = self.now if wire is None else wire + host.delay
+            host.next = self.now if wire is None else self._rule.spaced(host, wire)
         elif wire is not None:
-            host.next = max(host.next, wire + host.delay)
+            host.next = max(host.next, self._rule.spaced(host, wire))
 
     def _release_unreported(self, held: Held) -> None:
         self._release(held, self.now if held.started else None)
@@ -327,7 +327,7 @@ class Model:
                 self.urls[number].deliveries += 1
         paced = held.reserved > held.start_by
         if on_wire and paced and not held.released and host.next == held.reserved:
-            host.next = held.reserved = self.now + host.delay
+            host.next = held.reserved = self._rule.spaced(host, self.now)
         return True
 
     def report(self, report: Report, number: int) -> int:
@@ -342,7 +342,7 @@ class Model:
         if number in self.urls:
             self.urls[number].status = report.status
         if report.keep:
-            spaced = wire + host.delay
+            spaced = self._rule.spaced(host, wire)
             host.next = spaced if host.next == held.reserved else max(host.next, spaced)
             held.reserved = -1
         else:

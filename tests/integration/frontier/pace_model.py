@@ -13,6 +13,7 @@ FEW_MS, FEWEST_MS = 400, 2_000
 TURN_MS, PACED_TURN_MS, TURNS_MS = 550, 950, 5_000
 LONG_MS, PAIR, KEPT = 200, 1.9, 0.87
 ALONE_MS, BOTH_MS = 1_160, 2_000
+SPREAD_BELOW_MS = 400
 FAR, HELD, PAIRED = -0.26, 0.5, 0.4
 
 
@@ -114,7 +115,7 @@ class Rule:
     def hasten(self, h: Pace, wire: float) -> None:
         """After a refused request: its host's next one need not wait for the delay while a turn is looked for."""
         looks = h.row > 0 and (self._takes_turns(h) or self._is_new(h))
-        if looks and h.next <= wire + h.delay + 1:
+        if looks and h.next <= self.spaced(h, wire) + 1:
             h.next = min(h.next, max(wire + max(h.floor, h.crawl), h.blocked))
 
     def _least_rest(self, h: Pace, retry_after: float) -> float:
@@ -216,9 +217,16 @@ class Rule:
             h.ref = apart
         self._aim(h, apart, HELD if h.row < 3 else FAR)
 
+    def spaced(self, h: Pace, wire: float) -> float:
+        """When the next request may follow one sent at *wire*."""
+        if not h.hurt or h.delay <= self.least(h) or h.delay >= SPREAD_BELOW_MS:
+            return wire + h.delay
+        return wire + h.delay + h.delay * 0.3 * (floor(wire) % 104_729 * 7_919 % 104_729) / 104_729
+
     def _speed(self, h: Pace) -> float:
         if not self._takes_turns(h):
-            return 1 if h.grown < 1 else 3
+            pull = max((h.delay / 150) ** 0.5, 0.5) if h.delay < SPREAD_BELOW_MS else 1
+            return (1 if h.grown < 1 else 3) * pull
         if h.grown < HELD or h.grown >= 1 or h.ref:
             return 6
         return 1 if h.noise == SHARED else 0.5

@@ -132,18 +132,28 @@ local function burst(h)
   return (h[CRAWL] > 0 or h[HURT] > 0) and 1 or h[BURST]
 end
 
--- When the next request may follow one sent at wire: a token bucket of `burst`, refilled by one every DELAY. NEXT is
--- its GCRA clock, less the burst. last: it was the last reservation, so that PRIOR covers everything before it.
-local function next_after(h, wire, last)
-  local spare = burst(h) - 2
-  local at = wire - spare * h[DELAY]
-  return last and spare >= 0 and math.max(at, h[PRIOR] + h[DELAY]) or at
-end
-
 -- The shortest delay: the maximum of the configured one, robots.txt's, and AutoThrottle's from latency.
 local function least(h)
   local floor = math.max(h[FLOOR], h[CRAWL])
   return THROTTLE == 1 and math.max(floor, math.min(h[LATENCY] / THROTTLE_TARGET, THROTTLE_MAX_MS)) or floor
+end
+
+-- What is added to a learned delay, ms: by chance up to this share of it. Of two fleets that keep exact distances one
+-- comes right behind the other each time, and is refused each time (traffic phase effects). Longer delays: pace_turns.
+local SPREAD, SPREAD_BELOW_MS = 0.3, 400
+local CHANCES, CHANCE = 104729, 7919 -- primes
+
+local function spread(h, wire)
+  if h[HURT] == 0 or h[DELAY] <= least(h) or h[DELAY] >= SPREAD_BELOW_MS then return 0 end
+  return h[DELAY] * SPREAD * (math.floor(wire) % CHANCES * CHANCE % CHANCES) / CHANCES
+end
+
+-- When the next request may follow one sent at wire: a token bucket of `burst`, refilled by one every DELAY. NEXT is
+-- its GCRA clock, less the burst. last: it was the last reservation, so that PRIOR covers everything before it.
+local function next_after(h, wire, last)
+  local spare = burst(h) - 2
+  local at = wire - spare * h[DELAY] + spread(h, wire)
+  return last and spare >= 0 and math.max(at, h[PRIOR] + h[DELAY]) or at
 end
 
 -- How many requests may be in flight: with an open breaker one, the probe.

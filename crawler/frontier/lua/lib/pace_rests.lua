@@ -60,7 +60,7 @@ end
 -- slot of a refused request, sent at wire, has been released.
 local function hasten(h, p, wire)
   local looks = p[ROW] > 0 and (takes_turns(h, p) or is_new(h, p))
-  if looks and h[NEXT] <= wire + h[DELAY] + 1 then -- no later request has reserved it
+  if looks and h[NEXT] <= next_after(h, wire) + 1 then -- no later request has reserved it
     h[NEXT] = math.min(h[NEXT], math.max(wire + math.max(h[FLOOR], h[CRAWL]), h[BLOCKED]))
   end
 end

@@ -9,6 +9,7 @@ local LOST = 3 -- refusals in a row that tell of a host remembered as far too fa
 local HELD, FAR, PAIRED = 0.5, -0.26, 0.4 -- GROWN of a delay that is held; after a wide gap; of one for two fleets
 local BACK_MS, BACK_ANSWERS = 35000, 60 -- recovery to the peak takes at least this long and this many responses
 local BEYOND = 3 -- times as fast beyond the peak
+local EVEN_MS, LEAST_PULL = 150, 0.5 -- the delay that grows just so fast, and the least factor: see pull
 local UNHELD, ALONE = 6, 0.5 -- the same where turns are taken: while no delay is held, and while one fleet holds it
 local KEPT, CREEP, SHARED_CREEP = 0.87, 1.01, 1.012 -- rate after a refused probe; delay after other refusals
 local LONG_MS = 200 -- least rests over so many ms are long
@@ -37,10 +38,16 @@ local function is_new(h, p)
   return h[OK] == 0 and p[PEAK] == 0 and p[NOISE] <= 0
 end
 
+-- A slower fleet grows faster, by the square root of its delay, so that two come to share a site whatever they began
+-- with. Only where the pace is learned like this at all: longer delays belong to turns.
+local function pull(h)
+  return h[DELAY] < SPREAD_BELOW_MS and math.max((h[DELAY] / EVEN_MS) ^ 0.5, LEAST_PULL) or 1
+end
+
 -- How many times as fast as CUBIC the pace grows. A guessed delay is not held: where many requests a second are
 -- allowed, nothing is refused at it, and holding it would leave the host to another fleet for a minute and more.
 local function speed(h, p)
-  if not takes_turns(h, p) then return p[GROWN] < 1 and 1 or BEYOND end
+  if not takes_turns(h, p) then return (p[GROWN] < 1 and 1 or BEYOND) * pull(h) end
   if p[GROWN] < HELD or p[GROWN] >= 1 or p[REF] > 0 then return UNHELD end
   return p[NOISE] == SHARED and 1 or ALONE
 end
