@@ -98,6 +98,20 @@ MUTANTS = (
     Mutant("an answer of before a complaint counts", "lib/adapt", "if wire < h[HURT] then return end", ""),
     Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 then blame", "if true then blame"),
     Mutant("who only complains is not left alone", "lib/pace_rests", "2 ^ math.min(before, 30)", "1"),
+    Mutant(
+        "a pair breaks the configured delay",
+        "lib/pace_pairs",
+        "near(h, p) < math.max(h[FLOOR], h[CRAWL])",
+        "false",
+        ("test_pace.py",),
+    ),
+    Mutant(
+        "a pair in vain costs the turn",
+        "lib/pace_pairs",
+        "h[PRIOR] - near(h, p) + h[DELAY]",
+        "0",
+        ("test_pace.py",),
+    ),
     Mutant("a lease goes although its host pushed back", "lib/start", "not on_wire and is_blocked(r[HOST])", "false"),
     Mutant("a breaker never opens", "lib/breaker", "h[STREAK] <= -BREAKER_FAULTS", "false"),
     Mutant(

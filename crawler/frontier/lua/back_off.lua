@@ -9,7 +9,7 @@
 -- ARGV[5]  a random number in [0, 1)
 -- Result: for how many ms the host is paused; negative if its breaker opened. O(streams of the host).
 -- include: clock damage state hosts addresses
--- include: pace pace_turns pace_trials pace_rests breaker adapt
+-- include: pace pace_turns pace_trials pace_rests pace_pairs breaker adapt
 local h = host(ARGV[1])
 local p = pace_of(ARGV[1], h)
 local wire, status = now - tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -6,7 +6,7 @@
 -- ARGV[2...]  reports, as lib/report reads them
 -- Result: one number per report, see lib/report. O(streams of the host) each.
 -- include: clock damage state hosts addresses records release
--- include: pace pace_turns pace_trials pace_rests breaker adapt report
+-- include: pace pace_turns pace_trials pace_rests pace_pairs breaker adapt report
 local jitter, result = tonumber(ARGV[1]), {}
 local records, ids = lookup_rows(2)
 load_hosts_of(records, 0)

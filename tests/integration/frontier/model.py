@@ -349,12 +349,15 @@ class Model:
             self._release(held, wire)
             if report.status in {429, 503} and not report.excused:
                 self._rule.hasten(host, wire)
+            elif 0 < report.status < 400 and not report.excused:
+                self._rule.send_second(host, wire)
             if number not in self.urls:
                 del self.held[number]
         return answer
 
     def _adapt(self, host: Host, wire: float, granted: float, report: Report, *, again: bool) -> int:
         complains = report.status in {429, 503}
+        self._rule.note_pair(host)
         if report.status:
             mean = 0.8 * host.latency + 0.2 * report.latency_ms
             host.latency = floor(mean) if host.latency else report.latency_ms

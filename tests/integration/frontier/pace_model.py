@@ -42,6 +42,9 @@ class Pace:
     events: float = 0
     answers: float = 0
 
+    second: bool = False  # of a pair: what is reported now
+    keeps_turn: bool = False
+
     MEMORY = ("peak", "grown", "noise", "debt", "row", "ref", "trying", "events", "answers")
 
 
@@ -58,6 +61,9 @@ class Rule:
         return max(least, min(h.latency / self.config.throttle_target, self.config.throttle_max_ms))
 
     def complain(self, h: Pace, wire: float, retry_after: float, *, again: bool, denied: bool = False) -> None:
+        if wire >= h.hurt and not denied and self._is_second(h):
+            self._pair_refused(h, retry_after)
+            return
         if wire >= h.hurt:
             soon = h.row <= 0 and h.grown >= HELD and h.trying <= 0 and h.answers <= 2
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
@@ -76,6 +82,9 @@ class Rule:
     def praise(self, h: Pace, wire: float, *, again: bool = False) -> None:
         if wire < h.hurt:
             return
+        if self._is_second(h):
+            h.ref = self._remembered(h) * 0.7
+            self._aim(h, h.ref, 1)
         self._take_turn(h)
         if h.noise <= 0:
             h.debt = 0
@@ -105,7 +114,7 @@ class Rule:
         if h.grown >= 2 and h.noise == SHARED:
             h.noise = 0
         if h.grown >= 1 and h.noise <= 0:
-            h.ref = 0
+            h.ref = min(h.ref, 0)
 
     def refuses(self, h: Pace, retry_after: float = 0) -> bool:
         """Whether the host is left to its breaker, because it only complains."""
@@ -114,9 +123,35 @@ class Rule:
 
     def hasten(self, h: Pace, wire: float) -> None:
         """After a refused request: its host's next one need not wait for the delay while a turn is looked for."""
-        looks = h.row > 0 and (self._takes_turns(h) or self._is_new(h))
+        looks = h.keeps_turn or (h.row > 0 and (self._takes_turns(h) or self._is_new(h)))
         if looks and h.next <= self.spaced(h, wire) + 1:
             h.next = min(h.next, max(wire + max(h.floor, h.crawl), h.blocked))
+
+    def note_pair(self, h: Pace) -> None:
+        """A response came: that to the second request of a pair, if one is out."""
+        h.second, h.keeps_turn = h.ref < 0 and h.ref % 1 > 0, False
+        if h.second:
+            h.ref += 0.5
+
+    def send_second(self, h: Pace, wire: float) -> None:
+        """After a request that was served: where turns are taken another one may follow it soon."""
+        turn = h.peak > 0 and not h.row and h.trying <= 0 and not h.in_flight and self._takes_turns(h)
+        likely = self.jitter * 8 * 2.0 ** min(max(0, -h.ref), 8) < 1
+        if turn and likely and h.delay >= 1_250 and self._near(h) >= max(h.floor, h.crawl):
+            h.ref = -max(0, -h.ref) - 0.5
+            h.next = max(wire + self._near(h), h.blocked)
+
+    def _near(self, h: Pace) -> float:
+        return 0.4 * h.delay / (2 if h.noise == SHARED else 1)
+
+    def _is_second(self, h: Pace) -> bool:
+        return h.second and self._takes_turns(h) and self._lateness(h) < self._near(h)
+
+    def _pair_refused(self, h: Pace, retry_after: float) -> None:
+        h.ref, h.keeps_turn = h.ref - 1, True
+        if retry_after > 0:
+            h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
+        h.blocked = floor(max(h.blocked, h.prior - self._near(h) + h.delay))
 
     def _least_rest(self, h: Pace, retry_after: float) -> float:
         return max(h.floor, h.crawl, retry_after)
@@ -170,7 +205,7 @@ class Rule:
         self._end_trouble(h)
 
     def _end_trouble(self, h: Pace) -> None:
-        h.trying, h.ref = min(h.trying, 0), 0
+        h.trying, h.ref = min(h.trying, 0), min(h.ref, 0)
 
     def _take_long_turn(self, h: Pace, apart: float) -> None:
         if h.noise == SHARED and h.row > 1:
@@ -227,7 +262,7 @@ class Rule:
         if not self._takes_turns(h):
             pull = max((h.delay / 150) ** 0.5, 0.5) if h.delay < SPREAD_BELOW_MS else 1
             return (1 if h.grown < 1 else 3) * pull
-        if h.grown < HELD or h.grown >= 1 or h.ref:
+        if h.grown < HELD or h.grown >= 1 or h.ref > 0:
             return 6
         return 1 if h.noise == SHARED else 0.5
 
@@ -314,7 +349,7 @@ class Rule:
         if not h.ok and not h.peak and h.delay > 0:
             return
         before = self._gap(h)
-        if not h.ref or before <= h.ref:
+        if h.ref <= 0 or before <= h.ref:
             h.ref, h.events, h.answers = before, 0, 0
         lower = h.events == 0 or before >= 1.15 * h.ref
         self._weigh(h, int(lower))

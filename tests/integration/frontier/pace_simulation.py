@@ -14,7 +14,7 @@ from typing import Any
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server.scripts import inlined, source
 
-PACE = ("pace", "pace_turns", "pace_trials", "pace_rests", "breaker", "adapt")
+PACE = ("pace", "pace_turns", "pace_trials", "pace_rests", "pace_pairs", "breaker", "adapt")
 PARTS = ("clock", "damage", "state", "hosts", "addresses", "turns", "records", "release", "start", *PACE, "report")
 CLOCK = "local function server_ms() return 1700000000000 end"
 BIN_MS = 10_000

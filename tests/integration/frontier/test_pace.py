@@ -157,6 +157,84 @@ async def test_a_guessed_delay_is_not_held_before_a_refusal_confirms_it(
     assert (await exchange(world, 429)).delay_ms > delays[-1]
 
 
+async def test_learned_delays_are_not_all_alike(redis_client: Any) -> None:
+    """At exact distances one of two fleets comes right behind the other each time, and is refused each time."""
+    world = await timed(redis_client)
+    await fill(world, delay_ms=100)
+    states = [await exchange(world, 200, latency_ms=n) for n in range(5)]
+    assert {state.waits_ms for state in states} == {100}, "a configured delay is kept as it is"
+    await exchange(world, 429)
+    await exchange(world, 429)
+    states = [await exchange(world, 200) for _ in range(12)]
+    longer = [state.waits_ms / state.delay_ms for state in states if state.delay_ms > 110]
+    assert len(longer) > 5
+    assert min(longer) >= 0.98, "never below it"
+    assert max(longer) <= 1.32
+    assert max(longer) - min(longer) > 0.1
+
+
+async def memory(world: Timed) -> tuple[float, ...]:
+    """What is remembered of the only host's pace: lib/pace.lua names the fields."""
+    [raw] = await world.client.hvals(world.frontier.shards.key(0, "pace"))
+    return struct.unpack("<9d", raw)
+
+
+async def test_a_slower_fleet_grows_faster(redis_client: Any) -> None:
+    """In responses it does anyway; at four times the delay, in time as well. Otherwise two fleets stay as unequal."""
+    speeds = []
+    for delay in (40, 160):
+        await redis_client.flushdb()
+        world = await timed(redis_client)
+        await fill(world, delay_ms=delay)
+        await exchange(world, 200)
+        state, before = await exchange(world, 429), (await memory(world))[1]
+        await exchange(world, 200)
+        speeds.append(((await memory(world))[1] - before) / state.delay_ms)
+    assert 1.8 * speeds[0] < speeds[1] < 2.2 * speeds[0]
+
+
+async def take_a_turn(world: Timed) -> HostState:
+    """Refused from the first request on, then served: 2 s are a guess, and the first refusal confirms them."""
+    await fill(world, delay_ms=80)
+    for _ in range(6):
+        await exchange(world, 429)
+    return await exchange(world, 200)
+
+
+async def test_a_long_delay_is_tried_by_a_pair(redis_client: Any) -> None:
+    """Another fleet had used up what the site allows, and has left some since."""
+    world = await timed(redis_client)
+    turn = await take_a_turn(world)
+    assert turn.delay_ms > 1_900
+    first = await exchange(world, 200)
+    assert 0.15 * first.delay_ms < first.waits_ms < 0.25 * first.delay_ms
+    second = await exchange(world, 200)
+    assert second.delay_ms < 0.75 * first.delay_ms
+
+
+@pytest.mark.parametrize("retry_after_ms", [0, 5_000])
+async def test_a_pair_in_vain_changes_nothing_and_the_next_one_is_less_likely(
+    redis_client: Any, retry_after_ms: int
+) -> None:
+    world = await timed(redis_client)
+    await take_a_turn(world)
+    first = await exchange(world, 200)
+    second = await exchange(world, 429, retry_after_ms=retry_after_ms)
+    assert second.delay_ms == first.delay_ms
+    asked = retry_after_ms or first.delay_ms - first.waits_ms
+    assert abs(second.waits_ms - asked) <= 2, "the next one comes in its turn, or as the site asks"
+    assert (await memory(world))[5] == -1, "one was in vain"
+
+
+async def test_no_pair_is_sent_within_a_crawl_delay(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await take_a_turn(world)
+    await asks_for(world.frontier, "a.example", "http://a.example", 500)
+    states = [await exchange(world, 200) for _ in range(3)]
+    assert all(state.delay_ms > 1_250 for state in states), "otherwise no pair is due anyway"
+    assert all(state.waits_ms >= 0.98 * state.delay_ms for state in states)
+
+
 async def test_the_pace_comes_back_fast_then_slowly_and_then_goes_beyond(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)

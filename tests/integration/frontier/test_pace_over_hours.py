@@ -150,10 +150,25 @@ def test_a_crowded_fleet_does_not_take_the_other_one_for_a_low_limit(client: Any
     assert min(map(min, pairs)) >= 0.15
 
 
+@pytest.mark.parametrize(
+    ("site", "most"),
+    [
+        (Site(2, 1_000, floor=10, cap=8, fleets=2, start_ms=0), 8),
+        (Site(10, floor=40, cap=8, fleets=2, apart_ms=10_000, run_ms=190_000), 3),
+    ],
+)
+def test_two_fleets_end_up_with_like_shares_whatever_they_began_with(client: Any, site: Site, most: int) -> None:
+    """14 and 5 of these 24 pairs missed the bar: a fleet slowed down while both began stayed slow for minutes."""
+    after = site.apart_ms / 1_000 + 60
+    pairs = [[simulate(client, site, seed).after(after, fleet)[0] for fleet in (1, 2)] for seed in range(1, 25)]
+    assert sum(map(sum, pairs)) >= 0.9 * site.rate * len(pairs)
+    assert sum(min(pair) < 0.3 * sum(pair) for pair in pairs) <= most
+
+
 def test_429s_unrelated_to_the_pace_do_not_halve_a_low_limit(client: Any) -> None:
     """They look like another fleet; 0.35 to 0.55 of the limit was left."""
     site = Site(1, noise=0.05, floor=100, cap=8, start_ms=0, run_ms=5 * MINUTE_MS)
-    paces = [simulate(client, site, seed).after(60)[0] for seed in range(1, 7)]
+    paces = [simulate(client, site, seed).after(60)[0] for seed in range(1, 25)]
     assert sum(paces) / len(paces) >= 0.75
     assert min(paces) >= 0.6
 

@@ -4,7 +4,8 @@
 -- Before any complaint each response halves the delay's distance to its floor (slow start). A complaint (429, 503, a
 -- block page) raises the delay, once per flight; then it recovers like CUBIC's window: fast at first, slowly around the
 -- pace of the last complaint (PEAK), ever faster beyond it. Responses count only if the pace was what delayed their
--- requests. Where complaints are rare: see pace_trials; where few requests a second are allowed: see pace_turns.
+-- requests. Where complaints are rare: see pace_trials; where few requests a second are allowed: see pace_turns
+-- and pace_pairs.
 --
 -- Where the delay remembered is this long, a request is refused because it came right behind another fleet's, more than
 -- because of the pace. Longer ones are no common limits.
@@ -21,7 +22,7 @@ local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latenc
 local function decrease(h, p, asked)
   if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > 0 then return end
   local before = gap(h)
-  if p[REF] == 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
+  if p[REF] <= 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
   local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
   weigh(h, p, lower and 1 or 0)
   local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
@@ -50,6 +51,7 @@ end
 -- again: this request met a complaint before, so this one says nothing new about the pace. denied: by a block page,
 -- whose report may have looked like a good response.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
+  if is_second(h, p) and wire >= h[HURT] and not denied then return pair_refused(h, p, retry_after, jitter) end
   if wire >= h[HURT] then -- requests in flight at the last complaint say nothing new
     local soon = p[ROW] <= 0 and p[GROWN] >= HELD and p[TRYING] <= 0 and p[ANSWERS] <= AGAIN
     p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
@@ -69,7 +71,7 @@ end
 local function grow(h, p)
   if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + growth(h, p) end
   if p[GROWN] >= 2 and p[NOISE] == SHARED then p[NOISE] = 0 end -- the other fleet has gone
-  if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble has passed
+  if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = math.min(p[REF], 0) end -- the trouble has passed
 end
 
 local function start_slowly(h)
@@ -80,6 +82,7 @@ end
 
 local function praise(h, p, wire, again)
   if wire < h[HURT] then return end
+  if is_second(h, p) then pair_served(h, p) end
   take_turn(h, p)
   if p[NOISE] <= 0 then p[DEBT] = 0 end
   if p[PEAK] == 0 then start_slowly(h) end
@@ -102,6 +105,7 @@ end
 -- about the host.
 local function adapt(h, p, wire, granted, latency, status, retry_after, fault, again, jitter)
   local complaint = status == 429 or status == 503
+  note_pair(p)
   if status > 0 then h[LATENCY] = h[LATENCY] == 0 and latency or math.floor(0.8 * h[LATENCY] + 0.2 * latency) end
   if complaint then
     complain(h, p, wire, retry_after, again, jitter)

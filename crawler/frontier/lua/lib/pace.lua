@@ -9,7 +9,7 @@
 --   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
 --                                                               half by itself, which is as good; where turns are
 --            taken below 0: for how many ms together it refused before each of the requests that it served last, and
---            REF is a guessed delay until a refusal confirms it
+--            REF is a guessed delay until a refusal confirms it, and below 0 how many pairs were in vain (pace_pairs)
 --   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
 --            taken EVENTS is 1 if the present ROW began soon after the one before, and ANSWERS counts from its
 --            beginning

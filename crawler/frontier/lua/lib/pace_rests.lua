@@ -47,19 +47,22 @@ local function rest_of(h, p, step, jitter)
   return math.min(rest, math.max(BREAKER_MAX_MS, h[DELAY]))
 end
 
+local function obey(h, retry_after, jitter)
+  if retry_after <= 0 then return end
+  h[BLOCKED] = math.max(h[BLOCKED], now + math.min(retry_after, DAY_MS) * (1 + jitter / 10))
+end
+
 local function rest(h, p, wire, retry_after, jitter)
   h[BLOCKED] = math.max(h[BLOCKED], wire + rest_of(h, p, least_rest(h, retry_after), jitter))
-  if retry_after > 0 then
-    h[BLOCKED] = math.max(h[BLOCKED], now + math.min(retry_after, DAY_MS) * (1 + jitter / 10))
-  end
+  obey(h, retry_after, jitter)
   if p[NOISE] <= 0 then p[DEBT] = math.min(p[DEBT] + math.max(h[BLOCKED] - wire, h[FLOOR]), DAY_MS) end
   h[BLOCKED] = math.floor(h[BLOCKED])
 end
 
--- While a turn is looked for, the rest alone says when the next request may be sent, beside the rules. Called when the
--- slot of a refused request, sent at wire, has been released.
+-- While a turn is looked for, and after the second of a pair, the rest alone says when the next request may be sent,
+-- beside the rules. Called when the slot of a refused request, sent at wire, has been released.
 local function hasten(h, p, wire)
-  local looks = p[ROW] > 0 and (takes_turns(h, p) or is_new(h, p))
+  local looks = p.keeps_turn or (p[ROW] > 0 and (takes_turns(h, p) or is_new(h, p)))
   if looks and h[NEXT] <= next_after(h, wire) + 1 then -- no later request has reserved it
     h[NEXT] = math.min(h[NEXT], math.max(wire + math.max(h[FLOOR], h[CRAWL]), h[BLOCKED]))
   end

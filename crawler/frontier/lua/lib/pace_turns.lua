@@ -56,9 +56,9 @@ local function growth(h, p)
   return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * speed(h, p)
 end
 
--- Ends a trial at half the pace; what is_slow counts there goes on.
+-- Ends a trial at half the pace, and a guess; what is_slow and pairs count there goes on.
 local function end_trouble(p)
-  p[TRYING], p[REF] = math.min(p[TRYING], 0), 0
+  p[TRYING], p[REF] = math.min(p[TRYING], 0), math.min(p[REF], 0)
 end
 
 -- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little.

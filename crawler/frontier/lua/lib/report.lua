@@ -26,6 +26,12 @@ local function note_origin(name, origin)
   end
 end
 
+-- When the next request follows a refused one, or the second of a pair, may differ from what its release says.
+local function follow(h, p, wire, status, jitter)
+  if status == 429 or status == 503 then return hasten(h, p, wire) end
+  if status > 0 and status < 400 then send_second(h, p, wire, jitter) end
+end
+
 local function report(r, id, row, jitter)
   if not r or r[RELEASED] == 1 then return STALE end
   local elapsed, latency, status, retry_after, flags = struct.unpack('<I4I4HI4B', row, 17)
@@ -50,10 +56,8 @@ local function report(r, id, row, jitter)
     r[RESERVED] = -1
   else
     release(r, wire)
-    if flags % 4 < 2 and (status == 429 or status == 503) then
-      hasten(h, pace_of(r[HOST], h), wire)
-      if a then hasten(a, pace_of(address, a), wire) end
-    end
+    if flags % 4 < 2 then follow(h, pace_of(r[HOST], h), wire, status, jitter) end
+    if flags % 4 < 2 and a then follow(a, pace_of(address, a), wire, status, jitter) end
     if r[STREAM] == '' then
       end_lease(id, r)
       return answer
