@@ -122,8 +122,8 @@ class Command(OneLine, CrawlCommand):
             return None
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
-        for hint in misspelt.unread(spider, opts.spargs):
-            logger.warning(hint)
+        for hint in (*misspelt.unread(spider, opts.spargs), *misspelt.attributes(spider)):
+            logger.warning("%s", hint)
         scrapy_settings.check_components(settings)
         return tasks.run_apart(_check(settings, spider, opts.spargs))
 

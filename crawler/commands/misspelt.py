@@ -1,4 +1,5 @@
-"""A misspelt setting, or an argument that no bundled spider takes, is named; Scrapy lets both pass in silence."""
+"""A misspelt setting, an argument that no bundled spider takes, or an attribute of the wrong form is named; Scrapy lets
+them pass in silence."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from scrapy import Spider
 from scrapy.settings import BaseSettings, default_settings
 
 from crawler import defaults
+from crawler.masking import mask
 
 KNOWN: Final = sorted(name for module in (default_settings, defaults) for name in vars(module) if name.isupper())
 ALIKE: Final = 0.87
@@ -34,3 +36,15 @@ def unread(spider: type[Spider], given: Iterable[str]) -> Iterator[str]:
         if name not in takes and not hasattr(spider, name):
             words = f"it takes {' and '.join(sorted(takes)) or 'none'}; URLs come by `scrapy push {spider.name} URL`"
             yield f"{spider.name} has no argument -a {name}: {words}"
+
+
+def attributes(spider: type[Spider]) -> Iterator[str]:
+    """A line for each attribute by which *spider* starts nowhere, or drops every link as one to another domain."""
+    for name in ("start_urls", "allowed_domains"):
+        if isinstance(text := getattr(spider, name, None), str):
+            yield f"{spider.name} has {name} = {mask(text)!r}: Scrapy takes each letter for an entry, make it a list"
+    domains = getattr(spider, "allowed_domains", None)
+    for one in domains if isinstance(domains, list | tuple | set) else ():
+        if isinstance(one, str) and ("/" in one or one.count(":") == 1):  # more than one: an IPv6 address
+            words = "which is no host's name: leave out scheme, port and path"
+            yield f"{spider.name} has {mask(one)!r} in allowed_domains, {words}"

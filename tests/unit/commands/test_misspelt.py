@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from scrapy import Spider
 from scrapy.settings import Settings
 
-from crawler.commands.misspelt import hints, unread
+from crawler.commands.misspelt import attributes, hints, unread
 from crawler.spiders.pages import PagesSpider
 from crawler.spiders.products import ProductsSpider
 
@@ -45,3 +48,23 @@ def test_a_spider_of_a_project_may_read_what_it_likes() -> None:
         name = "own"
 
     assert list(unread(Own, ["start_url"])) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        ({"start_urls": "http://me:secret@a.example/"}, "start_urls = .*: Scrapy takes each letter for an entry"),
+        ({"allowed_domains": "a.example"}, "allowed_domains = 'a.example': Scrapy takes each letter for an entry"),
+        ({"allowed_domains": ["http://a.example"]}, "'http://a.example' in allowed_domains, which is no host's name"),
+        ({"allowed_domains": ["b.example", "a.example:80"]}, "'a.example:80' in allowed_domains, which is no host's"),
+    ],
+)
+def test_an_attribute_of_the_wrong_form_is_named(wrong: dict[str, object], line: str) -> None:
+    [told] = attributes(type("Own", (Spider,), {"name": "own"} | wrong))
+    assert re.match(f"own has {line}", told)
+    assert "secret" not in told
+
+
+@pytest.mark.parametrize("domains", [["a.example", "::1", None], filter(None, ["a:1"]), None, ()])
+def test_attributes_as_scrapy_takes_them_are_let_pass(domains: object) -> None:
+    assert not list(attributes(type("Own", (Spider,), {"name": "own", "allowed_domains": domains})))
