@@ -840,3 +840,8 @@ PAGES += (
     Answer("a snake", "", page("Fascinated", "<p>The flute player gebannt, spellbound, watched the snake.</p>")),
     Answer("a shop of filters", "", page("Filters", "<p>A web filter of steel, 12.90 €.</p><a href=/>All filters</a>")),
 )
+BLOCKS += (
+    Answer("a title alone", "captcha", page("You have been banned", "Spam"), 200),
+    Answer("a safe connection", "captcha", page("Shop", "<p>Wir überprüfen die Sicherheit Ihrer Verbindung.</p>")),
+    Answer("a limit", "captcha", page("Rate limit exceeded", "<p>You have exceeded the rate limit.</p>")),
+)
