@@ -52,6 +52,8 @@ def check_components(settings: BaseSettings) -> None:
 def _reader(name: str, default: Any) -> Callable[[BaseSettings, str], object] | None:
     if name in CODES:
         return _codes
+    if name == "USER_AGENT":
+        return _line
     if isinstance(default, bool) or name in BOOLEANS:
         return _boolean
     if isinstance(default, float) or name in FLOATS:
@@ -59,6 +61,12 @@ def _reader(name: str, default: Any) -> Callable[[BaseSettings, str], object] | 
     if isinstance(default, int):
         return _integer
     return config.texts if isinstance(default, list) else None
+
+
+def _line(settings: BaseSettings, name: str) -> None:
+    """A value with a line break could not be sent: robots.txt would be unreachable, and every page wait for it."""
+    if not isinstance(value := settings[name], str) or any(sign in value for sign in "\r\n\0"):
+        raise ConfigError(name, value, "a text of one line, such as 'myshop/1.0 (+https://example.com/bot)'")
 
 
 def _boolean(settings: BaseSettings, name: str) -> None:

@@ -76,3 +76,10 @@ def test_what_scrapy_reads_as_a_number_may_have_a_fraction() -> None:
     read = {name for source in sources for name in re.findall(r'getfloat\(\s*"([A-Z_]+)"', source)}
     integers = {name for name, default in vars(default_settings).items() if type(default) is int}
     assert read & integers == set(scrapy_settings.FLOATS)
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a\r", "\0", 5])
+def test_a_user_agent_that_cannot_be_sent_is_refused(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"^USER_AGENT = .*: expected a text of one line"):
+        scrapy_settings.check(Settings({"USER_AGENT": value}))
+    scrapy_settings.check(Settings({"USER_AGENT": "myshop/1.0 (+https://example.com/bot)"}))
