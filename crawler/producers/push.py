@@ -79,13 +79,21 @@ class Pusher:
         self._encoder.scopes.learn("0", self._wanted.scope)
         async for chunk in chunks:
             refused = Refused()
-            if any(self._rows("0", refused).of(chunk)):
+            if self._has_good_line(chunk, refused):
                 return chunk  # read once more with the run's generation, which refuses the same
             for refusal in refused.kept:
                 self._rejects.add(refusal)
             self._refused_arguments += chunk.source == ARGUMENT
             self._progress.advance(len(chunk.lines), chunk.read)
         return None
+
+    def _has_good_line(self, chunk: Chunk, refused: Refused) -> bool:
+        """Whether anything of it can be queued; no trace begins with this look."""
+        tracer, self._encoder.tracer = self._encoder.tracer, None
+        try:
+            return any(self._rows("0", refused).of(chunk))
+        finally:
+            self._encoder.tracer = tracer
 
     async def _push_all(self, frontier: Frontier, run: WantedRun, chunks: AsyncIterator[Chunk]) -> None:
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
