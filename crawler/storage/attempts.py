@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Self
 
-from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
+from pymongo.errors import BulkWriteError, CollectionInvalid, OperationFailure, PyMongoError
 
 from crawler import config, tasks
 from crawler import stats as names
@@ -74,7 +74,11 @@ class Sample:
 
 
 class AttemptsLog:
-    """Writes one batch per second in the background. No page waits for it; what does not fit is dropped and counted."""
+    """Writes one batch per second in the background. No page waits for it; what does not fit is dropped and counted.
+
+    Known weakness: a time series has no unique keys, so a batch is stored twice where the connection breaks before
+    MongoDB's answer.
+    """
 
     def __init__(self, database: Database, settings: AttemptsConfig, stats: Stats, rng: random.Random) -> None:
         self._database = database
@@ -85,6 +89,7 @@ class AttemptsLog:
         self._ready = False
         self._failing = False  # said already
         self._task: asyncio.Task[None] | None = None
+        self._insert: asyncio.Task[None] | None = None  # goes on when the one who waits for it is cancelled
 
     def open(self) -> None:
         """Start writing."""
@@ -140,15 +145,29 @@ class AttemptsLog:
         if self._batches and not self._ready:
             await ensure(self._database, self._config.days)
             self._ready = True
-        while self._batches:
-            batch = self._batches.popleft()
+        while self._batches or self._insert:
+            self._insert = insert = self._insert or asyncio.create_task(self._insert_first())
             try:
-                await self._database[ATTEMPTS].insert_many(batch, ordered=False)
-            except BaseException:  # includes a cancelled write
-                self._batches.appendleft(batch)
+                await asyncio.shield(insert)
+            finally:
+                self._insert = None if insert.done() else insert
+
+    async def _insert_first(self) -> None:
+        """Store the first batch; what MongoDB does not take of it stays the first."""
+        left = batch = self._batches.popleft()
+        try:
+            await self._database[ATTEMPTS].insert_many(batch, ordered=False)
+            left = []
+        except BulkWriteError as error:
+            left = [batch[each["index"]] for each in error.details["writeErrors"]]
+            if left:
                 raise
-            self._stats.inc_value(names.ATTEMPTS, len(batch))
-            self._failing = False
+        finally:
+            if left:
+                self._batches.appendleft(left)
+            if stored := len(batch) - len(left):
+                self._stats.inc_value(names.ATTEMPTS, stored)
+        self._failing = False
 
 
 async def ensure(database: Database, days: int) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import BulkWriteError
 
 from crawler.storage import attempts
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog, ensure
@@ -92,6 +94,68 @@ async def test_a_collection_that_a_worker_made_after_a_drop_is_named_with_what_t
     await log.flush()
     assert await mongo_database["attempts"].count_documents({}) == stats.values["attempts/logged"] == 1
     await log.close()
+
+
+class Wrapped:
+    """A database whose inserts do more."""
+
+    def __init__(self, database: Database, after: Callable[[], Awaitable[None]]) -> None:
+        self._database = database
+        self._after = after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    def __getitem__(self, name: str) -> Wrapped:
+        return self
+
+    async def insert_many(self, batch: list[dict[str, Any]], *, ordered: bool) -> None:
+        await self._database["attempts"].insert_many(batch, ordered=ordered)
+        await self._after()
+
+
+async def test_a_worker_that_closes_while_a_batch_is_written_stores_it_once(mongo_database: Database) -> None:
+    applied, answered = asyncio.Event(), asyncio.Event()
+
+    async def answer() -> None:
+        applied.set()
+        await answered.wait()
+
+    stats = RecordedStats()
+    log = AttemptsLog(Wrapped(mongo_database, answer), AttemptsConfig(), stats, random.Random(1))  # type: ignore[arg-type]
+    log.add(lambda: lambda: {"at": at(0), "of": {"host": "a.example"}})
+    log.open()
+    await applied.wait()
+    log.add(lambda: lambda: {"at": at(1), "of": {"host": "a.example"}})
+    closing = asyncio.create_task(log.close())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    answered.set()
+    await closing
+    assert await mongo_database["attempts"].count_documents({}) == stats.values["attempts/logged"] == 2
+    assert not stats.values["attempts/lost"]
+
+
+@pytest.mark.parametrize("refused", [[], [1]])
+async def test_what_mongodb_has_taken_of_a_batch_is_not_written_again(
+    mongo_database: Database, refused: list[int]
+) -> None:
+    errors = [{"writeErrors": [{"index": index} for index in refused], "writeConcernErrors": [{"code": 64}]}]
+
+    async def answer() -> None:
+        if errors:
+            raise BulkWriteError(errors.pop())
+
+    stats = RecordedStats()
+    log = AttemptsLog(Wrapped(mongo_database, answer), AttemptsConfig(), stats, random.Random(1))  # type: ignore[arg-type]
+    for _ in range(3):
+        log.add(lambda: lambda: {"at": at(0), "of": {"host": "a.example"}})
+    await log.flush()
+    assert stats.values["attempts/logged"] == 3 - len(refused)
+    await log.close()
+    assert stats.values["attempts/logged"] == 3
+    assert not stats.values["attempts/lost"]
+    assert await mongo_database["attempts"].count_documents({}) == 3 + len(refused)  # here the refused one was stored
 
 
 async def test_another_retention_replaces_the_earlier_one(mongo_database: Database) -> None:
