@@ -44,6 +44,8 @@ lock:  ## Resolve the lock again from pyproject.toml
 
 # Two more than the two cores of CI: more than half of the time a test waits for a delay, a lease or a server.
 test: $(STAMP)  ## Run the tests (TESTS=path narrows)
+	@# With several processes pytest does not say which path is missing.
+	@for path in $(TESTS); do [ -e "$${path%%::*}" ] || { echo "TESTS: there is no $${path%%::*}" >&2; exit 2; }; done
 	@$(BIN)/python -m pytest -q -n 4 --dist loadfile $(TESTS) $(ARGS)
 
 lint: $(STAMP)  ## Everything the code is checked with

@@ -35,3 +35,15 @@ def test_setup_works_in_a_folder_with_spaces_and_umlauts(tmp_path: Path) -> None
         installed = checkout / ".venv/lib/site-packages" / name
         assert installed.read_text() == (PROJECT_DIR / "crawler/commands" / source).read_text()
     assert "Next: make demo" in ended.stdout
+
+
+def test_a_missing_path_of_tests_is_named(tmp_path: Path) -> None:
+    for name in ("Makefile", "requirements.lock"):
+        shutil.copy(PROJECT_DIR / name, tmp_path / name)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/.installed").touch()
+    (tmp_path / "tests").mkdir()
+    command = ["make", "test", "TESTS=tests tests/nope.py::test_a"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert "TESTS: there is no tests/nope.py\n" in ended.stderr
