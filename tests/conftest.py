@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import uuid
@@ -39,6 +40,17 @@ def pytest_collection_finish() -> None:
     """Nor is there any among them later."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def log_levels() -> Iterator[None]:
+    """What Scrapy's set-up of logging changes is put back: other tests count lines."""
+    loggers = [logging.getLogger(name) for name in ("", "scrapy", "twisted", "hpack", "pymongo", "redis")]
+    before = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, before, strict=True):
+        if logger.level != level:  # to set one empties all loggers' caches
+            logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")

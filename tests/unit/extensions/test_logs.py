@@ -7,7 +7,6 @@ import logging
 import re
 import string
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -153,7 +152,6 @@ def test_secrets_in_messages_tracebacks_and_urls_are_hidden() -> None:
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-@pytest.mark.usefixtures("levels")
 def test_the_key_of_a_scraping_api_is_hidden_wherever_it_stands(as_json: bool) -> None:
     settings = Settings({"LOG_JSON": as_json, "API_KEYS": {"ACME": "a+secret/key", "NONE": "", "TINY": "e"}})
     made = logs.formatter(logging.NullHandler(), settings)
@@ -163,17 +161,6 @@ def test_the_key_of_a_scraping_api_is_hidden_wherever_it_stands(as_json: bool) -
     assert "https://api.example/?key=***&url=x" in line
 
 
-@pytest.fixture
-def levels() -> Iterator[None]:
-    """The levels of the loggers are put back."""
-    loggers = [logging.getLogger(name) for name in ("", "scrapy", "pymongo", "redis")]
-    before = [logger.level for logger in loggers]
-    yield
-    for logger, level in zip(loggers, before, strict=True):
-        logger.setLevel(level)
-
-
-@pytest.mark.usefixtures("levels")
 def test_lines_below_the_level_are_not_even_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scrapy_log, "_get_formatter", logs.formatter)
     for level, made in (("INFO", False), ("DEBUG", True)):
@@ -184,7 +171,6 @@ def test_lines_below_the_level_are_not_even_made(monkeypatch: pytest.MonkeyPatch
     scrapy_log._uninstall_scrapy_root_handler()
 
 
-@pytest.mark.usefixtures("levels")
 def test_scrapy_still_builds_its_handlers_formatter_where_we_replace_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scrapy_log, "_get_formatter", scrapy_log._get_formatter)
     logs.LogAddon.update_pre_crawler_settings(Settings())
@@ -193,7 +179,6 @@ def test_scrapy_still_builds_its_handlers_formatter_where_we_replace_it(monkeypa
         assert type(handler.formatter) is kind
 
 
-@pytest.mark.usefixtures("levels")
 def test_debug_is_about_the_crawl_not_about_its_libraries() -> None:
     logging.getLogger("pymongo").setLevel(logging.NOTSET)
     logging.getLogger("redis").setLevel(logging.DEBUG)  # somebody wants to see it
@@ -205,7 +190,6 @@ def test_debug_is_about_the_crawl_not_about_its_libraries() -> None:
     assert logging.getLogger("scrapy.core.engine").isEnabledFor(logging.DEBUG)
 
 
-@pytest.mark.usefixtures("levels")
 def test_libraries_are_never_louder_than_the_crawl() -> None:
     logging.getLogger("pymongo").setLevel(logging.NOTSET)
     logs.formatter(logging.NullHandler(), Settings({"LOG_LEVEL": "ERROR"}))
