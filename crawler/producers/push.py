@@ -49,6 +49,7 @@ class Pusher:
 
     def __init__(self, encoder: Encoder, wanted: Wanted, rejects: Rejects, progress: PushProgress) -> None:
         self._encoder = encoder
+        self._looking = encoder.without_traces()  # for what is not queued, or not yet
         self._wanted = wanted
         self._rejects = rejects
         self._progress = progress
@@ -79,7 +80,7 @@ class Pusher:
         self._encoder.scopes.learn("0", self._wanted.scope)
         async for chunk in chunks:
             refused = Refused()
-            if self._has_good_line(chunk, refused):
+            if any(self._rows(self._looking, "0", refused).of(chunk)):
                 return chunk  # read once more with the run's generation, which refuses the same
             for refusal in refused.kept:
                 self._rejects.add(refusal)
@@ -87,19 +88,11 @@ class Pusher:
             self._progress.advance(len(chunk.lines), chunk.read)
         return None
 
-    def _has_good_line(self, chunk: Chunk, refused: Refused) -> bool:
-        """Whether anything of it can be queued; no trace begins with this look."""
-        tracer, self._encoder.tracer = self._encoder.tracer, None
-        try:
-            return any(self._rows("0", refused).of(chunk))
-        finally:
-            self._encoder.tracer = tracer
-
     async def _push_all(self, frontier: Frontier, run: WantedRun, chunks: AsyncIterator[Chunk]) -> None:
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
             await share_scope(frontier, self._encoder, self._run.generation, self._wanted.scope)
-            rows = self._rows(self._run.generation)
+            rows = self._rows(self._encoder, self._run.generation)
             async with Sender(frontier) as self._sender:
                 await self._push(rows, self._sender, chunks)
             self._run.incomplete |= self._sender.full
@@ -124,7 +117,7 @@ class Pusher:
     async def check(self) -> str:
         """A dry run: what would be pushed, as one readable line."""
         self._encoder.scopes.learn("0", self._wanted.scope)
-        count, hosts, rows = 0, set[str](), self._rows("0")
+        count, hosts, rows = 0, set[str](), self._rows(self._looking, "0")
         async for chunk in self._chunks():
             for batch in rows.of(chunk):
                 count += len(batch)
@@ -150,8 +143,8 @@ class Pusher:
         told = self._run.told() if self._run else ""
         return ", ".join(words) + (f" ({told})" if told else "")
 
-    def _rows(self, generation: str, rejects: Rejects | Refused | None = None) -> Rows:
-        rows = Rows(self._encoder, generation, self._wanted.priority, rejects or self._rejects)
+    def _rows(self, encoder: Encoder, generation: str, rejects: Rejects | Refused | None = None) -> Rows:
+        rows = Rows(encoder, generation, self._wanted.priority, rejects or self._rejects)
         rows.arguments = self._refused_arguments
         return rows
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from datetime import datetime
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
@@ -83,6 +84,12 @@ class Encoder:
     def by_url_alone(self) -> bool:
         """Whether a plain GET is known by its URL, in the way of our own fingerprinter."""
         return self._links is not None
+
+    def without_traces(self) -> Self:
+        """This encoder, sharing all it knows, for a look at requests that are not queued: it begins no trace."""
+        other = copy(self)
+        other.tracer = None
+        return other
 
     def place(self, request: Request) -> QueuePlace:
         """Where *request* belongs; encodes nothing yet. Raises MessageError if its URL cannot be fetched, CodecError
