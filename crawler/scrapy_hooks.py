@@ -13,7 +13,7 @@ from typing import Any
 
 from pydispatch.dispatcher import WEAKREF_TYPES, connections, getAllReceivers, liveReceivers
 from pydispatch.dispatcher import Any as AnySender
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler, CrawlerProcessBase
 
@@ -62,6 +62,11 @@ def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], bool])
                 remove(request)
 
     slot.remove_request = remove_request  # type: ignore[method-assign]
+
+
+def takes_pages(spider: type[Spider]) -> bool:
+    """Whether pages of requests without a callback find one: `parse`, or what CrawlSpider and its like have."""
+    return spider.parse is not Spider.parse or spider._parse is not Spider._parse
 
 
 def is_closing(engine: ExecutionEngine) -> bool:

@@ -10,8 +10,9 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
 from crawler import tasks
+from crawler.commands import misspelt
 from crawler.commands.usage import FleetCommand, answering
-from crawler.fleet_check import Finding, findings, start_findings
+from crawler.fleet_check import findings, start_findings
 from crawler.handlers import guard
 from crawler.worker.scheduler import Scheduler
 from crawler.worker.worker import check_settings
@@ -42,7 +43,7 @@ class Command(FleetCommand, ScrapyCommand):
             print(f"{len(found)} found" if found else f"{args[0]} can work in a fleet, as far as can be seen")
             self.exitcode = 1 if found else 0
 
-    def _look(self, name: str, arguments: dict[str, str]) -> list[Finding]:
+    def _look(self, name: str, arguments: dict[str, str]) -> list[str]:
         crawler = self.crawler_of(name)
         if not crawler.settings.getbool("FRONTIER_ENABLED"):
             return []
@@ -51,4 +52,5 @@ class Command(FleetCommand, ScrapyCommand):
         guard.check(crawler.settings)
         found = findings(crawler)
         crawler.spider = crawler.spidercls.from_crawler(crawler, **arguments)
-        return found + tasks.run(start_findings(crawler.spider))
+        found += tasks.run(start_findings(crawler.spider))
+        return [*map(str, found), *misspelt.attributes(crawler.spidercls)]

@@ -1,5 +1,5 @@
-"""A misspelt setting, an argument that no bundled spider takes, or an attribute of the wrong form is named; Scrapy lets
-them pass in silence."""
+"""A misspelt setting, an argument that no bundled spider takes, an attribute of the wrong form or a missing callback is
+named; Scrapy lets them pass in silence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Final
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings, default_settings
+from scrapy_redis.spiders import RedisMixin
 
-from crawler import defaults
+from crawler import defaults, scrapy_hooks
 from crawler.masking import mask
 
 KNOWN: Final = sorted(name for module in (default_settings, defaults) for name in vars(module) if name.isupper())
@@ -39,7 +40,8 @@ def unread(spider: type[Spider], given: Iterable[str]) -> Iterator[str]:
 
 
 def attributes(spider: type[Spider]) -> Iterator[str]:
-    """A line for each attribute by which *spider* starts nowhere, or drops every link as one to another domain."""
+    """A line for each attribute by which *spider* starts nowhere, drops every link as one to another domain, or has
+    nothing that reads its first pages."""
     for name in ("start_urls", "allowed_domains"):
         if isinstance(text := getattr(spider, name, None), str):
             yield f"{spider.name} has {name} = {mask(text)!r}: Scrapy takes each letter for an entry, make it a list"
@@ -48,3 +50,7 @@ def attributes(spider: type[Spider]) -> Iterator[str]:
         if isinstance(one, str) and ("/" in one or one.count(":") == 1):  # more than one: an IPv6 address
             words = "which is no host's name: leave out scheme, port and path"
             yield f"{spider.name} has {mask(one)!r} in allowed_domains, {words}"
+    starts = spider.start is Spider.start and getattr(spider, "start_urls", None)
+    if (starts or issubclass(spider, RedisMixin)) and not scrapy_hooks.takes_pages(spider):
+        words = "each page of its start URLs becomes a dead letter"
+        yield f"{spider.name} has no method parse, the callback of requests that name none: {words}"

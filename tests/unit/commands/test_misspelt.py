@@ -7,6 +7,8 @@ import re
 import pytest
 from scrapy import Spider
 from scrapy.settings import Settings
+from scrapy.spiders import CrawlSpider, SitemapSpider, XMLFeedSpider
+from scrapy_redis.spiders import RedisCrawlSpider, RedisSpider
 
 from crawler.commands.misspelt import attributes, hints, unread
 from crawler.spiders.pages import PagesSpider
@@ -60,7 +62,7 @@ def test_a_spider_of_a_project_may_read_what_it_likes() -> None:
     ],
 )
 def test_an_attribute_of_the_wrong_form_is_named(wrong: dict[str, object], line: str) -> None:
-    [told] = attributes(type("Own", (Spider,), {"name": "own"} | wrong))
+    [told] = attributes(type("Own", (Spider,), {"name": "own", "parse": id} | wrong))
     assert re.match(f"own has {line}", told)
     assert "secret" not in told
 
@@ -68,3 +70,31 @@ def test_an_attribute_of_the_wrong_form_is_named(wrong: dict[str, object], line:
 @pytest.mark.parametrize("domains", [["a.example", "::1", None], filter(None, ["a:1"]), None, ()])
 def test_attributes_as_scrapy_takes_them_are_let_pass(domains: object) -> None:
     assert not list(attributes(type("Own", (Spider,), {"name": "own", "allowed_domains": domains})))
+
+
+STARTS = {"name": "own", "start_urls": ["http://a.example/"]}
+
+
+@pytest.mark.parametrize(("kind", "own"), [(Spider, STARTS), (RedisSpider, {"name": "own"})])
+def test_a_spider_that_reads_no_page_is_named(kind: type[Spider], own: dict[str, object]) -> None:
+    """Its first page ended in a traceback of Scrapy's, and in a dead letter."""
+    [told] = attributes(type("Own", (kind,), own))
+    assert told.startswith("own has no method parse, the callback of requests that name none: ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"),
+    [
+        (Spider, STARTS | {"parse": id}),
+        (Spider, STARTS | {"start": id}),  # its requests may name their callbacks
+        (Spider, {"name": "own"}),
+        (CrawlSpider, STARTS),
+        (RedisCrawlSpider, STARTS),
+        (SitemapSpider, STARTS),
+        (XMLFeedSpider, STARTS),
+    ],
+)
+def test_a_spider_that_reads_its_pages_in_a_way_of_its_own_is_let_pass(
+    kind: type[Spider], own: dict[str, object]
+) -> None:
+    assert not list(attributes(type("Own", (kind,), own)))
