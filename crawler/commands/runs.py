@@ -23,6 +23,7 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.control import run_target
 from crawler.frontier.state.run_record import Run, RunError, generation_of
+from crawler.plural import several
 from crawler.storage import connection, run_items
 from crawler.storage.config import StorageConfig
 
@@ -102,8 +103,8 @@ class Command(FleetCommand, ScrapyCommand):
         found: Counter[str] = Counter()
         async with connection.session(self.settings) as database:
             for run in (before, after):
-                if run.counts.done and not await run_items.counts(database, run.id):
-                    self._say_unknown(run)
+                if not await run_items.counts(database, run.id):
+                    self._say_empty(run)
             async for one in run_items.differences(database, before.id, after.id):
                 found[one.kind] += 1
                 if one.kind != "unchanged":
@@ -113,11 +114,14 @@ class Command(FleetCommand, ScrapyCommand):
             print(f"{before.id} -> {after.id}: {told}")
         return 0
 
-    def _say_unknown(self, run: Run) -> None:
+    def _say_empty(self, run: Run) -> None:
+        """Why each document of the other run is told as new or gone."""
         assert self.settings is not None
         kept = StorageConfig.from_settings(self.settings).run_items_kept
-        words = f"no document is known of run {run.id}: it stored none, or they are forgotten"
-        print(f"{words} (RUN_ITEMS_KEPT = {kept}: those of the newest runs are remembered)", file=sys.stderr)
+        why = f"{several(run.counts.done, 'page')} done, {run.counts.dead:,} dead"
+        if run.counts.done:
+            why = f"it stored none, or they are forgotten (RUN_ITEMS_KEPT = {kept} runs)"
+        print(f"no document is known of run {run.id}: {why}", file=sys.stderr)
 
     async def _list(self, frontier: Frontier, spider: str | None, opts: argparse.Namespace) -> int:
         runs = await frontier.runs.find(spider, limit=opts.limit)

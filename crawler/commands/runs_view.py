@@ -94,7 +94,7 @@ def difference(one: Difference) -> str:
     """A line of `runs diff`."""
     sign = {"new": "+", "gone": "-"}.get(one.kind, "~")
     versions = f" (version {one.before} -> {one.after})" if one.kind == "changed" else ""
-    return f"{sign} {one.collection} {one.id}{versions}"
+    return f"{sign} {one.collection} {f'{one.url} ' if one.url else ''}{one.id}{versions}"
 
 
 def _course(run: Run, seen: Snapshot) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from pymongo import IndexModel
@@ -16,10 +16,12 @@ from pymongo.errors import OperationFailure
 
 from crawler.storage import bulk
 from crawler.storage.connection import Database
+from crawler.storage.documents import UNTYPED
 
 logger = logging.getLogger(__name__)
 
 COLLECTION: Final = "run_items"
+BATCH: Final = 500  # differences whose pages are looked up at once
 _PLAIN: Final = IndexModel([("plain", 1), ("run", 1)], name="plain", partialFilterExpression={"plain": True})
 _PAIRED: Final = {"$project": {"collection": 1, "item": {"$zip": {"inputs": ["$ids", "$versions"]}}}}
 _ITEM, _VERSION = ({"$arrayElemAt": ["$item", at]} for at in (0, 1))
@@ -35,13 +37,15 @@ class RunItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The change of a document between two runs; version 0 if it was missing."""
+    """The change of a document between two runs; version 0 if it was missing. *url*: its page's, where the `_id` does
+    not tell."""
 
     kind: Literal["new", "changed", "gone", "unchanged"]
     collection: str
     id: str
     before: int
     after: int
+    url: str = ""
 
 
 class RunItems:
@@ -127,7 +131,28 @@ async def counts(database: Database, run: str) -> dict[str, int]:
 
 
 async def differences(database: Database, before: str, after: str) -> AsyncIterator[Difference]:
-    """Documents that are new, changed or missing in *after* compared with *before*, in the order of `members`."""
+    """Documents of both runs by what *after* changed compared with *before*, in the order of `members`."""
+    batch: list[Difference] = []
+    async for one in _compared(database, before, after):
+        batch.append(one)
+        if len(batch) >= BATCH:
+            for each in await _with_pages(database, batch):
+                yield each
+            batch = []
+    for each in await _with_pages(database, batch):
+        yield each
+
+
+async def _with_pages(database: Database, batch: Sequence[Difference]) -> list[Difference]:
+    """*batch*, with the pages of those whose `_id` is a digest; "" for one that has been deleted since."""
+    keys = [one.id for one in batch if one.collection == UNTYPED and one.kind != "unchanged"]
+    if not keys:
+        return list(batch)
+    pages = {row["_id"]: row.get("url", "") async for row in database[UNTYPED].find({"_id": {"$in": keys}}, {"url": 1})}
+    return [replace(one, url=pages.get(one.id, "")) if one.collection == UNTYPED else one for one in batch]
+
+
+async def _compared(database: Database, before: str, after: str) -> AsyncIterator[Difference]:
     olds, news = members(database, before), members(database, after)
     old, new = await anext(olds, None), await anext(news, None)
     while old or new:

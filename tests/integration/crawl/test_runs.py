@@ -142,6 +142,13 @@ async def test_what_a_recrawl_changed(fleet: Fleet) -> None:
         "~ pages /other (version 1 -> 2)",
     ]
     assert "documents:   pages 4\n" in shown
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        empty = await frontier.runs.open("walk", name="empty", fresh=True)
+        await frontier.runs.seal(empty.id)
+        await frontier.runs.settle()
+    compared = fleet.runner.run("runs", "diff", ids[1], empty.id, *common)
+    assert compared.stdout.splitlines()[-1].endswith(": 0 new, 0 changed, 4 gone, 0 unchanged")
+    assert compared.stderr == f"no document is known of run {empty.id}: 0 pages done, 0 dead\n"
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,23 @@ async def test_a_diff_names_what_is_new_changed_and_gone(mongo_database: Databas
     assert [one async for one in run_items.differences(mongo_database, "20261101-1", "20261101-2")] == []
 
 
+async def test_a_diff_tells_the_pages_of_items_of_no_class(mongo_database: Database) -> None:
+    """Their `_id` is a digest, which says nothing to a person. More of them than are looked up at once."""
+    number = run_items.BATCH + 2
+    records = RunItems(mongo_database, kept=10)
+    await mongo_database["items"].insert_many(
+        {"_id": f"{one:04}", "url": f"https://shop.example/{one}"} for one in range(number) if one != 3
+    )
+    await records.add("items", {FIRST: [("0000", 1)], SECOND: [(f"{one:04}", 1) for one in range(number)]})
+    found = [one async for one in run_items.differences(mongo_database, FIRST, SECOND)]
+    assert [one.id for one in found] == [f"{one:04}" for one in range(number)]
+    assert found[:2] == [
+        Difference("unchanged", "items", "0000", 1, 1),
+        Difference("new", "items", "0001", 0, 1, "https://shop.example/1"),
+    ]
+    assert (found[3].url, found[-1].url) == ("", f"https://shop.example/{number - 1}"), "0003 was deleted since"
+
+
 async def test_a_page_that_answered_304_is_part_of_the_run(mongo_database: Database) -> None:
     writer = a_writer(mongo_database, RecordedStats())
     await writer.open()
