@@ -14,6 +14,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.commands.elsewhere import STORES
 from crawler.commands.options import host_name, parse_since
 from crawler.commands.usage import FleetCommand, answering, console
 from crawler.storage import attempts, connection
@@ -41,10 +42,14 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if args:
                 raise UsageError("takes options only: --host, --spider, --since", print_help=False)
+            self.follow(opts.spider)
             assert self.settings is not None
             is_off = not attempts.AttemptsConfig.from_settings(self.settings).days
             since = parse_since(opts.since, datetime.now(UTC))
-            show(console(), tasks.run(self._read(since, opts.host, opts.spider)), since, is_off=is_off)
+            found = tasks.run(self._read(since, opts.host, opts.spider))
+            show(console(), found, since, is_off=is_off)
+            if not found["outcome"] and not opts.spider:
+                self.point_elsewhere(STORES)
 
     async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:
         assert self.settings is not None

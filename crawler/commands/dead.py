@@ -15,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.announcement import QUEUES
 from crawler.commands import early
 from crawler.commands.dead_page import page_of, show
 from crawler.commands.dead_view import at, shown
@@ -81,7 +82,9 @@ class Command(FleetCommand, ScrapyCommand):
             self.follow(name)
             letters = tasks.run(self._find(name, opts))
             if not letters:
-                tasks.run(self._point_elsewhere(name, opts))
+                tasks.run(self._tell_other_kind(name, opts))
+                if name is None:
+                    self.point_elsewhere(QUEUES)
             if verb == "list":
                 tasks.run(self._list(letters, as_json=opts.json))
                 return
@@ -123,7 +126,7 @@ class Command(FleetCommand, ScrapyCommand):
             raise ConfigError("--reason", opts.reason, f"one of {', '.join(reasons)}, or http_ and a status")
         return []
 
-    async def _point_elsewhere(self, name: str | None, opts: argparse.Namespace) -> None:
+    async def _tell_other_kind(self, name: str | None, opts: argparse.Namespace) -> None:
         """Say so if there are letters of the other kind: a page that answers 404, say, is no dead letter."""
         other = "dead" if self._kind == "gone" else "gone"
         async with self._session() as frontier:
@@ -167,6 +170,7 @@ class Command(FleetCommand, ScrapyCommand):
             raise ConfigError("id", letter_id, "one that `scrapy dead list` shows") from None
         if letter is None:
             print(f"there is no dead letter {letter_id}: `scrapy dead list` shows them", file=sys.stderr)
+            self.point_elsewhere(QUEUES)
             self.exitcode = 1
         elif whole_page:
             assert self.settings is not None

@@ -19,6 +19,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from crawler import tasks
+from crawler.commands.elsewhere import STORES
 from crawler.commands.options import parse_since
 from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import ConfigError, ShoalError
@@ -91,9 +92,11 @@ class Command(FleetCommand, ScrapyCommand):
         query = reader.since_query(collection, since, config)
         async with connection.session(self.settings) as database:
             known = sorted({*await reader.collections(database), *collections(config)})
+            total = await reader.count(database, collection, query) if collection in known else 0
+            if not total:
+                self.point_elsewhere(STORES)
             if collection not in known:
                 raise UnknownCollectionError(collection, known)
-            total = await reader.count(database, collection, query)
             names = rows.columns(collection) or await reader.field_names(database, collection)
             folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
             with _target(None if folder else opts.output) as target, _progress(collection, total, target) as progress:

@@ -16,6 +16,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.commands.elsewhere import STORES
 from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.storage import connection, reader
@@ -45,6 +46,7 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
             if (found := tasks.run(self._read(*args))) is None:
                 print(f"{args[0]} has no {args[1]}: `scrapy export {args[0]}` shows what is stored", file=sys.stderr)
+                self.point_elsewhere(STORES)
                 self.exitcode = 1
             else:
                 show(console(), *found)

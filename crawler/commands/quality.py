@@ -12,6 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.commands.elsewhere import STORES
 from crawler.commands.options import host_name
 from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
@@ -45,12 +46,15 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError("name one collection, such as products", print_help=False)
             found, rejected = tasks.run(self._read(args[0], opts.host))
             show(console(), args[0], found, rejected, opts.host)
+            if not found:
+                self.point_elsewhere(STORES)
 
     async def _read(self, collection: str, host: str) -> tuple[list[SpiderQuality], dict[str, int]]:
         assert self.settings is not None
         async with connection.session(self.settings) as database:
             known = sorted({*await reader.collections(database), *CLASSES})
             if collection not in known:
+                self.point_elsewhere(STORES)
                 raise ShoalError(f"there is no collection {collection!r}, there are: {', '.join(known)}")
             names = await _fields(database, collection)
             found = await stored.by_spider(database, collection, names, quality.INVALID, host)

@@ -14,6 +14,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.announcement import QUEUES
 from crawler.commands import runs_view, status_look
 from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, check_known, console
@@ -57,7 +58,11 @@ class Command(FleetCommand, ScrapyCommand):
             for one in ids if verb else ():
                 generation_of(one)  # reject an invalid id before asking Redis
             self.follow(ids[0] if ids and not verb else None)
-            self.exitcode = tasks.run(self._carry_out(verb, ids, opts))
+            try:
+                self.exitcode = tasks.run(self._carry_out(verb, ids, opts))
+            except UnknownRunError:
+                self.point_elsewhere(QUEUES)
+                raise
 
     async def _carry_out(self, verb: str, ids: list[str], opts: argparse.Namespace) -> int:
         assert self.settings is not None
@@ -132,15 +137,21 @@ class Command(FleetCommand, ScrapyCommand):
             for run in runs:
                 print(json.dumps(runs_view.plain(run)))
             return 0
+        if not runs:
+            self.point_elsewhere(QUEUES)
         now = (await frontier.inspection.stats()).now_ms
         console().print(runs_view.overview(runs, now) if runs else "There has been no run yet.")
         return 0
 
 
+class UnknownRunError(RunError):
+    """There is no run with that id."""
+
+
 async def _get(frontier: Frontier, run_id: str) -> Run:
     run = await frontier.runs.get(run_id)
     if run is None:
-        raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+        raise UnknownRunError(f"there is no run {run_id}: `scrapy runs` shows them")
     return run
 
 

@@ -13,7 +13,8 @@ from scrapy_redis.defaults import START_URLS_KEY
 from scrapy_redis.spiders import RedisMixin
 
 from crawler import tasks
-from crawler.commands import early
+from crawler.announcement import QUEUES
+from crawler.commands import early, elsewhere
 from crawler.commands.stopping import hang_up_asks
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.extensions.logs import LogAddon
@@ -26,6 +27,8 @@ from crawler.serve.figures import FleetFiguresPart
 from crawler.serve.parts import parts
 from crawler.serve.service import FleetService
 from crawler.tracing.opening import tracing_pushes
+
+logger = logging.getLogger(__name__)
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -58,6 +61,8 @@ class Command(FleetCommand, ScrapyCommand):
                 install_scrapy_root_handler(self.settings)
                 logging.captureWarnings(capture=True)
             hang_up_asks()
+            for hint in elsewhere.hints(self.settings, QUEUES):
+                logger.warning("Not seen here: %s", hint)
             tasks.run(self._serve(config))
 
     async def _serve(self, config: ServeConfig) -> None:

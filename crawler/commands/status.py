@@ -15,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.announcement import QUEUES
 from crawler.commands.status_look import Snapshot, look
 from crawler.commands.status_view import render
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
@@ -58,6 +59,8 @@ class Command(FleetCommand, ScrapyCommand):
                 await self._watch(frontier, spider, seen)
             else:
                 console().print(render(seen))
+                if not spider and not seen.spiders:
+                    self.point_elsewhere(QUEUES)
 
     async def _watch(self, frontier: Frontier, spider: str | None, seen: Snapshot) -> None:
         """On a terminal one live view, elsewhere one block each time, with its time and an empty line."""

@@ -29,7 +29,7 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
 from crawler.announcement import QUEUES, own_places
-from crawler.commands import early, misspelt
+from crawler.commands import early, elsewhere, misspelt
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.routing.fingerprint import RequestFingerprinter
@@ -134,6 +134,12 @@ class FleetCommand(OneLine):
         except Exception as error:  # noqa: BLE001 - whatever a module of theirs raises
             words = f"its own settings are not read, the project's spiders cannot be imported: {error!r:.200}"
             print(f"spider {name}: {words}", file=sys.stderr)
+
+    def point_elsewhere(self, places: Sequence[str]) -> None:
+        """Nothing was found: say on standard error where spiders that have *places* of their own would be seen."""
+        assert self.settings is not None
+        for hint in elsewhere.hints(self.settings, places):
+            print(hint, file=sys.stderr)
 
 
 def fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:

@@ -56,3 +56,15 @@ def test_a_schedule_whose_pushes_no_worker_would_see_is_refused(apart: Fleet) ->
 def test_a_schedule_is_taken_on_the_bundled_servers(scrapy_run: ScrapyRunner) -> None:
     added = scrapy_run.run("schedule", "add", "nightly", "products", URL, "--every", "1d")
     assert (added.returncode, "added nightly" in added.stdout) == (0, True), added.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"), [(("runs", "show", "20200101-1"), 2), (("dead", "show", "0:99999999"), 1)]
+)
+def test_what_finds_nothing_says_where_the_spider_would_be_seen(
+    apart: Fleet, asked: tuple[str, ...], status: int
+) -> None:
+    hint = f"spider apart has a place of its own: -s FRONTIER_KEY={apart.key} looks there"
+    answered, _, error = scrapy(apart, *asked)
+    assert (answered, error.splitlines().count(hint)) == (status, 1), error
+    assert hint not in scrapy(apart, *asked, FRONTIER_KEY=apart.key)[2]
