@@ -83,7 +83,7 @@ ADDRESSES_REFUSED: Final = "guard/refused"  # hosts that resolve to addresses th
 CONDITIONAL_ASKED: Final = "conditional/asked"  # conditional requests for remembered pages
 CONDITIONAL_UNCHANGED: Final = "conditional/unchanged"
 CONDITIONAL_REMEMBERED: Final = "conditional/remembered"
-CONDITIONAL_REFETCHED: Final = "conditional/refetched/{}"  # fetched whole: the 304 was unusable (not_asked, not_stored)
+CONDITIONAL_REFETCHED: Final = "conditional/refetched/{}"  # not_asked, not_stored, links_unreadable: fetched whole
 CONDITIONAL_ERRORS: Final = "conditional/errors"  # pages fetched whole or not remembered because MongoDB was away
 
 # items

@@ -76,4 +76,5 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     key, number = row["_id"], row["attempts"]
     label = f"{key:%Y-%m-%d %H}:00" if isinstance(key, datetime) else escape(str(key)) or "none"
     share = f"{row['ok'] / number:.1%}" if number else ""
-    return [label, f"{number:,.0f}", share, f"{row['ms'] / number:,.0f}", f"{row['bytes'] / 1e6:,.2f}"]
+    mean = f"{row['ms'] / number:,.0f}" if number else ""
+    return [label, f"{number:,.0f}", share, mean, f"{row['bytes'] / 1e6:,.2f}"]

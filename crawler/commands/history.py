@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -60,15 +60,17 @@ class Command(FleetCommand, ScrapyCommand):
         async with connection.session(self.settings) as database:
             for name in dict.fromkeys((key, _canonical(key))):
                 if (item := await reader.document(database, collection, name)) is not None:
-                    return item, [record async for record in reader.changes(database, history, name)]
+                    return item, [
+                        record async for record in reader.changes(database, history, name) if _is_change(record)
+                    ]
         return None
 
 
 def prices(item: dict[str, Any], records: Sequence[dict[str, Any]]) -> list[Price]:
     """Each price of the item with the time it was first seen, oldest first."""
     changed = [(record["at"], record["changes"]["price"]) for record in records if "price" in record["changes"]]
-    first = changed[0][1]["old"] if changed else item.get("price")
-    return [(item["first_seen_at"], first), *((at, change["new"]) for at, change in changed)]
+    first = changed[0][1].get("old") if changed else item.get("price")
+    return [(item["first_seen_at"], _price(first)), *((at, _price(change.get("new"))) for at, change in changed)]
 
 
 def plot(line: Sequence[Price], end: datetime, width: int = WIDTH) -> str:
@@ -89,18 +91,33 @@ def plot(line: Sequence[Price], end: datetime, width: int = WIDTH) -> str:
 def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any]]) -> None:
     """Print the item's name, its price plot, and a table of its changes."""
     console.print(f"[bold]{escape(str(item.get('title') or item['_id']))}[/bold]\n{escape(item['_id'])}")
-    console.print(f"seen {item['first_seen_at']:%Y-%m-%d %H:%M} to {item['last_seen_at']:%Y-%m-%d %H:%M} UTC")
-    line = prices(item, records)
-    known = [price for _, price in line if price is not None]
-    if known:
-        currency = item.get("currency") or ""
-        console.print(f"{plot(line, item['last_seen_at'])} {min(known):f} to {max(known):f} {currency}".rstrip())
+    if all(isinstance(item.get(name), datetime) for name in ("first_seen_at", "last_seen_at")):
+        _show_times(console, item, prices(item, records))
     table = Table("version", "seen at (UTC)", "field", "old", "new")
     for record in records:
         for field, change in record["changes"].items():
             values = [escape(_shown(change.get(side))) for side in ("old", "new")]
-            table.add_row(str(record["version"]), f"{record['at']:%Y-%m-%d %H:%M:%S}", escape(field), *values)
+            table.add_row(str(record.get("version", "?")), f"{record['at']:%Y-%m-%d %H:%M:%S}", escape(field), *values)
     console.print(table if records else "no change since")
+
+
+def _show_times(console: Console, item: dict[str, Any], line: Sequence[Price]) -> None:
+    console.print(f"seen {item['first_seen_at']:%Y-%m-%d %H:%M} to {item['last_seen_at']:%Y-%m-%d %H:%M} UTC")
+    known = [price for _, price in line if price is not None]
+    if known:
+        currency = escape(str(item.get("currency") or ""))
+        console.print(f"{plot(line, item['last_seen_at'])} {min(known):f} to {max(known):f} {currency}".rstrip())
+
+
+def _is_change(record: Mapping[str, Any]) -> bool:
+    """Whether it is a record of ours; what another program has left among them is passed over."""
+    changes = record.get("changes")
+    ours = isinstance(changes, dict) and all(isinstance(change, dict) for change in changes.values())
+    return ours and isinstance(record.get("at"), datetime)
+
+
+def _price(value: object) -> Decimal | None:
+    return value if isinstance(value, Decimal) and value.is_finite() else None
 
 
 def _height(price: Decimal, low: Decimal, high: Decimal) -> int:

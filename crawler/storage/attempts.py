@@ -202,10 +202,15 @@ async def summary(
     return {name: [] for name in keys}
 
 
-_WEIGHTED_OK: Final = {"$cond": [{"$eq": ["$outcome", "ok"]}, "$weight", 0]}
+def _number(name: str) -> dict[str, Any]:
+    """A field; 0 where another program has left something else."""
+    return {"$cond": [{"$in": [{"$type": f"${name}"}, ["int", "long", "double"]]}, f"${name}", 0]}
+
+
+_WEIGHTED_OK: Final = {"$cond": [{"$eq": ["$outcome", "ok"]}, _number("weight"), 0]}
 _SUMS: Final = {
-    "attempts": {"$sum": "$weight"},
+    "attempts": {"$sum": _number("weight")},
     "ok": {"$sum": _WEIGHTED_OK},
-    "ms": {"$sum": {"$multiply": ["$weight", {"$ifNull": ["$ms", 0]}]}},
-    "bytes": {"$sum": {"$multiply": ["$weight", {"$ifNull": ["$bytes", 0]}]}},
+    "ms": {"$sum": {"$multiply": [_number("weight"), _number("ms")]}},
+    "bytes": {"$sum": {"$multiply": [_number("weight"), _number("bytes")]}},
 }

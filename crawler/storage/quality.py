@@ -11,6 +11,7 @@ from crawler.storage.connection import Database
 from crawler.storage.indexes import REJECTED
 
 _EMPTY: Final[list[Any]] = [None, "", [], {}]
+_SPIDER: Final = {"$cond": [{"$eq": [{"$type": "$source.spider"}, "string"]}, "$source.spider", ""]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ async def by_spider(
         sums[f"m{number}"] = {"$sum": {"$cond": [{"$and": [missing, {"$not": [bad]}]}, 1, 0]}}
     stages: list[Mapping[str, Any]] = [
         {"$match": _of(host)},
-        {"$set": {"issues": {"$ifNull": ["$issues", []]}}},
-        {"$group": {"_id": "$source.spider", "documents": {"$sum": 1}} | sums},
+        {"$set": {"issues": {"$cond": [{"$isArray": "$issues"}, "$issues", []]}}},
+        {"$group": {"_id": _SPIDER, "documents": {"$sum": 1}} | sums},
         {"$sort": {"_id": 1}},
     ]
     return [_quality(row, fields) async for row in await database[collection].aggregate(stages)]
@@ -46,6 +47,7 @@ async def rejections(database: Database, collection: str, host: str = "") -> dic
     stages: list[Mapping[str, Any]] = [
         {"$match": {"collection": collection} | _of(host)},
         {"$unwind": "$issues"},
+        {"$match": {"issues": {"$type": "string"}}},
         {"$group": {"_id": "$issues", "items": {"$sum": 1}}},
         {"$sort": {"items": -1, "_id": 1}},
     ]
@@ -64,4 +66,4 @@ def _quality(row: Mapping[str, Any], fields: Sequence[str]) -> SpiderQuality:
     total = row["documents"]
     states = {name: (row[f"m{number}"], row[f"i{number}"]) for number, name in enumerate(fields)}
     counted = {name: (total - missing - bad, missing, bad) for name, (missing, bad) in states.items()}
-    return SpiderQuality(row["_id"] or "", total, counted)
+    return SpiderQuality(row["_id"], total, counted)

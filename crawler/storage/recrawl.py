@@ -21,6 +21,7 @@ from crawler.storage.connection import Database, served
 from crawler.storage.known import NO_PAGES
 from crawler.storage.reader import collections
 from crawler.storage.recrawl_hints import Hints
+from crawler.storage.recrawl_records import AHEAD, Visit, is_estimate, is_record, spider_of, visit
 
 COLLECTION: Final = "recrawl"
 BATCH: Final = 500
@@ -77,7 +78,7 @@ class Recrawl:
         found = await self._sample({"$sample": {"size": SPREAD * SAMPLE}}, ours, {"$limit": SAMPLE})
         if len(found) < SAMPLE / 3:  # few of many are this spider's
             found = await self._sample(ours, {"$sample": {"size": SAMPLE}})
-        sample = [(Estimate(one["changes"], one["seconds"]), 1.0) for one in found]
+        sample = [(Estimate(one["changes"], one["seconds"]), 1.0) for one in found if is_estimate(one)]
         return recrawl.threshold_for(sample or [(Estimate(), 1.0)], visits_a_day / DAY_SECONDS / count)
 
     async def _sample(self, *stages: dict[str, Any]) -> list[dict[str, Any]]:
@@ -87,7 +88,7 @@ class Recrawl:
         """Take in what has been visited since the last call; returns how many documents that was."""
         learned, self._hinting = 0, await self._hints.any()
         for collection in await self._collections():
-            learned += await self._learn_changed(collection, threshold)
+            learned += await self._learn_changed(collection, threshold, now)
         return learned + await self._learn_visited(threshold, now)
 
     async def hint(self, told: Iterable[tuple[str, datetime]], threshold: float, now: datetime) -> int:
@@ -119,7 +120,7 @@ class Recrawl:
         """Up to *most* documents that are due, the most overdue first; each once, until it was visited."""
         query = {"spider": self._spider, "due_at": {"$lte": now}, "pushed_at": {"$exists": False}}
         found = self._records.find(query, {"url": 1}).sort("due_at", 1).limit(most)
-        return [Due(one["_id"], one["url"]) async for one in found]
+        return [Due(one["_id"], one["url"]) async for one in found if isinstance(one.get("url"), str)]
 
     async def pushed(self, due: Sequence[Due], now: datetime) -> None:
         """Their visits are under way."""
@@ -127,18 +128,20 @@ class Recrawl:
             ids = [one.id for one in due[at : at + BATCH]]
             await self._records.update_many({"_id": {"$in": ids}}, {"$set": {"pushed_at": now}})
 
-    async def _learn_changed(self, collection: str, threshold: float) -> int:
+    async def _learn_changed(self, collection: str, threshold: float, now: datetime) -> int:
         """New documents, and those that changed, in the order of that: from where the last call ended."""
         mark = {"c": collection, "spider": self._spider, "mark": True}
-        known = await self._records.find_one({"_id": mark})
-        since, learned = known["at"] if known else _START, 0
+        known, learned = await self._records.find_one({"_id": mark}), 0
+        since, until = _START, now + AHEAD  # behind that is none of ours, and the mark must not move there
+        if known and isinstance(known.get("at"), datetime) and known["at"] <= until:
+            since = known["at"]
         fields = {"url": 1, "version": 1, "last_seen_at": 1, "last_changed_at": 1, "source.spider": 1}
-        found = self._database[collection].find({"last_changed_at": {"$gte": since}}, fields)
-        batch: list[dict[str, Any]] = []
+        found = self._database[collection].find({"last_changed_at": {"$gte": since, "$lte": until}}, fields)
+        batch: list[Visit] = []
         async for one in found.sort("last_changed_at", 1).batch_size(BATCH):
             since = one["last_changed_at"]
-            if one.get("source", {}).get("spider") == self._spider and "last_seen_at" in one:
-                batch.append(one)
+            if spider_of(one) == self._spider and (seen := visit(one, now)) is not None:
+                batch.append(seen)
             if len(batch) == BATCH:
                 learned += await self._take(collection, batch, threshold)
                 batch = []
@@ -153,8 +156,9 @@ class Recrawl:
             for collection in {record["_id"]["c"] for record in records}:
                 ids = [record["_id"]["id"] for record in records if record["_id"]["c"] == collection]
                 fields = {"url": 1, "version": 1, "last_seen_at": 1}
-                documents = [one async for one in self._database[collection].find({"_id": {"$in": ids}}, fields)]
-                learned += await self._take(collection, documents, threshold)
+                found = self._database[collection].find({"_id": {"$in": ids}}, fields)
+                visits = [seen async for one in found if (seen := visit(one, now)) is not None]
+                learned += await self._take(collection, visits, threshold)
         old = {"spider": self._spider, "pushed_at": {"$lte": now - GIVEN_UP}}
         again = now + timedelta(seconds=recrawl.LONGEST_SECONDS)
         await self._records.update_many(old, {"$set": {"due_at": again}, "$unset": {"pushed_at": 1}})
@@ -163,48 +167,41 @@ class Recrawl:
     async def _under_way(self) -> AsyncIterator[list[dict[str, Any]]]:
         batch: list[dict[str, Any]] = []
         async for one in self._records.find({"spider": self._spider, "pushed_at": {"$exists": True}}, {"_id": 1}):
-            batch.append(one)
+            if isinstance(one["_id"], Mapping) and all(isinstance(one["_id"].get(key), str) for key in ("c", "id")):
+                batch.append(one)
             if len(batch) == BATCH:
                 yield batch
                 batch = []
         if batch:
             yield batch
 
-    async def _take(self, collection: str, documents: Sequence[dict[str, Any]], threshold: float) -> int:
-        """Bring the records of *documents* up to date; returns how many had a visit more."""
-        ids = [{"c": collection, "id": one["_id"]} for one in documents]
-        known = {one["_id"]["id"]: one async for one in self._records.find({"_id": {"$in": ids}})}
-        updates = [
-            self._updated(collection, one, known.get(one["_id"]), threshold)
-            for one in documents
-            if one["_id"] not in known or one["last_seen_at"] > known[one["_id"]]["visited_at"]
-        ]
+    async def _take(self, collection: str, visits: Sequence[Visit], threshold: float) -> int:
+        """Bring the records of these documents up to date; returns how many had a visit more."""
+        ids = [{"c": collection, "id": one.id} for one in visits]
+        records = {one["_id"]["id"]: one async for one in self._records.find({"_id": {"$in": ids}}) if is_record(one)}
+        pairs = [(one.id, records[one.id], one.at + AHEAD) for one in visits if one.id in records]
+        known = {key: record for key, record, latest in pairs if record["visited_at"] <= latest}
+        fresh = [one for one in visits if one.id not in known or one.at > known[one.id]["visited_at"]]
+        updates = [self._updated(collection, one, known.get(one.id), threshold) for one in fresh]
         if updates:
             await self._records.bulk_write(updates, ordered=False)
         if self._hinting:
-            visited = [(known[one["_id"]], one) for one in documents if one["_id"] in known]
-            await self._hints.learn(
-                [
-                    (record, one["last_seen_at"], int(one.get("version", 1)) > record["version"])
-                    for record, one in visited
-                    if one["last_seen_at"] > record["visited_at"]
-                ]
-            )
+            visited = [(known[one.id], one) for one in fresh if one.id in known]
+            await self._hints.learn([(record, one.at, one.version > record["version"]) for record, one in visited])
         return len(updates)
 
     def _updated(
-        self, collection: str, document: dict[str, Any], record: dict[str, Any] | None, threshold: float
+        self, collection: str, document: Visit, record: Mapping[str, Any] | None, threshold: float
     ) -> UpdateOne:
-        seen, version = document["last_seen_at"], int(document.get("version", 1))
         estimate = Estimate()
         if record is not None:
-            interval = (seen - record["visited_at"]).total_seconds()
+            interval = (document.at - record["visited_at"]).total_seconds()
             estimate = Estimate(record["changes"], record["seconds"]).after(
-                interval, changed=version > record["version"], hinted=bool(record.get("forward"))
+                interval, changed=document.version > record["version"], hinted=bool(record.get("forward"))
             )
-        due = seen + timedelta(seconds=recrawl.due_after(estimate, threshold))
-        fields = {"spider": self._spider, "url": str(document.get("url") or document["_id"]), "visited_at": seen}
-        fields |= {"version": version, "changes": estimate.changes, "seconds": estimate.seconds, "due_at": due}
+        due = document.at + timedelta(seconds=recrawl.due_after(estimate, threshold))
+        fields = {"spider": self._spider, "url": document.url, "visited_at": document.at}
+        fields |= {"version": document.version, "changes": estimate.changes, "seconds": estimate.seconds, "due_at": due}
         return UpdateOne(
-            {"_id": {"c": collection, "id": document["_id"]}}, {"$set": fields, "$unset": AFTER_A_VISIT}, upsert=True
+            {"_id": {"c": collection, "id": document.id}}, {"$set": fields, "$unset": AFTER_A_VISIT}, upsert=True
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from pymongo import UpdateMany, UpdateOne
@@ -17,10 +17,10 @@ from pymongo import UpdateMany, UpdateOne
 from crawler import urls
 from crawler.policy import recrawl
 from crawler.policy.recrawl import Estimate, Outcomes, Reliability
+from crawler.storage.recrawl_records import AHEAD, is_record
 
 AT_ONCE: Final = 500
 MOST: Final = 200_000  # told ones that are weighed in one call, in some seconds; the rest waits for the next
-AHEAD: Final = timedelta(days=1)  # a later lastmod is no date of a change
 _KIND: Final = "hints"
 
 
@@ -104,7 +104,7 @@ class Hints:
 
     async def _hint(self, hinted: Sequence[tuple[dict[str, Any], Any]], threshold: float, now: datetime) -> int:
         """Records, and when each is said to have changed: returns how many that makes due."""
-        told = [(one, at) for one, at in hinted if _is_later(at, one.get("visited_at"))]
+        told = [(one, at) for one, at in hinted if is_record(one) and _is_later(at, one["visited_at"])]
         known = await self.of({urls.group(one["url"]) for one, _ in told})
         updates, due = [], 0
         for one, at in told:
@@ -136,7 +136,7 @@ class Hints:
                 Estimate(record["changes"], record["seconds"]),
                 max(interval, 1.0),
                 changed=changed,
-                hinted=record.get("hinted_at", seen) < seen,
+                hinted=_is_later(seen, record.get("hinted_at")),
                 planned=not record.get("forward"),
             )
         updates = [

@@ -23,8 +23,25 @@ logger = logging.getLogger(__name__)
 COLLECTION: Final = "run_items"
 BATCH: Final = 500  # differences whose pages are looked up at once
 _PLAIN: Final = IndexModel([("plain", 1), ("run", 1)], name="plain", partialFilterExpression={"plain": True})
-_PAIRED: Final = {"$project": {"collection": 1, "item": {"$zip": {"inputs": ["$ids", "$versions"]}}}}
 _ITEM, _VERSION = ({"$arrayElemAt": ["$item", at]} for at in (0, 1))
+_NUMBER: Final = {"$convert": {"input": _VERSION, "to": "long", "onError": 1, "onNull": 1}}
+
+
+def _array(name: str) -> dict[str, Any]:
+    return {"$cond": [{"$isArray": f"${name}"}, f"${name}", []]}
+
+
+def _text(value: object) -> dict[str, Any]:
+    return {"$expr": {"$eq": [{"$type": value}, "string"]}}
+
+
+# The documents of a run, one by one; records that another program has left are passed over.
+_ONE_BY_ONE: Final[tuple[dict[str, Any], ...]] = (
+    {"$match": _text("$collection")},
+    {"$project": {"collection": 1, "item": {"$zip": {"inputs": [_array("ids"), _array("versions")]}}}},
+    {"$unwind": "$item"},
+    {"$match": _text(_ITEM)},
+)
 
 
 class RunItem(NamedTuple):
@@ -108,9 +125,8 @@ async def members(database: Database, run: str) -> AsyncIterator[RunItem]:
     """The documents of *run* by collection and `_id`, each once; sorted on the server's disk if there are many."""
     steps: list[dict[str, Any]] = [
         {"$match": {"run": run}},
-        _PAIRED,
-        {"$unwind": "$item"},
-        {"$group": {"_id": {"c": "$collection", "i": _ITEM}, "v": {"$max": _VERSION}}},
+        *_ONE_BY_ONE,
+        {"$group": {"_id": {"c": "$collection", "i": _ITEM}, "v": {"$max": _NUMBER}}},
         {"$sort": {"_id.c": 1, "_id.i": 1}},
     ]
     async for row in await database[COLLECTION].aggregate(steps, allowDiskUse=True):
@@ -121,8 +137,7 @@ async def counts(database: Database, run: str) -> dict[str, int]:
     """How many documents of each collection *run* stored or found unchanged, each counted once."""
     steps: list[dict[str, Any]] = [
         {"$match": {"run": run}},
-        _PAIRED,
-        {"$unwind": "$item"},
+        *_ONE_BY_ONE,
         {"$group": {"_id": {"c": "$collection", "i": _ITEM}}},
         {"$group": {"_id": "$_id.c", "n": {"$sum": 1}}},
         {"$sort": {"_id": 1}},
@@ -167,6 +182,12 @@ async def _compared(database: Database, before: str, after: str) -> AsyncIterato
             kind: Literal["changed", "unchanged"] = "unchanged" if old.version == new.version else "changed"
             yield Difference(kind, new.collection, new.id, old.version, new.version)
             old, new = await anext(olds, None), await anext(news, None)
+
+
+def version(state: Mapping[str, Any]) -> int:
+    """The version of a document as stored; 1 for what is none."""
+    found = state.get("version")
+    return found if isinstance(found, int) and found > 0 else 1
 
 
 def _order(run: str) -> tuple[str, int]:

@@ -5,23 +5,26 @@ A page whose record is lost or could not be written is fetched in full: nothing 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from pymongo import ReplaceOne, UpdateOne
 
 from crawler.storage import indexes
 from crawler.storage.batcher import Batcher, Flush, R, T
 from crawler.storage.connection import Database, served
-from crawler.storage.run_items import RunItems
+from crawler.storage.run_items import RunItems, version
 
 COLLECTION: Final = "validators"
 BATCH: Final = 500
 FIND_SECONDS: Final = 0.005  # to collect a batch, while pages wait
 WRITE_SECONDS: Final = 0.05
+_COLLECTION: Final = re.compile(r"(?!system\.)[^.$\0][^$\0]*")
+_HEADER: Final = re.compile(r"[\t -~\x80-\xff]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Validators:
     async def _stored(self, collection: str, ids: list[str]) -> dict[str, int]:
         """Their versions."""
         cursor = self._database[collection].find({"_id": {"$in": ids}}, {"version": 1}, batch_size=len(ids))
-        return {row["_id"]: row.get("version", 1) async for row in cursor}
+        return {row["_id"]: version(row) async for row in cursor}
 
     async def _keep(self, pages: Sequence[StoredVersion]) -> Sequence[bool]:
         with served(COLLECTION):
@@ -120,6 +123,24 @@ def _row(page: StoredVersion, now: datetime) -> dict[str, Any]:
     return {"etag": page.etag, "modified": page.modified, "items": items, "links": page.links, "at": now}
 
 
-def _read(row: dict[str, Any]) -> StoredVersion:
-    items = tuple((collection, item) for collection, item in row["items"])
-    return StoredVersion(row["_id"], row["etag"], row["modified"], items, row["links"])
+def _read(row: Mapping[str, Any]) -> StoredVersion | None:
+    """The version in *row*; None if it is not of the form of `_row`: then the page is fetched whole, and its record is
+    written anew."""
+    etag, modified, items, links = (row.get(name) for name in ("etag", "modified", "items", "links"))
+    if not (_is_header(etag) and _is_header(modified) and (etag or modified) and isinstance(links, bytes)):
+        return None
+    if not (isinstance(items, list) and items and all(map(_is_pair, items))):
+        return None
+    return StoredVersion(row["_id"], etag, modified, tuple((collection, item) for collection, item in items), links)
+
+
+def _is_pair(item: object) -> bool:
+    """Whether it is a collection and an `_id`."""
+    if not (isinstance(item, list) and [type(one) for one in item] == [str, str]):
+        return False
+    return _COLLECTION.fullmatch(item[0]) is not None
+
+
+def _is_header(value: object) -> TypeGuard[str]:
+    """Whether it can be sent, or is empty."""
+    return isinstance(value, str) and _HEADER.fullmatch(value) is not None

@@ -101,7 +101,11 @@ class ConditionalMiddleware:
         if not await self._seen(page, fetched_at(held, response), request.meta.get(RUN_ID) or ""):
             return self._again(request, "not_stored")
         assert self._crawler.spider is not None
-        request.callback = _yielding(page_links.read(page.links, self._crawler.spider))
+        try:
+            links = page_links.read(page.links, self._crawler.spider)
+        except ValueError:  # another program has written the record
+            return self._again(request, "links_unreadable")
+        request.callback = _yielding(links)
         request.meta["handle_httpstatus_list"] = [304]  # or Scrapy would keep it from the callback
         self._count(names.CONDITIONAL_UNCHANGED)
         self._count(names.ITEMS.format("unchanged"), len(page.items))

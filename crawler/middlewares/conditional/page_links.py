@@ -36,9 +36,13 @@ def pack(links: Sequence[Link]) -> bytes:
 
 
 def read(packed: bytes, spider: Spider) -> list[Request]:
-    """The requests; those whose callback no longer exists get the spider's default one."""
-    links = json.loads(zlib.decompress(packed)) if packed else ()
-    return [
-        Request(url, getattr(spider, name, None) if name else None, priority=priority, dont_filter=dont_filter)
-        for url, name, priority, dont_filter in links
-    ]
+    """The requests; those whose callback no longer exists get the spider's default one. Raises ValueError for what
+    `pack` has not made."""
+    try:
+        links = json.loads(zlib.decompress(packed)) if packed else ()
+        return [
+            Request(url, getattr(spider, name, None) if name else None, priority=priority, dont_filter=dont_filter)
+            for url, name, priority, dont_filter in links
+        ]
+    except (TypeError, zlib.error) as error:
+        raise ValueError(str(error)) from error

@@ -150,7 +150,7 @@ def _is_file(one: Mapping[str, Any]) -> bool:
 
 def is_file_name(name: object) -> bool:
     """Whether *name* stays within the archive."""
-    return isinstance(name, str) and "/" not in name and name not in {"", ".", ".."}
+    return type(name) is str and "/" not in name and name not in {"", ".", ".."}  # BSON's Code is a str without a hash
 
 
 def _stored(at: RecordPlace) -> dict[str, Any]:

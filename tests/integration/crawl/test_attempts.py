@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from bson import Code, Decimal128
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError
+from rich.console import Console
 
+from crawler.commands import attempts as command
 from crawler.storage import attempts
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog, ensure
 from tests.crawling import Fleet, count, ended
@@ -162,3 +166,17 @@ async def test_another_retention_replaces_the_earlier_one(mongo_database: Databa
     await ensure(mongo_database, 7)
     await asyncio.gather(*(ensure(mongo_database, 3) for _ in range(4)))
     assert (await mongo_database["attempts"].options())["expireAfterSeconds"] == 3 * 86_400
+
+
+async def test_what_another_program_has_logged_does_not_stop_the_summary(mongo_database: Database) -> None:
+    await ensure(mongo_database, 7)
+    ours = {"at": at(0), "of": {"host": "a.example"}, "outcome": "ok", "weight": 2.0, "ms": 5, "bytes": 7}
+    odd: tuple[Any, ...] = ("text", None, {"a": 1}, [1], Code("x"), Decimal128("NaN"))
+    rows = [{**ours, field: value, "outcome": "odd"} for field in ("weight", "ms", "bytes", "outcome") for value in odd]
+    await mongo_database["attempts"].insert_many([ours, {"at": at(0), "outcome": "bare"}, *rows])
+    found = await attempts.summary(mongo_database, since=at(-60))
+    assert {"_id": "ok", "attempts": 2.0, "ok": 2.0, "ms": 10.0, "bytes": 14.0} in found["outcome"]
+    command.show(Console(file=(out := io.StringIO()), width=100), found, at(-60), is_off=False)
+    assert ["ok", "2", "100.0%", "5", "0.00"] in [
+        line.replace("│", " ").split() for line in out.getvalue().splitlines()
+    ]

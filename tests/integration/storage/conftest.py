@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
+from crawler.storage import connection
 from crawler.storage.connection import WRITE_CONCERN, Database
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer
@@ -21,6 +22,14 @@ def stats() -> RecordedStats:
 @pytest.fixture
 def database(mongo_database: AsyncDatabase[dict[str, Any]]) -> Database:
     return mongo_database.with_options(write_concern=WRITE_CONCERN)
+
+
+@pytest.fixture
+def clamped(database: Database, mongodb_uri: str) -> Database:
+    """As `connection.connect` reads it."""
+    seconds = {"STORAGE_CONNECT_SECONDS": 5, "STORAGE_REPLY_SECONDS": 20}
+    options = connection.connect({"MONGODB_URI": mongodb_uri, **seconds}).codec_options
+    return database.with_options(codec_options=options)
 
 
 @pytest.fixture

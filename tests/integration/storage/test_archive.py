@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bson import Code
 from moto.server import ThreadedMotoServer
 from pymongo import AsyncMongoClient
 
@@ -265,3 +266,13 @@ async def test_without_mongodb_pages_are_written_and_listed_later(
     await again.open()
     await again.close()
     assert bodies(await read(database, config)) == [page(1).body]
+
+
+async def test_files_of_another_program_are_left_out(database: Database) -> None:
+    file: dict[str, Any] = {"bytes": 5, "where": "here", "used_at": datetime.now(UTC)}
+    names = ("a.warc.gz", "", "..", "../x", 7, None, {"a": 1}, Code("x"), b"x")
+    await database.archive_files.insert_many([{**file, "_id": name} for name in names])
+    await database.archive_files.insert_many(
+        [{"_id": f, "where": "here", **file, f: "odd"} for f in ("bytes", "used_at")]
+    )
+    assert [name for name, *_ in await Index(database).files("here")] == ["a.warc.gz"]

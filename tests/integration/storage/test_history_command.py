@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from bson import Decimal128
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.exceptions import UsageError
@@ -54,6 +55,24 @@ async def test_price_line_and_changes(writer: Writer, history: History) -> None:
 async def test_product_without_changes(writer: Writer, history: History) -> None:
     await writer.store(seen(0, "10.00", key="k"))
     assert "no change since" in await history("products", f"{URL}#k")
+
+
+@pytest.mark.parametrize(
+    "odd", ["text", None, 7, {"a": 1}, [1, None], {"price": {"old": "x", "new": Decimal128("NaN")}}]
+)
+async def test_what_another_program_has_stored_is_passed_over(
+    database: Database, writer: Writer, history: History, odd: object
+) -> None:
+    await writer.store(seen(0, "10.00"))
+    await writer.store(seen(60, "12.50"))
+    record = await database.product_changes.find_one({})
+    assert record is not None
+    rows = [record | {"_id": f"{field}", field: odd} for field in ("version", "at", "changes")]
+    await database.product_changes.insert_many([*rows, {"_id": "bare", "item": record["item"]}])
+    assert "12.50" in await history("products", URL)
+    for field in ("first_seen_at", "last_seen_at", "price", "currency", "title"):
+        await database.products.update_one({}, {"$set": {field: odd}})
+        assert "12.50" in await history("products", URL)
 
 
 @pytest.mark.parametrize(

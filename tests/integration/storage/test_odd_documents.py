@@ -12,7 +12,7 @@ import pytest
 from bson import Binary, DatetimeMS, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson.raw_bson import RawBSONDocument
 
-from crawler.storage import connection, reader
+from crawler.storage import reader
 from crawler.storage.connection import Database
 from crawler.storage.documents import StoredDocument
 from crawler.storage.repository import Repository, Result, StoreResult
@@ -28,14 +28,6 @@ ODD: tuple[Any, ...] = (
     *(DatetimeMS(-(10**15)), Timestamp(1, 1), Regex("a"), MinKey(), MaxKey(), Binary(b"x"), ObjectId()),
     *(Decimal128("3"), Int64(2**40)),
 )
-
-
-@pytest.fixture
-def clamped(database: Database, mongodb_uri: str) -> Database:
-    """As `connection.connect` reads it."""
-    seconds = {"STORAGE_CONNECT_SECONDS": 5, "STORAGE_REPLY_SECONDS": 20}
-    options = connection.connect({"MONGODB_URI": mongodb_uri, **seconds}).codec_options
-    return database.with_options(codec_options=options)
 
 
 async def test_they_disturb_nobody_and_are_put_right(clamped: Database, stats: RecordedStats) -> None:

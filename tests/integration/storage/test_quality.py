@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from bson import Decimal128
+from pymongo.asynchronous.database import AsyncDatabase
+
+from crawler.storage import quality
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import seen
 from tests.servers import ScrapyRunner
@@ -42,3 +47,15 @@ def test_a_crawl_counts_the_fields_of_its_items(scrapy_with_servers: ScrapyRunne
     assert "'items/missing/title': 1" in log
     assert "'items/invalid/currency': 1" in log
     assert "'items/present/title'" in log
+
+
+async def test_what_another_program_has_stored_does_not_stop_the_count(
+    mongo_database: AsyncDatabase[dict[str, Any]],
+) -> None:
+    odd: tuple[Any, ...] = ("text", None, 7, {"a": 1}, [1, None], [{"a": 1}], [Decimal128("NaN")])
+    documents = [{"issues": value} for value in odd] + [{"source": {"spider": value}} for value in odd]
+    await mongo_database.products.insert_many(documents)
+    await mongo_database.rejected_items.insert_many([{"collection": "products", "issues": value} for value in odd])
+    found = await quality.by_spider(mongo_database, "products", ["title"], {"missing_title": "title"})
+    assert [(one.spider, one.documents) for one in found] == [("", 13), ("text", 1)]
+    assert await quality.rejections(mongo_database, "products") == {"text": 1}

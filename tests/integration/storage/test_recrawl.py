@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from bson import Code, DatetimeMS, Decimal128, Int64, ObjectId, Timestamp
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.errors import ServiceError
@@ -195,3 +196,50 @@ async def test_one_recrawl_of_a_spider_at_a_time(mongo_database: AsyncDatabase[d
         await mongo_database[COLLECTION].update_one({"_id.turn": True}, {"$set": {"until": START}})  # it was killed
         async with RecrawlTurn(mongo_database, "s"):
             pass
+
+
+ODD: tuple[Any, ...] = (
+    *("text", "", None, 7, -1.5, float("nan"), {"a": 1}, [1, None], [["x"]], Decimal128("NaN"), Timestamp(1, 1)),
+    *(ObjectId(), Code("x"), DatetimeMS(2**62), DatetimeMS(-(2**62)), Int64(2**40), START, 10**400 / 10**399),
+)
+
+
+async def test_documents_of_another_form_are_left_out_and_hide_none_of_ours(
+    clamped: AsyncDatabase[dict[str, Any]],
+) -> None:
+    known = Recrawl(clamped, "s", ["product_changes"])
+    await known.open()
+    whole = {"url": "https://shop.example/x", "version": 1, "last_seen_at": START, "last_changed_at": START}
+    rows: list[dict[str, Any]] = [{**whole, "source": {"spider": "s"}, field: odd} for field in whole for odd in ODD]
+    rows += [{**whole, "source": odd} for odd in ODD] + [{**whole, "source": {"spider": odd}} for odd in ODD]
+    await clamped.products.insert_many([{**row, "_id": f"https://shop.example/odd/{n}"} for n, row in enumerate(rows)])
+    await clamped.products.insert_many(
+        [{**whole, "source": {"spider": "s"}, "_id": odd} for odd in ({"a": 1}, 7, ODD[9], Code("x"))]
+    )
+    await stored(clamped, 1, START + DAY, 1)
+    threshold = await known.threshold(1.0)
+    await known.learn(threshold, START + DAY)
+    await stored(clamped, 2, START + 2 * DAY, 1)
+    await known.learn(threshold, START + 2 * DAY)
+    found = {one.url for one in await known.due(1000, START + 400 * DAY)}
+    assert {f"https://shop.example/{number}" for number in (1, 2)} <= found, "a time of the far future hides nothing"
+
+
+@pytest.mark.parametrize(
+    "field", ["url", "visited_at", "version", "changes", "seconds", "hinted_at", "told_at", "due_at"]
+)
+async def test_a_record_of_another_form_is_made_anew(clamped: AsyncDatabase[dict[str, Any]], field: str) -> None:
+    known = Recrawl(clamped, "s", [])
+    await known.open()
+    for number in range(len(ODD)):
+        await stored(clamped, number, START, 1)
+    await known.learn(NEVER, START)
+    await known.hint([("https://shop.example/0", START + DAY)], NEVER, START + DAY)  # from here on it learns of hints
+    await clamped[COLLECTION].update_many({"url": {"$exists": True}}, {"$set": {"pushed_at": START}})
+    for number, odd in enumerate(ODD):
+        await clamped[COLLECTION].update_one({"_id.id": f"https://shop.example/{number}"}, {"$set": {field: odd}})
+        await stored(clamped, number, START + DAY, 2)
+    await clamped[COLLECTION].insert_many([{"_id": odd, "spider": "s", "pushed_at": START} for odd in ("a", {"c": 7})])
+    await known.learn(await known.threshold(1.0), START + DAY)
+    await known.hint([(f"https://shop.example/{n}", START + 2 * DAY) for n in range(9)], NEVER, START + 2 * DAY)
+    assert len(await known.due(1000, START + 400 * DAY)) == len(ODD)

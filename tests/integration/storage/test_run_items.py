@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from bson import DatetimeMS, Decimal128
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.items import ProductItem
@@ -125,3 +126,14 @@ def test_the_spool_knows_the_run_without_a_field_of_its_own(run: str) -> None:
     [back] = entries.unpack(entries.pack([made]))
     assert back == made
     assert b"\x02run\x00" not in entries.pack([made]).replace(bytes(made.body.raw), b"")
+
+
+async def test_records_of_another_form_are_passed_over(mongo_database: Database) -> None:
+    good = {"run": FIRST, "collection": "products", "ids": ["a", "b"], "versions": [1, 2]}
+    odd: tuple[Any, ...] = (None, "text", 7, {"a": 1}, [["x"]], [1, None], Decimal128("NaN"), ["c"], DatetimeMS(2**62))
+    records = [{**good, field: value} for field in ("collection", "ids", "versions") for value in odd]
+    await mongo_database["run_items"].insert_many([good, {"run": FIRST}, *records])
+    members = [one async for one in run_items.members(mongo_database, FIRST) if one.collection == "products"]
+    assert [one for one in members if one.id != "c"] == [RunItem("products", "a", 1), RunItem("products", "b", 2)]
+    assert await run_items.counts(mongo_database, FIRST) == {"products": 3, "text": 2}
+    assert [one.kind async for one in run_items.differences(mongo_database, FIRST, SECOND)] == ["gone"] * 5

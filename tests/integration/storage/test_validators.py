@@ -16,6 +16,7 @@ from crawler.storage.validators import StoredVersion, Validators
 Database = AsyncDatabase[dict[str, Any]]
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = THEN + timedelta(days=1)
+MISSING = object()
 
 
 def page(number: int, *items: str) -> StoredVersion:
@@ -69,3 +70,41 @@ async def test_a_mongodb_that_is_away_is_a_service_error() -> None:
             with pytest.raises(ServiceError, match="validators"):
                 await call
         await validators.close()
+
+
+@pytest.mark.parametrize(
+    ("field", "odd"),
+    [
+        *(("etag", odd) for odd in (MISSING, None, 7, "\u20ac", '"a"\r\nX: b', "\0", "")),
+        *(("modified", odd) for odd in (MISSING, 7, ["a"], "\u20ac")),
+        *(
+            ("items", odd)
+            for odd in (MISSING, "text", 7, [["pages"]], [["pages", 7]], [None], [["", "i"]], [["a$", "i"]])
+        ),
+        *(("links", odd) for odd in (MISSING, None, "text", ["a"])),
+    ],
+)
+async def test_a_record_of_another_form_is_none_and_is_replaced(
+    mongo_database: Database, field: str, odd: object
+) -> None:
+    validators = Validators(mongo_database, 90)
+    whole, spoilt = page(1, "i"), page(2, "i")
+    await validators.store(whole)
+    await validators.store(spoilt)
+    change = {"$unset": {field: 1}} if odd is MISSING else {"$set": {field: odd}}
+    await mongo_database["validators"].update_one({"_id": spoilt.id}, change)
+    found = await asyncio.gather(*(validators.find(one.id) for one in (whole, spoilt)))
+    assert found == [whole, None], "and its neighbour of the same batch is none the worse"
+    await validators.store(spoilt)
+    assert await validators.find(spoilt.id) == spoilt
+    await validators.close()
+
+
+async def test_a_version_that_is_no_number_counts_as_the_first(mongo_database: Database) -> None:
+    validators = Validators(mongo_database, 90, runs_kept=5)
+    await mongo_database["pages"].insert_one({"_id": "i", "version": "text"})
+    assert await validators.seen(page(1, "i"), LATER, "20260101-1")
+    recorded = await mongo_database["run_items"].find_one({"run": "20260101-1"})
+    assert recorded is not None
+    assert recorded["versions"] == [1]
+    await validators.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,10 +31,11 @@ class Validators:
     away = False
     calls = 0
     stored = True
+    links = PAGE.links
 
     async def find(self, page: str) -> StoredVersion | None:
         self._served()
-        return PAGE if page == PAGE.id else None
+        return replace(PAGE, links=self.links) if page == PAGE.id else None
 
     async def seen(self, page: StoredVersion, at: Any, run: str) -> bool:
         self._served()
@@ -136,6 +138,16 @@ async def test_an_unchanged_page_whose_items_cannot_be_marked_is_asked_for_whole
     whole = await site.middleware.process_response(request, Response(URL, 304))
     assert isinstance(whole, Request)
     assert await site.ask(whole) == {}
+
+
+async def test_an_unchanged_page_whose_links_cannot_be_read_is_asked_for_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch)
+    site.validators.links = b"noise"
+    await site.ask(request := Request(URL))
+    whole = await site.middleware.process_response(request, Response(URL, 304))
+    assert isinstance(whole, Request)
+    assert await site.ask(whole) == {}
+    assert site.stats.counts["conditional/refetched/links_unreadable"] == 1
 
 
 @pytest.mark.parametrize("middleware", [ConditionalMiddleware, VersionMiddleware])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import pytest
@@ -36,6 +37,13 @@ def test_plain_links_come_back_as_they_were() -> None:
 def test_a_callback_that_is_gone_is_the_default_one() -> None:
     packed = page_links.pack([("http://a.example/", "parse_old", 0, False)])
     assert [request.callback for request in page_links.read(packed, SPIDER)] == [None]
+
+
+@pytest.mark.parametrize("made", [b"noise", b"[[]]", b"[7]", b'[["no scheme", "", 0, false]]', b"7", b"[[7, 7, 7, 7]]"])
+def test_what_was_not_packed_here_is_one_kind_of_error(made: bytes) -> None:
+    for packed in (made, zlib.compress(made)):
+        with pytest.raises(ValueError, match=r"."):
+            page_links.read(packed, SPIDER)
 
 
 @pytest.mark.parametrize(
