@@ -7,7 +7,7 @@ lambdas, objects) raises CodecError naming the field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgpack
@@ -16,11 +16,10 @@ from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import PARENT_ID, UNSTORED, pooled
-from crawler.routing import arguments, page_methods
+from crawler.routing import arguments, callback_names, page_methods
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 262_144  # per request; larger ones do not belong in Redis
-# Set by the crawler for one attempt, or secret: proxy credentials never reach Redis.
 # Counts kept from try to try, also when a request is put back in its queued form.
 _COUNTED_META: Final = (
     *("retry_times", "unfinished_times", "min_tier", "proxy_retries", "proxy_tried", "proxy_doubted"),
@@ -28,11 +27,10 @@ _COUNTED_META: Final = (
 )
 MAX_SHOWN: Final = 200  # characters of a value in an error
 _REFERER: Final = b"Referer"
-UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
+UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})  # secret
 
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
 _NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
-_BUILT_IN: Final = frozenset({"shoal_sitemap"})  # callbacks that every spider of a worker has
 _INT_MAX: Final = 1 << 63
 _PASSED_ON: Final = "x"  # in a stored request: the count of `passed_on`; a release that can read the request drops it
 _MISTAKEN: Final = "y"  # in a stored request: not even the release that yielded it takes its cb_kwargs
@@ -139,8 +137,8 @@ def decode(body: bytes, spider: Spider) -> Request:
             priority=state.get("p", 0),
             dont_filter=state.get("n", False),
             encoding=state.get("e", "utf-8"),
-            callback=_method(spider, "callback", state.get("f"), state["u"]),
-            errback=_method(spider, "errback", state.get("r"), state["u"]),
+            callback=callback_names.method_of(spider, "callback", state.get("f"), state["u"]),
+            errback=callback_names.method_of(spider, "errback", state.get("r"), state["u"]),
             **{field: state[key] for key, field in _FIELDS.items() if key in state},
         )
         if "verbatim_url" not in state.get("d", ()):
@@ -215,9 +213,9 @@ def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[
     if request.encoding != "utf-8":
         state["e"] = request.encoding
     if request.callback is not None:
-        state["f"] = _name(spider, request.callback, request)
+        state["f"] = callback_names.name_of(spider, request.callback, request)
     if request.errback is not None:
-        state["r"] = _name(spider, request.errback, request)
+        state["r"] = callback_names.name_of(spider, request.errback, request)
     if arguments.unexpected(request, spider):
         state[_MISTAKEN] = True
 
@@ -268,30 +266,6 @@ def _unpack(body: bytes) -> Any:
     return msgpack.unpackb(body, timestamp=3, strict_map_key=False)
 
 
-def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, request: Request) -> str:
-    name = callback if isinstance(callback, str) else getattr(callback, "__name__", "")
-    if name in _BUILT_IN:
-        return name
-    method = getattr(spider, name, None) if name.isidentifier() else None
-    same = isinstance(callback, str) or _function(method) is _function(callback)
-    if not same:
-        name = _alias(spider, _function(callback))
-    if not (same and callable(method)) and not name:
-        raise CodecError(f"{request} cannot be queued: callback {callback!r} is not a method of spider {spider.name!r}")
-    return name
-
-
-def _alias(spider: Spider | type[Spider], function: Any) -> str:
-    """The name under which the spider has *function*, if its own name differs, as with scrapy-poet's `callback_for`."""
-    classes = (spider if isinstance(spider, type) else type(spider)).__mro__
-    names = (name for one in classes for name, value in vars(one).items() if value is function)
-    return next((name for name in names if _function(getattr(spider, name)) is function), "")
-
-
-def _function(method: Any) -> Any:
-    return getattr(method, "__func__", method)
-
-
 def _class(spider: Spider, state: Mapping[str, Any]) -> type[Request]:
     name = state.get("t")
     if name is None:
@@ -299,13 +273,3 @@ def _class(spider: Spider, state: Mapping[str, Any]) -> type[Request]:
     if name not in _CLASSES:
         raise OtherReleaseError(spider.name, "request class", name, str(state["u"]))
     return _CLASSES[name]
-
-
-def _method(spider: Spider, kind: str, name: str | None, url: str) -> Callable[..., Any] | None:
-    if name is None:
-        return None
-    method = getattr(spider, name, None) if name.isidentifier() and not name.startswith("__") else None
-    if not callable(method):
-        raise OtherReleaseError(spider.name, kind, name, url)
-    result: Callable[..., Any] = method
-    return result

@@ -10,7 +10,8 @@ from scrapy import Request
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.streams import stream_of
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_endings import Bury, Move
 from crawler.worker.lease_queue import FrontierQueue
 from crawler.worker.outbox import Outbox

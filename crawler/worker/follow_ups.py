@@ -22,7 +22,8 @@ from crawler.policy.outcome import Evidence
 from crawler.policy.tiers import TIERS, Tier
 from crawler.routing.host_rules import HostRules
 from crawler.urls import canonicalize
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.outbox import Outbox
 from crawler.worker.requeue import Requeue
 

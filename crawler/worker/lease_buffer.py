@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 
 
 class Buffer:

@@ -14,7 +14,7 @@ from crawler.policy import tiers
 from crawler.routing import codec
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.lease_buffer import Buffer
 
 

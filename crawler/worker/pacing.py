@@ -26,7 +26,8 @@ from crawler.meta import COMPLAINED, LED_HERE
 from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
 from crawler.worker.addresses import AddressBook
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.outbox import Outbox
 from crawler.worker.reported_origins import ReportedOrigins
 from crawler.worker.resting_hosts import RestingHosts

@@ -22,7 +22,8 @@ from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.state.run_record import is_run_generation
 from crawler.worker.addresses import AddressBook
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.outbox import Outbox
 from crawler.worker.pauses import Pauses

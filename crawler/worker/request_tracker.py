@@ -27,7 +27,8 @@ from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
 from crawler.tallies import OK, UNKNOWN, UNREACHED, tallies_of
 from crawler.timings import timings_of
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_endings import Bury, Gone, Unsent
 from crawler.worker.outbox import Outbox
 from crawler.worker.requeue import Requeue

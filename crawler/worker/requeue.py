@@ -16,7 +16,7 @@ from crawler.frontier.streams import stream_of
 from crawler.policy.retries import RetryPolicy
 from crawler.policy.tiers import Tier
 from crawler.routing import codec
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.lease_endings import Bury, Move, Nack
 from crawler.worker.outbox import Outbox
 

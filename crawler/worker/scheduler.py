@@ -26,7 +26,7 @@ from crawler.urls import without_credentials
 from crawler.worker.admission import Admission
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.follow_ups import FollowUps
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.lease_endings import Bury
 from crawler.worker.worker import Worker
 

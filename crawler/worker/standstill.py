@@ -23,7 +23,7 @@ from crawler.frontier.errors import FrontierError
 from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.state.statement import Statement
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.lease_buffer import Buffer
 
 REMEMBERED: Final = 32  # standstills

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from crawler.frontier.messages import Handle
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 
 
 class TooLateError(Exception):

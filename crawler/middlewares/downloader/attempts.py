@@ -22,7 +22,7 @@ from crawler.policy.failures import FailureClass, classify
 from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
 from crawler.worker.access import worker_of
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.scheduler import in_use
 from crawler.worker.turn import TooLateError
 

@@ -32,7 +32,7 @@ from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
 from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
 from crawler.worker.scheduler import in_use
 from crawler.worker.turn import TooLateError

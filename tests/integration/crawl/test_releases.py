@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 from crawler.errors import OtherReleaseError
 from crawler.frontier.messages import Lease, Message
 from crawler.routing import codec
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.lease_endings import Bury, Nack
 from crawler.worker.requeue import Requeue
 from tests.crawling import Fleet, count, open_frontier

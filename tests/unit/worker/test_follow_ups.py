@@ -12,7 +12,8 @@ from scrapy import Request
 
 from crawler.policy.failures import FailureClass
 from crawler.worker.follow_ups import Course, Decision, FollowUps, decide
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from tests.unit.frontier.fakes import held as a_lease
 
 HERE, THERE, NOWHERE = "http://a.example/2", "http://b.example/", "ftp://a.example/"

@@ -13,7 +13,8 @@ from crawler.errors import EndingError
 from crawler.frontier.messages import Slot
 from crawler.frontier.state.control import Said
 from crawler.routing.host_rules import HostRule
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_buffer import Buffer
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer

@@ -12,7 +12,8 @@ from scrapy import Request
 from scrapy.settings import Settings
 
 from crawler.frontier.messages import Batch
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_buffer import Buffer
 from crawler.worker.pauses import Pauses
 from crawler.worker.prefetch import Prefetcher

@@ -12,7 +12,8 @@ from scrapy.utils.test import get_crawler
 from crawler.errors import CodecError
 from crawler.policy.failures import FailureClass
 from crawler.routing import codec
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.held import Held
+from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_endings import Bury, Ending, Gone, Nack
 from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.requeue import Requeue

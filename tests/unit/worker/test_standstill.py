@@ -17,7 +17,7 @@ from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
-from crawler.worker.lease_book import Held
+from crawler.worker.held import Held
 from crawler.worker.lease_buffer import Buffer
 from crawler.worker.standstill import InHand, Standstill, running
 from tests.unit.frontier.fakes import Clock, held

@@ -1,0 +1,60 @@
+"""One lease in this worker's hands, from when it is leased until it ends: what every step has noted about it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import ReferenceType
+
+from crawler.frontier.messages import Handle, Lease
+from crawler.frontier.streams import tier_of
+from crawler.policy.outcome import Evidence
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """One lease in this worker's hands. Times are seconds of the worker's monotonic clock."""
+
+    lease: Lease
+    leased_at: float
+    start_by: float  # later the request may not be sent under this lease
+    address: str = ""  # the address it was paced by; "": its host stands alone
+    run_id: str | None = None
+    started_at: float | None = None  # when it was sent
+    reported: bool = False  # the host's slot is free again
+    lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
+    free_at: float | None = None  # when its host had no delay: it may go all the same
+    loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses its slot now
+    lost: bool = False  # the frontier no longer knows the token
+    downloads: int = 0  # in progress: more than one if a callback downloads its own request again
+    postponed_for: str = "postponed"  # the reason for which it is put back
+    postponed_ms: int = 0  # the wait that its host asked for, if that is too long to wait for here
+    status: int = 0  # of the last response
+    answered: bool = False  # whether there was a response
+    handed_at: float | None = None  # when its callback was called
+    task: ReferenceType[asyncio.Task[Any]] | None = None  # that its callback runs in
+    parsed_at: float | None = None  # when its callback ended
+    evidence: Evidence = field(default_factory=Evidence)
+
+    @property
+    def handle(self) -> Handle:
+        """The lease's id and token."""
+        return self.lease.id, self.lease.token
+
+    def about(self, url: str = "") -> dict[str, Any]:
+        """What a log line about it says where there is no Request: `extra={"about": ...}`."""
+        lease = self.lease
+        named = {"run_id": self.run_id, "request_id": lease.id, "host": lease.host, "url": url}
+        known = named | {"attempt": lease.deliveries + 1, "tier": tier_of(lease.stream)}
+        return {name: value for name, value in known.items() if value}
+
+    @property
+    def needs_turn(self) -> bool:
+        """Whether it is to ask for another one."""
+        return self.lent and self.free_at is None
+
+    def on_wire_since(self, moment: float) -> bool:
+        """Whether it, or the request it waits for, was sent before *moment* and is still unanswered."""
+        since = self.leased_at if self.started_at is None and self.lent else self.started_at
+        return since is not None and since < moment and not self.reported
