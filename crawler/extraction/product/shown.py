@@ -21,6 +21,7 @@ from crawler.extraction.visible import (
     visible_price,
     visible_stock,
 )
+from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import url_identifiers
 from crawler.lazy import cached_property
@@ -83,7 +84,7 @@ class Shown:
         best = self._best_price
         return best is not None and visible_price.is_in_card(self.view, best)
 
-    def _is_of_cards(self, best: visible_price.Price) -> bool:
+    def _is_of_cards(self, best: Price) -> bool:
         heading = self.view.heading_index  # above it a cart may offer something
         near = best.score - visible_price.ASIDE  # less: from which shipping is free, without tax, or paid in parts
         likely = [each for each in self._prices if each.score > near]
@@ -163,15 +164,15 @@ class Shown:
             self.draft.set("sku", labelled, "html")
 
     @cached_property
-    def _prices(self) -> list[visible_price.Price]:
+    def _prices(self) -> list[Price]:
         return visible_price.chosen(self.view, self._by_score)
 
     @cached_property
-    def _by_score(self) -> list[visible_price.Price]:
+    def _by_score(self) -> list[Price]:
         return visible_price.by_score(self.view)
 
     @cached_property
-    def _best_price(self) -> visible_price.Price | None:
+    def _best_price(self) -> Price | None:
         best = visible_price.best_price(self._prices)
         if best is None and self._prices:
             best = visible_price.price_by_button(self._prices, buy_buttons.buy_places(self.view))

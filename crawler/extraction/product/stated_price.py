@@ -8,8 +8,9 @@ from enum import Enum
 from typing import Final
 
 from crawler.extraction.visible import money
+from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
-from crawler.extraction.visible.visible_price import MIN_SCORE, REPEATED, Price, best_price, looked_at
+from crawler.extraction.visible.visible_price import MIN_SCORE, REPEATED, best_price, looked_at
 from crawler.extraction.words import values
 
 CLEAR: Final = 2.5  # score of a named price that replaces one that the page does not show

@@ -4,17 +4,15 @@ below it in one way."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree import elements
 from crawler.extraction.tree.nodetext import tag_ids, text_of
 from crawler.extraction.visible import cards, money, view
+from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import MAX_HEADING, View
-
-if TYPE_CHECKING:
-    from crawler.extraction.visible.visible_price import Price
 
 MAX_LIKELY: Final = 12  # of the likeliest prices that may be it
 _LEVELS: Final = {tag: level for level in range(1, 7) for tag in tag_ids(f"h{level}")}

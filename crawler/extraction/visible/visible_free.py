@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from crawler.extraction.visible import money, view
+from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
-from crawler.extraction.visible.visible_price import Price
 
 _FREE: Final = frozenset(
     (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -13,6 +12,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
 from crawler.extraction.visible import cards, editions, money, own_price, view
+from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
 
@@ -41,21 +41,6 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
-
-
-@dataclass(slots=True)  # a frozen one takes three times as long to make
-class Price:
-    """One price on the page."""
-
-    amount: Decimal
-    currency: str | None
-    past: bool
-    named: bool  # its element is named a price
-    repeated: bool  # other prices are in similar elements
-    score: float
-    wordy: bool  # other words stand with it
-    index: int  # of its text on the page
-    look: tuple[str, ...]  # the form of its element and those around it
 
 
 _Form = tuple[tuple[str, ...], str | None]  # of elements around a price, and its currency: not converted ones of it
