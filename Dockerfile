@@ -29,12 +29,12 @@ RUN apt-get update \
     && install --directory --owner=shoal --group=shoal /var/lib/shoal
 COPY --from=dependencies /opt/venv /opt/venv
 WORKDIR /app
-COPY scrapy.cfg LICENSE ./
+COPY scrapy.cfg shoal.py LICENSE ./
 COPY settings settings
 COPY crawler crawler
 COPY shoal_checkout.dist-info shoal_checkout.dist-info
 # Compiled here, because the file system is read-only in production.
-RUN python -m compileall -q crawler settings
+RUN python -m compileall -q crawler settings shoal.py
 USER 10001:10001
 EXPOSE 9410
 EXPOSE 9411

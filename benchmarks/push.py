@@ -163,8 +163,7 @@ def main() -> int:
         f"## Push\n\n{(__doc__ or '').partition(chr(10))[2].strip()}\n\n{document.rows(head, rows)}\n\n"
         f"{given.urls:,} URLs each. A push of one URL takes {base.mb:.0f} MB, one of {given.lines:,} lines "
         f"({given.urls:,} URLs, again and again) {most.mb:.0f} MB. Bars: {BAR:,} plain URLs a second, "
-        f"{'met' if rate >= BAR else 'missed'}; {BAR_MB} MB, {'met' if most.mb <= BAR_MB else 'missed'}. In a checkout "
-        "Scrapy loads all commands, which takes some 15 MB more.\n\n"
+        f"{'met' if rate >= BAR else 'missed'}; {BAR_MB} MB, {'met' if most.mb <= BAR_MB else 'missed'}.\n\n"
         f"{document.machine('scrapy', 'redis')}."
     )
     document.write("push", text, DOCUMENT)

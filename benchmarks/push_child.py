@@ -23,12 +23,9 @@ _found, metadata.entry_points = metadata.entry_points, _entry_points
 sys.modules |= dict.fromkeys(ABSENT)  # type: ignore[arg-type]  # as if they could not be imported
 
 from scrapy.cmdline import execute  # noqa: E402
-from scrapy.utils.project import get_project_settings  # noqa: E402
 
 try:
-    settings = get_project_settings()
-    settings.set("COMMANDS_MODULE", "", priority="cmdline")
-    execute(["scrapy", "push", *sys.argv[1:]], settings)
+    execute(["scrapy", "push", *sys.argv[1:]])
 finally:
     used = resource.getrusage(resource.RUSAGE_SELF)
     status = Path("/proc/self/status").read_text()  # ru_maxrss holds that of the parent, too

@@ -13,7 +13,6 @@ PROJECT_DIR = Path(__file__).resolve().parent.parent
 BOT_NAME = "shoal"
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
-COMMANDS_MODULE = "crawler.commands"
 # What puts the fleet's components and the defaults above in their places. Reader: Scrapy
 ADDONS = {"crawler.addon.Shoal": 500}
 

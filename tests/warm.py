@@ -38,8 +38,7 @@ def find_commands() -> None:
     """The classes of commands, which Scrapy looks for in all that each of their modules names."""
     found = cache(lambda module: tuple(_command_classes(module)))
     patch.object(cmdline, "_iter_command_classes", found).start()
-    for module in ("scrapy.commands", "crawler.commands"):
-        found(module)
+    found("scrapy.commands")
 
 
 def copy_settings_faster() -> None:

@@ -32,7 +32,7 @@ def test_the_dockerfile_is_read_whole() -> None:
     assert any("tini" in rest and "useradd" in rest for name, rest in read["program"].steps if name == "RUN")
     copies = [copy(rest) for name, rest in read["program"].steps if name == "COPY"]
     assert copies[0] == Copy("dependencies", ["/opt/venv"], "/opt/venv")
-    assert copies[1] == Copy("", ["scrapy.cfg", "LICENSE"], "./")
+    assert copies[1] == Copy("", ["scrapy.cfg", "shoal.py", "LICENSE"], "./")
     variables = environment(next(rest for name, rest in read["program"].steps if name == "ENV"))
     assert variables["SCRAPY_PROJECT"] == "production"
     with pytest.raises(ValueError, match="ONBUILD"):

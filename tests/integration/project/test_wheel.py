@@ -10,13 +10,14 @@ import sys
 import sysconfig
 import zipfile
 from collections.abc import Iterator
-from importlib.metadata import distribution
+from importlib.metadata import PathDistribution, distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
+from shoal import Lazy
 from tests.sites import Page, Site
 from tests.zygote import PROJECT_DIR
 
@@ -201,4 +202,7 @@ def test_the_entry_points_are_the_commands() -> None:
     text = (PROJECT_DIR / "pyproject.toml").read_text()
     declared = {line.partition(" = ")[0] for line in text.splitlines() if '= "shoal:' in line}
     assert declared == listed
+    found = PathDistribution(PROJECT_DIR / "shoal_checkout.dist-info").entry_points
+    assert {point.name for point in found} == listed
+    assert all(issubclass(point.load(), Lazy) for point in found)
     assert distribution("scrapy").version.startswith("2.19")
