@@ -25,6 +25,7 @@ from typing import Any
 from scrapy import cmdline
 from scrapy.utils.misc import walk_modules_iter
 
+from crawler.supervision import children
 from tests import warm
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
@@ -58,14 +59,24 @@ class Zygote:
             self._process = subprocess.Popen(command, cwd=PROJECT_DIR, pass_fds=[theirs.fileno()])
 
     def fork(
-        self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, text: str = "", terminal: int | None = None
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        text: str = "",
+        terminal: int | None = None,
+        log: Path | None = None,
     ) -> Forked:
-        """Start `scrapy` with *arguments*, and *text* on its standard input, or at a *terminal*."""
+        """Start `scrapy` with *arguments*, and *text* on its standard input, or at a *terminal*. With a *log*, where
+        all that it says goes, it is the first of a session and dies with the zygote, as children.spawn has it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # who reads late reads one by one
-        files = [tempfile.TemporaryFile("w+") for _ in range(3)]  # noqa: SIM115 - Forked.close()
+        files: list[Any] = [tempfile.TemporaryFile("w+") for _ in range(1 if log else 3)]  # noqa: SIM115 - Forked.close()
+        if log:
+            files += [log.open("w+")] * 2
         files[0].write(text)
         files[0].seek(0)
-        request = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}).encode()
+        given = {"arguments": list(arguments), "env": dict(env), "cwd": str(cwd), "apart": log is not None}
+        request = json.dumps(given).encode()
         with theirs, files[0]:
             stdin, stdout, stderr = (file.fileno() for file in files)
             if terminal is not None:
@@ -123,6 +134,9 @@ class Forked:
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
@@ -191,6 +205,9 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    if request["apart"]:
+        os.setsid()
+        children._die_with(os.getppid())
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])

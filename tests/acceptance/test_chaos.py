@@ -32,7 +32,7 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
         "3",
     ]
     size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1", "--rules", "1", "--old", "1"]
-    given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--limit", "240", *size]
+    given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--forked", "--limit", "240", *size]
     run = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *given],
         cwd=PROJECT, capture_output=True, text=True, timeout=290, check=False,

@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fills", type=whole(0), default=2, help="times that Redis is full for a while")
     parser.add_argument("--empties", type=whole(0), default=1, help="times that Redis loses everything it holds")
     parser.add_argument("--rules", type=whole(0), default=1, help="times that a worker with a longer delay joins")
+    parser.add_argument("--forked", action="store_true", help="workers are forks of one loaded process")
     parser.add_argument("--lease", type=seconds(1), default=5, help="seconds a dead worker keeps its requests")
     parser.add_argument("--limit", type=seconds(1), default=420, help="seconds after which a run is given up")
     parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")

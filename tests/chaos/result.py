@@ -51,6 +51,7 @@ class Options:
     rules: int = 1  # times that a worker with a longer delay joins, and is killed
     lease: float = 5.0  # seconds
     limit: float = 420.0  # seconds for the crawl
+    forked: bool = False  # workers are forks of one loaded process
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from demo.children import Child, Family, stop
 from demo.log import from_json
 from demo.state import any_port
 from tests.chaos import full, plan, rules, trouble, verdict
+from tests.chaos.forked import ForkedFamily
 from tests.chaos.result import Options, Result, below_0, look
 from tests.chaos.trouble import Fleet
 
@@ -75,7 +76,7 @@ class Run:
         """Raises ChaosError when the crawl does not come to its end."""
         servers = embedded.ensure(self._home / "services", preferred_ports=False)
         urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
-        with Family(self._home / "logs") as family:
+        with (ForkedFamily if self._options.forked else Family)(self._home / "logs") as family:
             return tasks.run(self._crawl(family, urls))
 
     async def _crawl(self, family: Family, urls: Mapping[str, str]) -> Result:
