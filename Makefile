@@ -5,8 +5,11 @@ STAMP := .venv/.installed
 # What a run needs, about half of it; where everything is installed that is used.
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
+# Whatever it is for there: a start that has to compile the program takes twice the CPU, and a demo starts ten.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate image sbom pin compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers bombs properties mutants alert-mutants scaling dashboards operate image sbom pin compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -126,8 +129,11 @@ bench-fleet: $(STAMP)  ## A million hosts and 100 million URLs in simulated time
 bombs: $(STAMP)  ## Every hostile page of the corpus at two sizes; `make test` tries a tenth of them
 	@BOMBS=all $(BIN)/python -m pytest -q --timeout 600 tests/unit/extraction/test_bombs.py $(ARGS)
 
+properties: $(STAMP)  ## Each property with 300 examples; `make test` tries 30
+	@EXAMPLES=300 $(BIN)/python -m pytest -q -n 4 --dist loadfile --timeout 1800 -m hypothesis $(ARGS)
+
 mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each of them
-	@$(BIN)/python -m tests.mutants $(ARGS)
+	@EXAMPLES=100 $(BIN)/python -m tests.mutants $(ARGS)
 
 alert-mutants: $(STAMP)  ## Plant faults in the alerts: their cases must find nine of ten (a minute; Debian's prometheus)
 	@$(BIN)/python -m tests.integration.monitoring $(ARGS)

@@ -1,11 +1,7 @@
-"""The tests start many interpreters: where these may not leave compiled modules beside the sources, they share some."""
+"""The tests start many interpreters: what one compiles is kept for the others, whatever the environment says."""
 
 import os
 import sys
-from pathlib import Path
 
-if sys.dont_write_bytecode:
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).resolve().parent.parent / ".pytest_cache" / "compiled")
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"]
-    sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False

@@ -21,13 +21,16 @@ from scrapy.core.downloader import contextfactory  # noqa: F401 - it looks at ev
 from crawler.errors import ServiceError
 from tests import servers
 from tests.clusters import Cluster
+from tests.effort import EXAMPLES
 from tests.zygote import Zygote
 
 # No site of a test is signed by an authority of this machine. To read all 150 of them took a fifth of a crawl's start.
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("authority.pem"))
 
-# A busy machine is no failure: in every profile, examples have no deadline.
-settings.register_profile("unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no failure: examples have no deadline.
+settings.register_profile(
+    "unhurried", settings(), max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("unhurried")
 
 

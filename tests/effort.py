@@ -1,13 +1,16 @@
-"""What a piece of work costs the CPU, whatever else the machine does."""
+"""How much the tests try, and what a piece of work costs the CPU, whatever else the machine does."""
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
 from statistics import mean
 from typing import Final
 
+# Of each property, unless it says otherwise. Each run draws others; `make properties` tries ten times as many.
+EXAMPLES: Final = int(os.environ.get("EXAMPLES", "30"))
 TRIES: Final = 3
 # What `_yardstick` takes on the 2-core machine on which the bars were set: the least of 300 runs.
 YARDSTICK_SECONDS: Final = 0.011

@@ -28,13 +28,14 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.scripts import source
 from crawler.frontier.state.backpressure import Backpressure
+from tests.effort import EXAMPLES
 from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.making import asks_for
 from tests.integration.frontier.model import JITTER, Held, Model
 from tests.integration.frontier.observation import DUMP, HOST_FIELDS, PACE_FIELDS, Observation, observe, order_on
 
 SETTINGS = settings(
-    max_examples=60,
+    max_examples=EXAMPLES,
     stateful_step_count=40,
     deadline=None,
     database=None,
@@ -670,6 +671,7 @@ def latest(model: Model, host: str) -> float:
     return at if at < inf else model.now + model.config.lease_ms
 
 
+@pytest.mark.hypothesis  # hypothesis marks only what it calls itself
 def test_any_sequence_of_calls_agrees_with_the_model(redis_settings: BaseSettings) -> None:
     machine: type[FrontierMachine] = type("Machine", (FrontierMachine,), {"settings": redis_settings})
     run_state_machine_as_test(machine, settings=SETTINGS)

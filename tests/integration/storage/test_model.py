@@ -71,7 +71,7 @@ class Model:
         }
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sequence=st.lists(observations, min_size=1, max_size=8), at_once=st.booleans())
 async def test_any_sequence_agrees_with_the_model(
     writer: Writer, database: Database, sequence: list[Any], at_once: bool

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction.words.phrases import Phrases, letters
@@ -68,7 +68,6 @@ WORDS = st.sampled_from(
 LEXICON = Lexicon(("en", "de", "da", "fr"))
 
 
-@settings(max_examples=50)
 @given(st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=12))
 def test_no_text_that_matches_is_left_out(texts: list[str]) -> None:
     patterns = [getattr(LEXICON, kind) for kind in STOCK]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Request, Spider
 from scrapy.http import FormRequest
@@ -25,6 +25,7 @@ from crawler.worker.held import Held
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_endings import Bury
 from crawler.worker.scheduler import Scheduler
+from tests.effort import EXAMPLES
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Stats, held
 
@@ -128,7 +129,7 @@ def unusual(field: str, key: str, value: Any) -> Request:
 FIELDS = ["meta", "form", "cb_kwargs", "cookies", "headers", "flags", "priority", "dont_filter", "callback", "errback"]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=400, deadline=None)
+@settings(max_examples=4 * EXAMPLES)
 @given(field=st.sampled_from(FIELDS), key=st.sampled_from(KEYS), value=VALUES, from_page=st.booleans())
 def test_nothing_that_a_spider_yields_makes_it_raise(field: str, key: str, value: Any, from_page: bool) -> None:
     try:
