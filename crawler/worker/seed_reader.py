@@ -18,11 +18,13 @@ from crawler import stats as names
 from crawler.errors import ShoalError
 from crawler.frontier.messages import Message
 from crawler.frontier.state.seeds import Seed, Seeds
+from crawler.masking import mask
 
 if TYPE_CHECKING:
     from crawler.worker.worker import Worker
 
 SEEDS_AT_ONCE = 64
+MOST_SHOWN = 200  # bytes of an entry in an error
 
 logger = logging.getLogger(__name__)
 
@@ -110,19 +112,20 @@ class SeedReader:
             kept = [r for r in requests if not self._is_cut(r)]
             return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in kept]
         except Exception as error:
+            words = _words(error, seed)
             is_news = await worker.frontier.dead.bury_seed(
                 seed.raw,
                 spider=spider.name,
                 reason="bad_seed",
-                detail={"error": str(error)},
+                detail={"error": words},
                 generation=worker.generation,
             )
             if not is_news:
-                logger.info("A start URL is a dead letter already: %s", error)
+                logger.info("A start URL is a dead letter already: %s", words)
                 return []
             self._crawler.stats.inc_value(names.SEEDS_BAD)
             unforeseen = None if isinstance(error, ShoalError) else error
-            logger.error("A start URL became a dead letter: %s", error, exc_info=unforeseen)
+            logger.error("A start URL became a dead letter: %s", words, exc_info=unforeseen)
             return []
 
     def _is_cut(self, request: Request) -> bool:
@@ -131,6 +134,14 @@ class SeedReader:
         if rule:
             worker.cuts.count(rule, request.url, worker.generation)
         return bool(rule)
+
+
+def _words(error: Exception, seed: Seed) -> str:
+    """What a person reads of it; an error that is not ours does not name the entry."""
+    if isinstance(error, ShoalError):
+        return str(error)
+    entry = seed.raw[:MOST_SHOWN].decode(errors="replace")
+    return mask(f"{type(error).__name__}: {error}: no request can be made of {entry!r}")
 
 
 def start_key(spider: Spider | None) -> str:
