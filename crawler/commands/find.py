@@ -24,6 +24,7 @@ from crawler.frontier.messages import HostState, Message
 from crawler.frontier.state.finding import UrlPlace
 from crawler.frontier.state.run_record import run_id_of
 from crawler.masking import mask
+from crawler.plural import several
 from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
 from crawler.routing.encoder import Encoder
@@ -108,7 +109,7 @@ def lines(report: UrlReport) -> list[str]:
     told += [f"  {_place(one, report.host)}" for one in report.places]
     for one in report.stored:
         first, last = (f"{one[name]:%Y-%m-%d %H:%M}" for name in ("first_seen_at", "last_seen_at"))
-        what = f"{one['documents']:,} documents" if "documents" in one else f"version {one['version']}"
+        what = several(one["documents"], "document") if "documents" in one else f"version {one['version']}"
         told.append(f"  stored in {one['collection']}: {what}, seen from {first} to {last} UTC")
     if not report.places and not report.stored:
         told.append("  never seen")

@@ -20,7 +20,7 @@ from crawler.items import PageItem, ProductItem
 from crawler.policy import quality
 from crawler.storage import connection, reader
 from crawler.storage import quality as stored
-from crawler.storage.documents import BOOKKEEPING, PROVENANCE
+from crawler.storage.documents import BOOKKEEPING, PROVENANCE, UNTYPED
 from crawler.storage.quality import SpiderQuality
 
 CLASSES = {kind.collection: kind for kind in (ProductItem, PageItem)}
@@ -64,6 +64,8 @@ class Command(FleetCommand, ScrapyCommand):
 async def _fields(database: connection.Database, collection: str) -> Sequence[str]:
     if (kind := CLASSES.get(collection)) is not None:
         return quality.fields(kind)
+    if collection == UNTYPED:
+        return await reader.item_field_names(database)
     names = await reader.field_names(database, collection)
     return [name for name in names if name not in BOOKKEEPING and name not in PROVENANCE and "." not in name]
 

@@ -85,15 +85,23 @@ async def changes(database: Database, records: str, item: str) -> AsyncIterator[
 
 async def field_names(database: Database, collection: str) -> list[str]:
     """Every top-level field name of the collection, `_id` first; reads the whole collection."""
-    names = {"$map": {"input": {"$objectToArray": "$$ROOT"}, "in": "$$this.k"}}
+    return ["_id", *sorted(await _names(database, collection, "$$ROOT") - {"_id", "pending_changes"})]
+
+
+async def item_field_names(database: Database) -> list[str]:
+    """The fields of all items of no class, as `item.<name>`; reads the whole collection."""
+    return [f"item.{name}" for name in sorted(await _names(database, UNTYPED, "$item"))]
+
+
+async def _names(database: Database, collection: str, document: str) -> set[str]:
+    """The names in *document*, the path of a document in those of *collection*."""
+    names = {"$map": {"input": {"$objectToArray": document}, "in": "$$this.k"}}
     stages: list[Mapping[str, Any]] = [
         {"$project": {"_id": 0, "names": names}},
         {"$unwind": "$names"},
         {"$group": {"_id": "$names"}},
     ]
-    found = await database[collection].aggregate(stages)
-    others = {each["_id"] async for each in found} - {"_id", "pending_changes"}
-    return ["_id", *sorted(others)]
+    return {each["_id"] async for each in await database[collection].aggregate(stages)}
 
 
 async def collections(database: Database) -> list[str]:

@@ -9,8 +9,9 @@ from bson import Decimal128
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.storage import quality
+from crawler.storage.origin import Origin
 from crawler.storage.writer import Writer
-from tests.integration.storage.observing import seen
+from tests.integration.storage.observing import at, seen
 from tests.servers import ScrapyRunner
 
 SPIDER = str(Path(__file__).with_name("offering.py"))
@@ -39,6 +40,15 @@ async def test_fields_are_counted_by_spider(scrapy_with_servers: ScrapyRunner, w
     assert "spider mine: 1" in other
     assert "spider products" not in other
     assert scrapy_with_servers.run("quality", "nosuch").returncode == 2
+
+
+async def test_fields_of_items_of_no_class_are_counted(scrapy_with_servers: ScrapyRunner, writer: Writer) -> None:
+    for number in range(3):
+        origin = Origin(f"https://shop.example/{number}", at(number), {"spider": "quotes"})
+        await writer.store({"text": str(number)} | ({"author": ""} if number else {}), origin)
+    shown = scrapy_with_servers.run("quality", "items").stdout
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.splitlines() if "│" in line]
+    assert rows == [["item.author", "0", "3", "0", "0.0%"], ["item.text", "3", "0", "0", "100.0%"]], shown
 
 
 def test_a_crawl_counts_the_fields_of_its_items(scrapy_with_servers: ScrapyRunner) -> None:
