@@ -97,10 +97,10 @@ class Command(FleetCommand, ScrapyCommand):
                 self.point_elsewhere(STORES)
             if collection not in known:
                 raise UnknownCollectionError(collection, known)
-            names = rows.columns(collection) or await reader.field_names(database, collection)
+            csv = opts.format == "csv"
+            names = await _columns(database, collection) if csv else ()
             folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
             with _target(None if folder else opts.output) as target, _progress(collection, total, target) as progress:
-                csv = opts.format == "csv"
                 writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
                 task = progress.add_task("", total=total)
                 done = 0
@@ -117,6 +117,16 @@ class Command(FleetCommand, ScrapyCommand):
         print(f"{several(done, 'document')}{changed} exported from {collection}", file=sys.stderr)
         if not_stored := await asyncio.to_thread(_not_stored, self.settings, config):
             print(not_stored, file=sys.stderr)
+
+
+async def _columns(database: connection.Database, collection: str) -> list[str]:
+    """Of CSV: what a spider yields as a dict has a column for each of its fields."""
+    if fixed := rows.columns(collection):
+        return fixed
+    key, *names = await reader.field_names(database, collection)
+    if collection != UNTYPED:
+        return [key, *names]
+    return [key, *await reader.item_field_names(database), *(name for name in names if name != "item")]
 
 
 class UnknownCollectionError(ShoalError):

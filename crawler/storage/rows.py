@@ -30,7 +30,8 @@ class JsonLines:
 
 
 class Csv:
-    """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones empty.
+    """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones empty; the column `item.title` is
+    that field of `item`.
 
     Text that spreadsheets would run as a formula gets a leading `'`, which marks it as text: page content is untrusted.
     *raw*: unchanged.
@@ -43,7 +44,7 @@ class Csv:
         self._writer.writerow(map(self._text, columns))
 
     def write(self, document: Mapping[str, Any]) -> None:
-        self._writer.writerow([self._cell(document.get(column)) for column in self._columns])
+        self._writer.writerow([self._cell(_value(document, column)) for column in self._columns])
 
     def _cell(self, value: Any) -> str:
         return self._text(value) if isinstance(value, str) else _cell(value)
@@ -66,6 +67,13 @@ def text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.hex()
     return str(value)
+
+
+def _value(document: Mapping[str, Any], column: str) -> Any:
+    outer, _, inner = column.partition(".")
+    if column in document or not isinstance(within := document.get(outer), Mapping):
+        return document.get(column)
+    return within.get(inner)
 
 
 def _defused(value: str) -> str:

@@ -18,6 +18,7 @@ from crawler.commands.export import Command
 from crawler.commands.options import parse_since
 from crawler.errors import ShoalError
 from crawler.storage.connection import Database
+from crawler.storage.origin import Origin
 from crawler.storage.rows import columns
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import START, URL, at, seen
@@ -64,6 +65,19 @@ async def test_json_lines_of_a_process(scrapy_with_servers: ScrapyRunner) -> Non
     assert documents[0]["fetched_at"] == "2026-03-01T00:00:00+00:00"
     assert "pending_changes" not in documents[1]
     assert done.stderr.strip() == "3 documents exported from products"
+
+
+async def test_csv_of_items_of_no_class_has_a_column_for_each_field(export: Export, writer: Writer) -> None:
+    for number, item in enumerate([{"text": "a", "tags": ["x", "y"]}, {"text": "b"}]):
+        await writer.store(item, Origin(f"{URL}/{number}", at(number), {"spider": "quotes"}))
+    out, _ = await export("items", "--format", "csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert list(rows[0])[:3] == ["_id", "item.tags", "item.text"]
+    assert sorted((row["item.text"], row["item.tags"], row["url"]) for row in rows) == [
+        ("a", '["x", "y"]', f"{URL}/0"),
+        ("b", "", f"{URL}/1"),
+    ]
+    assert "item" not in rows[0]
 
 
 @pytest.mark.usefixtures("shop")
