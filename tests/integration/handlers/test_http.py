@@ -8,6 +8,8 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.servers import environment
 from tests.sites import Page, Site
 
 PAGES = {"/1": Page(), "/2": Page(), "/3": Page(), "/gone": Page(headers={"Connection": "close"})}
@@ -35,16 +38,38 @@ def download(plan: Mapping[str, bool], env: Mapping[str, str]) -> dict[str, dict
     return found
 
 
-@pytest.fixture(params=["http", "https"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
-    with Site(PAGES, tls=certified(tmp_path) if request.param == "https" else None) as site:
-        yield site
+@dataclass(frozen=True)
+class Downloads:
+    """Sites, and what was found at their URLs."""
+
+    sent: list[Site]
+    kept_back: list[Site]
+    plain: Site  # asked for over TLS
+    found: Mapping[str, Mapping[str, Any]]
 
 
-def test_what_is_called_sent_has_left_on_new_and_on_kept_connections(site: Site, project_env: dict[str, str]) -> None:
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Downloads]:
+    """One process asks them all, one after the other: most of what it costs is its start."""
+    here = tmp_path_factory.mktemp("downloads")
+    with ExitStack() as open_sites:
+        sides = [None, certified(here)] * 2 + [None]
+        sites = [open_sites.enter_context(Site(PAGES, tls=side)) for side in sides]
+        plan = {site.url(path): True for site in sites[:2] for path in PAGES}
+        plan |= {site.url(path): path != "/2" for site in sites[2:4] for path in ("/1", "/2", "/3")}
+        plan[unsecured(sites[4])] = True
+        found = download(plan, environment(here / "services"))
+        yield Downloads(sites[:2], sites[2:4], sites[4], found)
+
+
+def unsecured(plain: Site) -> str:
+    return plain.url("/1").replace("http:", "https:")
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["http", "https"])
+def test_what_is_called_sent_has_left_on_new_and_on_kept_connections(downloads: Downloads, scheme: int) -> None:
+    site, found = downloads.sent[scheme], downloads.found
     urls = [site.url(path) for path in PAGES]
-
-    found = download(dict.fromkeys(urls, True), project_env)
 
     assert [found[url]["status"] for url in urls] == [200] * len(urls)
     late = [one.at - found[site.url(one.path)]["sent"] for one in site.received]
@@ -52,21 +77,17 @@ def test_what_is_called_sent_has_left_on_new_and_on_kept_connections(site: Site,
     assert max(late) < AT_ONCE
 
 
-def test_what_is_not_allowed_any_more_never_leaves(site: Site, project_env: dict[str, str]) -> None:
-    first, second, third = (site.url(path) for path in ("/1", "/2", "/3"))
-
-    found = download({first: True, second: False, third: True}, project_env)
+@pytest.mark.parametrize("scheme", [0, 1], ids=["http", "https"])
+def test_what_is_not_allowed_any_more_never_leaves(downloads: Downloads, scheme: int) -> None:
+    site, found = downloads.kept_back[scheme], downloads.found
 
     assert site.requested == ["/1", "/3"]
-    assert found[second] == {"error": "MissedError"}
-    assert found[third]["status"] == 200
+    assert found[site.url("/2")] == {"error": "MissedError"}
+    assert found[site.url("/3")]["status"] == 200
 
 
-def test_a_connection_that_is_never_secured_is_a_failure_like_others(project_env: dict[str, str]) -> None:
-    with Site(PAGES) as plain:
-        url = plain.url("/1").replace("http:", "https:")
-
-        assert download({url: True}, project_env) == {url: {"error": "DownloadFailedError"}}
+def test_a_connection_that_is_never_secured_is_a_failure_like_others(downloads: Downloads) -> None:
+    assert downloads.found[unsecured(downloads.plain)] == {"error": "DownloadFailedError"}
 
 
 def certified(directory: Path) -> ssl.SSLContext:
