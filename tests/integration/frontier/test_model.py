@@ -671,7 +671,7 @@ def latest(model: Model, host: str) -> float:
     return at if at < inf else model.now + model.config.lease_ms
 
 
-@pytest.mark.hypothesis  # hypothesis marks only what it calls itself
+@pytest.mark.more
 def test_any_sequence_of_calls_agrees_with_the_model(redis_settings: BaseSettings) -> None:
     machine: type[FrontierMachine] = type("Machine", (FrontierMachine,), {"settings": redis_settings})
     run_state_machine_as_test(machine, settings=SETTINGS)
