@@ -52,14 +52,10 @@ class Shoal:
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Set what Scrapy reads before there is a crawler: the event loop and the log format."""
-        if str(settings.get("FRONTIER_ENABLED")).strip().lower() not in {
-            "1",
-            "true",
-        }:  # an invalid value is refused later
-            return
-        if (
-            importlib.util.find_spec("uvloop") is not None and not is_reactor_installed()
-        ):  # a script may run its own loop
+        if str(settings.get("FRONTIER_ENABLED")).strip().lower() not in {"1", "true"}:
+            return  # an invalid value is refused later
+        # A script may run its own loop.
+        if importlib.util.find_spec("uvloop") is not None and not is_reactor_installed():
             settings.set("ASYNCIO_EVENT_LOOP", defaults.ASYNCIO_EVENT_LOOP, priority=PRIORITY)
         LogAddon.update_pre_crawler_settings(settings)
 

@@ -55,12 +55,8 @@ SPIDER_MIDDLEWARES: Final = {
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees everything it yields
 }
-TABLES: Final = (
-    "DOWNLOADER_MIDDLEWARES",
-    "SPIDER_MIDDLEWARES",
-    "EXTENSIONS",
-    "ITEM_PIPELINES",
-)  # settings that are dicts of components
+# Settings that are dicts of components.
+TABLES: Final = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")
 EXTENSIONS: Final = {
     "crawler.extensions.core_stats.CoreStats": 0,
     "crawler.extensions.metrics.MetricsExtension": 0,

@@ -23,9 +23,7 @@ GIVEN_BACK: Final = "frontier/given_back"
 BURIED: Final = "frontier/dead/{}"
 GONE: Final = "frontier/gone/{}"  # pages that their site refuses for good: done, and listed separately
 UNSERIALISABLE: Final = "frontier/unserialisable"
-RESTORED: Final = (
-    "frontier/restored"  # requests put back in their queued form, because their present one cannot be stored
-)
+RESTORED: Final = "frontier/restored"  # requests put back as they were queued: their present form cannot be stored
 CREDENTIALS: Final = "frontier/credentials_cut"  # requests whose URL had a user name or password
 SCOPE_CUT: Final = "scope/cut/{}"  # links and pages that are out of scope, by rule
 SITEMAPS_READ: Final = "sitemaps/read"

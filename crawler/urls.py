@@ -56,9 +56,8 @@ def check(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        reason = (
-            "" if "@" in url else f" ({error})"
-        )  # the error quotes what it takes for a port, which may be part of a password
+        # It quotes what it takes for a port, which may be part of a password.
+        reason = "" if "@" in url else f" ({error})"
         raise MessageError(f"not a URL{reason}: {_shown(url)!r}") from None
     if parts.scheme.lower() not in SCHEMES:
         raise MessageError(f"unknown scheme {parts.scheme!r}: expected http or https: {_shown(url)!r}")

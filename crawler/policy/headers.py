@@ -29,10 +29,7 @@ _CHROMIUM_ORDER: Final = (
     "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-User", "Sec-Fetch-Dest", "Referer", "Accept-Encoding",
     "Accept-Language",
 )  # fmt: skip
-_NAVIGATION: Final = {
-    "Sec-Fetch-Mode": "navigate",
-    "Sec-Fetch-Dest": "document",
-}  # for loading a page
+_NAVIGATION: Final = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}  # for loading a page
 _SECURE_ONLY: Final = "Sec-"  # browsers send these only to https sites
 
 

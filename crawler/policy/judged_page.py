@@ -37,8 +37,10 @@ NO_PAGE_BYTES: Final = 3_000
 MANY_PRICES: Final = 3
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
 STUB_BYTES: Final = 65_536
-MANY_TAGS: Final = 5_000  # no block page has as many, or is as long without its scripts: its text is read in part only,
-MOST_SOURCE: Final = 160_000  # for a bomb of 1 MB of `<p` would cost a second
+# No block page has as many tags, or is as long without its scripts. Of one that is, the text is read in part only: a
+# bomb of 1 MB of `<p` would cost a second.
+MANY_TAGS: Final = 5_000
+MOST_SOURCE: Final = 160_000  # bytes
 CROWDED_BYTES: Final = 16_384
 MANY_HIDDEN: Final = 50  # names as obfuscators make them
 LONG_SCRIPT: Final = 4_096
@@ -48,9 +50,8 @@ OWN: Final = frozenset({428, 430, 456, 498, 999})  # statuses that say little bu
 _OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
 _FIELD: Final = re.compile(rb"""<input\b[^<>]*\btype\s*=\s*["']?text|<label\b""", re.IGNORECASE)
 _UNINDEXED: Final = (b"oindex", b"NOINDEX")
-_SELLS: Final = re.compile(
-    r"(?:[€$£¥₹₽]|\b(?:eur|usd|gbp|chf))\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)"
-)  # in the text
+# In the text.
+_SELLS: Final = re.compile(r"(?:[€$£¥₹₽]|\b(?:eur|usd|gbp|chf))\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)")
 _DATA: Final = re.compile(r"\{|\[\s*(?:[\[{\"\]\d-]|true|false|null)")  # and not "[!] Stop"
 _ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '"reason"', '"code"', '"status"')
 _INCIDENT: Final = re.compile(

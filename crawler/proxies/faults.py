@@ -29,11 +29,8 @@ _LOG_IN: Final = (407, 401)  # tinyproxy uses the latter for wrong credentials
 # A proxy's response, as our errors, Scrapy's and curl's word it.
 _STATUS: Final = re.compile(r"\b(?:status|response)'?:? (\d{3})\b")
 _GATEWAY_STATUSES: Final = (502, 504)
-_OWN_HEADERS: Final = (
-    "Proxy-Authenticate",
-    "Proxy-Agent",
-    "X-Squid-Error",
-)  # of responses that proxies generate
+# Of responses that proxies generate.
+_OWN_HEADERS: Final = ("Proxy-Authenticate", "Proxy-Agent", "X-Squid-Error")
 _OWN_SERVERS: Final = (b"tinyproxy", b"squid")
 
 

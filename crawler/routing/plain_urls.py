@@ -55,9 +55,8 @@ class PlainUrls:
         self._tracer = encoder.tracer
         scope = encoder.scopes.of(generation)
         self._excluded = scope.pushed if scope.excludes and not in_scope else None
-        self._kinds: dict[
-            int, tuple[str, RowsLike] | None
-        ] = {}  # by the domain's rules: like those of the first such host
+        # By the domain's rules: like those of the first such host.
+        self._kinds: dict[int, tuple[str, RowsLike] | None] = {}
         self._hosts: Memo[tuple[str, RowsLike] | None] = Memo(self._host, HOSTS, MAX_URL_LENGTH)
         template = Request(_TEMPLATE, priority=priority)
         self._template = encoder.template(template, generation=generation)

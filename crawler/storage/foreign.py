@@ -15,12 +15,13 @@ from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
 from crawler.storage.outage import ServerError
 
+# Of any project; item classes and CHANGE_HISTORY add theirs.
 NAMES: Final = frozenset(
     {
         *(ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *schema.ARCHIVE),
         *(duplicates.LINKS, run_items.COLLECTION, validators.COLLECTION, recrawl.COLLECTION),
     }
-)  # of any project; item classes and CHANGE_HISTORY add theirs
+)
 _EXPIRING: Final = frozenset({REJECTED, validators.COLLECTION})  # by an index of ours
 _UNAUTHORIZED: Final = 13
 _CURE: Final = "Copy it to an ordinary collection of that name, or let MONGODB_DATABASE name another database"

@@ -10,9 +10,10 @@ from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
 from crawler.storage.reader import collections
 
+# Collections whose ids are not URLs.
 NO_PAGES: Final = frozenset(
     {UNTYPED, REJECTED, "archive", "archive_files", "attempts", "recrawl", "run_items", "schema"}
-)  # collections collections whose ids are not URLs
+)
 _BATCH: Final = 500
 
 

@@ -36,10 +36,9 @@ class StoreResult(StrEnum):
     SPOOLED = "spooled"  # safe on local disk until MongoDB is back
 
 
+# Characters of a generation that is one run's: its day and number (frontier/state/run_record.py).
+OWN_GENERATION: Final = 14
 # Naive UTC times: with a zone they cost more to read than everything else.
-OWN_GENERATION: Final = (
-    14  # characters of a generation that is one run's: its day and number (frontier/state/run_record.py)
-)
 _NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
     datetime_conversion=DatetimeConversion.DATETIME_CLAMP, unicode_decode_error_handler="replace"
 )

@@ -222,9 +222,8 @@ class Maintenance:
             self._empty_since = None
         else:
             self._empty_since = self._clock() if self._empty_since is None else self._empty_since
-            scrapy_hooks.wake(
-                self._crawler.engine
-            )  # otherwise it would check whether it may close only at its 5 s heartbeat
+            # Otherwise it would check whether it may close only at its 5 s heartbeat.
+            scrapy_hooks.wake(self._crawler.engine)
 
 
 def _largest_waiting(worker: Worker) -> dict[str, str | int]:

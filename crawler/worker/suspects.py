@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-WAIT_SECONDS: Final = (
-    5.0,
-    60.0,
-)  # chosen uniformly: in a large fleet one worker soon makes room, and never all at once
+# Chosen uniformly between: in a large fleet one worker soon makes room, and never all at once.
+WAIT_SECONDS: Final = (5.0, 60.0)
 LONGEST_WAIT: Final = 900.0
 TURN_SECONDS: Final = 5.0  # how long it leases only suspects
 

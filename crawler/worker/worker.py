@@ -170,9 +170,8 @@ class Worker:
         """Join the spider's crawl; raises ConfigError if that has other arguments."""
         spider = self._crawler.spider
         assert spider is not None
-        if (
-            isinstance(spider, RedisMixin) and spider.server is not None
-        ):  # scrapy-redis would pop start URLs without a lease
+        if isinstance(spider, RedisMixin) and spider.server is not None:
+            # scrapy-redis would pop start URLs without a lease
             self._crawler.signals.disconnect(spider.spider_idle, signals.spider_idle)
         key = start_key(spider)
         joined = await join(

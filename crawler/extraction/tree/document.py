@@ -99,9 +99,8 @@ class Document:
     @cached_property
     def tree(self) -> LexborHTMLParser:
         """The parsed page; scripts and styles are empty elements."""
-        return LexborHTMLParser(
-            self._calm, options=LexborDocumentOptions.WO_EVENTS
-        )  # <option>s are compared with all others
+        without_events = LexborDocumentOptions.WO_EVENTS  # with them each <option> is compared with all others
+        return LexborHTMLParser(self._calm, options=without_events)
 
     @property
     def has_tree(self) -> bool:

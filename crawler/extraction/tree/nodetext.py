@@ -28,9 +28,8 @@ _BROKEN = re.compile(r"(?<=\d) ?([.,]) ?(?=\d)")  # spaces inside a number
 def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
     """The texts in *node*, white space collapsed, up to the one that passes *limit* characters."""
     only = node.first_child
-    if (
-        only is not None and (content := only.text_content) is not None and only.next is None
-    ):  # most that anyone asks for
+    # Most that anyone asks for have one text and nothing else.
+    if only is not None and (content := only.text_content) is not None and only.next is None:
         text = " ".join(content[: 4 * limit].split())
         return [text] if text and node.tag_id not in _CODE else []
     if only is None and node.text_content is None:  # as most icons
