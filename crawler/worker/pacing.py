@@ -1,4 +1,4 @@
-"""The last step before the wire and the first after it: a paced turn at the host, and the report of its answer.
+"""The last step before the wire: a paced turn at the host. How the host answers is told in answers.py.
 
 A leased request was paced when it was leased: it only has to be in time. What bypasses the queue (redirect hops,
 robots.txt, media) takes a turn from the same host state and waits for it here.
@@ -10,7 +10,6 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -20,17 +19,14 @@ from scrapy.http import Response
 from crawler.errors import EndingError
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Report, Slot
+from crawler.frontier.messages import Slot
 from crawler.frontier.server.outage import RedisOutage
-from crawler.meta import COMPLAINED, LED_HERE
-from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
 from crawler.worker.addresses import AddressBook
+from crawler.worker.answers import Answers
 from crawler.worker.held import Held
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.outbox import Outbox
-from crawler.worker.reported_origins import ReportedOrigins
-from crawler.worker.resting_hosts import RestingHosts
 from crawler.worker.turn import TooLateError, Turn
 from crawler.worker.unsent import UnsentRequests
 
@@ -38,15 +34,13 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-PUSH_BACK = (429, 503)
 ASK_AFTER_SECONDS = 0.1  # an older lease asks once more: its host may have pushed back, at any worker
 LEND_WITHIN_SECONDS = 1.0  # the same for a turn that a page lends to its robots.txt, which is fetched once a day
-REST_SECONDS = 0.1  # leases older than a complaint go back; by then the frontier knows of it
 POLL_SECONDS = 0.5  # longest wait for a turn before asking again: other workers' reports may bring it forward
 
 
 class Pacer:
-    """Grants turns and reports answers for one worker."""
+    """Grants turns for one worker."""
 
     def __init__(
         self,
@@ -54,6 +48,7 @@ class Pacer:
         book: LeaseBook,
         outbox: Outbox,
         rules: HostRules,
+        answers: Answers,
         outage: RedisOutage,
         worker: str,
         clock: Callable[[], float] = monotonic,
@@ -62,16 +57,14 @@ class Pacer:
         self._book = book
         self._outbox = outbox
         self._rules = rules
+        self._answers = answers
         self._outage = outage
         self._worker = worker
         self._clock = clock
-        self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing about the host
         self.gives_up: Callable[[float], bool] = lambda _: False  # after waiting for so many seconds
         self.unsent = UnsentRequests()
         self.addresses: AddressBook | None = None  # where hosts are, with POLITENESS_GROUP = "ip"
         self._patience = frontier.config.start_within_ms / 1000
-        self._origins = ReportedOrigins()
-        self._resting = RestingHosts(clock)
 
     async def turn(self, request: Request) -> Turn:
         """Wait until *request* may be sent; raises TooLateError if its lease no longer allows it."""
@@ -80,7 +73,7 @@ class Pacer:
             return await self._beside(request)
         if held.reported:
             return await self._hop(request, held)
-        if not held.needs_turn and self._resting.rests(held.lease.host):  # a page that needs another turn waits for it
+        if not held.needs_turn and self._answers.rests(held.lease.host):  # a page that needs another turn waits for it
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
         if held.lent:
@@ -164,7 +157,7 @@ class Pacer:
                 lender.loan.release()
                 continue
             fresh = first and self._clock() - lender.leased_at < LEND_WITHIN_SECONDS
-            if fresh and self._clock() <= lender.start_by and not self._resting.rests(group):  # no need to ask Redis
+            if fresh and self._clock() <= lender.start_by and not self._answers.rests(group):  # no need to ask Redis
                 return Turn(lender.handle, lender.start_by, group, lender=lender)
             try:
                 return await self._take(request, lender)
@@ -195,68 +188,12 @@ class Pacer:
         fault: bool = False,
         request: Request | None = None,
     ) -> None:
-        """Report the response to *turn*, None if there was none. Frees the host's slot. *excused*: a proxy is to blame,
-        not the host. *fault*: the host is, and did not answer. A complaint is noted on *request*: it counts once,
-        however often that is retried."""
+        """The response to *turn* has come, None if there was none (`Answers.report` says the rest): what lent its slot
+        has it again."""
         self.sent(turn)  # if the handler did not: too late is safe, too early is not
-        assert turn.sent_at is not None
-        elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
-        latency_ms = max(0, elapsed_ms - int(self.held_up_since(turn.sent_at) * 1000))
-        if turn.held is not None:
-            turn.held.reported = True
-        status = response.status if response is not None else 0
-        wait_ms = _retry_after_ms(response)
-        again = self._heard(turn, request, status, wait_ms)
-        self._outbox.report(
-            Report(
-                *turn.handle,
-                elapsed_ms,
-                latency_ms,
-                status,
-                wait_ms,
-                turn.keep,
-                excused,
-                fault,
-                turn.host,
-                again,
-                self._origins.news(turn.host, request, good=0 < status < 500),
-                _led(turn, request),
-            )
-        )
+        self._answers.report(turn, response, excused=excused, fault=fault, request=request)
         if turn.lender is not None:
             turn.lender.loan.release()
-
-    def _heard(self, turn: Turn, request: Request | None, status: int, wait_ms: int) -> bool:
-        """Note *status*; returns whether *request* has met a complaint before."""
-        if (held := self._book.of(request)) is not None:
-            held.status = status
-        if status in PUSH_BACK:
-            self._resting.rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
-        return self._complained(request, status)
-
-    async def back_off(self, request: Request) -> None:
-        """*request* was answered with a block page: a complaint, which counts once however often it is retried. Returns
-        once the frontier knows."""
-        again = bool(request.meta.get(COMPLAINED))
-        request.meta[COMPLAINED] = True
-        held = self._book.of(request)
-        sent_at = held.started_at if held is not None else None
-        elapsed_ms = int((self._clock() - sent_at) * 1000) if sent_at is not None else 0
-        group, status = self._rules.of(request).group, held.status if held is not None else 0
-        rest_ms = await self._outage.insist(
-            lambda: self._frontier.back_off(group, elapsed_ms, status=status, again=again)
-        )
-        if rest_ms < 0:
-            self._outbox.breakers.opened(group, -rest_ms)
-
-    def _complained(self, request: Request | None, status: int) -> bool:
-        """Whether *request* has met a complaint before; notes it if *status* is one."""
-        if request is None:
-            return False
-        before = bool(request.meta.get(COMPLAINED))
-        if status in PUSH_BACK:
-            request.meta[COMPLAINED] = True
-        return before
 
     def _clear(self, host: str) -> None:
         """Give back this worker's leases of *host* that are not started: all of its downloads may wait for this one
@@ -312,17 +249,3 @@ class Pacer:
         if (asker := self._book.parent(request)) is not None:
             asker.evidence.unstored = True
         raise EndingError
-
-
-def _led(turn: Turn, request: Request | None) -> str:
-    """How another site led here. A request beside the queue (robots.txt, media) does not tell: any page may have asked
-    for it."""
-    led = str(request.meta.get(LED_HERE) or "") if request is not None else ""
-    return led or ("link" if turn.held is None else "")
-
-
-def _retry_after_ms(response: Response | None) -> int:
-    if response is None or response.status not in PUSH_BACK:
-        return 0
-    header = response.headers.get("Retry-After")
-    return round(retry_after(header.decode("latin-1") if header else None, datetime.now(UTC)) * 1000)

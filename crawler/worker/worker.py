@@ -41,6 +41,7 @@ from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
 from crawler.worker import feeds
 from crawler.worker.addresses import AddressBook
+from crawler.worker.answers import Answers
 from crawler.worker.budgets import WorkerBudgets
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
@@ -104,7 +105,7 @@ class Worker:
             frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still, frontier.statement
         )
         self._listen()
-        self.pacer.held_up_since = self.standstill.since
+        self.answers.held_up_since = self.standstill.since
         self.pacer.gives_up = partial(scrapy_hooks.gives_up, crawler)
         self._crawler = crawler
         self._server = server
@@ -114,12 +115,12 @@ class Worker:
     def _build_leasing(self, crawler: Crawler) -> None:
         """What leases, what paces it, and what learns the tiers of hosts."""
         frontier, queue = self.frontier, self.queue
-        self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
+        rules = queue.encoder.rules
+        self.answers = Answers(frontier, self.book, self.outbox, rules, self.outage)
+        self.pacer = Pacer(frontier, self.book, self.outbox, rules, self.answers, self.outage, self.name)
         seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
         shared = SharedAddresses.from_settings(crawler.settings)
-        self.addresses = AddressBook(
-            frontier, queue.encoder.rules, shared, self.outage, self._wake, self._ended, seconds
-        )
+        self.addresses = AddressBook(frontier, rules, shared, self.outage, self._wake, self._ended, seconds)
         self.pacer.addresses = self.addresses
         self.prefetcher = Prefetcher(
             crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses, self.addresses

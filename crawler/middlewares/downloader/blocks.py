@@ -61,7 +61,7 @@ class BlocksMiddleware:
         self._crawler.stats.inc_value(names.BLOCKED.format(block.vendor))
         words = f"{block.kind} ({block.vendor}), status {response.status}, {request}"
         self._log_once(group(response.url), block.vendor, words)
-        await worker_of(self._crawler).pacer.back_off(request)
+        await worker_of(self._crawler).answers.back_off(request)
         return response
 
     def _log_once(self, host: str, vendor: str, words: str) -> None:

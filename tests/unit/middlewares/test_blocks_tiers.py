@@ -53,7 +53,7 @@ class Crawl:
             spend=lambda tier: self.told.append(f"sent in {tier}"),
         )
         scheduler = Scheduler.__new__(Scheduler)
-        worker: Any = SimpleNamespace(pacer=SimpleNamespace(back_off=back_off), tiers=tiers, book=self.book)
+        worker: Any = SimpleNamespace(answers=SimpleNamespace(back_off=back_off), tiers=tiers, book=self.book)
         scheduler._worker = worker
         self.crawler.engine = SimpleNamespace(scheduler=scheduler)  # type: ignore[assignment]
         self.blocks = BlocksMiddleware(self.crawler)

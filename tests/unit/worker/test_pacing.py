@@ -13,6 +13,7 @@ from crawler.errors import EndingError
 from crawler.frontier.messages import Slot
 from crawler.frontier.state.control import Said
 from crawler.routing.host_rules import HostRule
+from crawler.worker.answers import Answers
 from crawler.worker.held import Held
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_buffer import Buffer
@@ -44,7 +45,9 @@ class Site:
         made: Any = Outbox
         self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None, Room())
         made = Pacer
-        around = (self.frontier, self.book, self.outbox, Rules(), Outage(), "w", self.clock)
+        answering: Any = Answers
+        self.answers: Answers = answering(self.frontier, self.book, self.outbox, Rules(), Outage(), self.clock)
+        around = (self.frontier, self.book, self.outbox, Rules(), self.answers, Outage(), "w", self.clock)
         self.pacer: Pacer = made(*around)
 
     def holds(self, request: Request, number: int = 1) -> Held:
@@ -376,11 +379,11 @@ async def test_hosts_that_pushed_back_long_ago_are_forgotten(site: Site) -> None
         lease.leased_at = site.clock.now
         site.pacer.answered(await site.pacer.turn(page), Response(page.url, 503))
         site.clock.now += 0.002
-    assert len(site.pacer._resting) <= 1_001
+    assert len(site.answers._resting) <= 1_001
 
 
 async def test_time_for_which_the_loop_was_held_up_is_no_latency_of_the_host(site: Site) -> None:
-    site.pacer.held_up_since = lambda moment: 3.0 if moment == 1000.0 else 0.0
+    site.answers.held_up_since = lambda moment: 3.0 if moment == 1000.0 else 0.0
     site.holds(PAGE)
     turn = await site.pacer.turn(PAGE)
     site.pacer.sent(turn)
