@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -47,6 +47,9 @@ class ItemProcessor(ItemPipelineManager):
         scraper = engine.scraper
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
         scraper._scrape = partial(_scrape, scraper, scraper._scrape)  # type: ignore[method-assign]
+        scraper._start_itemproc_nowait_async = partial(  # type: ignore[method-assign]
+            _process_start_item, scraper, scraper._start_itemproc_nowait_async
+        )
         scraper.signals = Signals(scraper.signals.sender)
         engine.signals = engine.downloader.signals = QuickSignals(engine.signals.sender)
         page_task.install(engine)
@@ -100,6 +103,17 @@ async def _scrape(scraper: Scraper, scrape: Callable[..., Any], result: Response
         finally:
             if isinstance(result, TextResponse):  # a page and its selector refer to each other: the parsed page, ten
                 result._cached_selector = None  # times its size, would wait for the garbage collector
+
+
+async def _process_start_item(scraper: Scraper, process: Callable[[Any], Awaitable[None]], item: Any) -> None:
+    """As `Scraper._start_itemproc_nowait_async`, and tell a spider that closes, for which no page may be left to do it:
+    it would wait for ever."""
+    try:
+        await process(item)
+    finally:
+        slot = scraper.slot
+        if slot is not None and slot.closing is not None and not slot.closing.called:
+            scraper._check_if_closing()
 
 
 async def handle_output(

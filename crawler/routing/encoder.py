@@ -145,7 +145,7 @@ class Encoder:
             body=codec.encode(request, self.spider),
             fingerprint=place.fingerprint,
             digest=place.digest,
-            priority=request.priority,
+            priority=int(request.priority),  # of a subclass nothing is known
             dedupe=dedupe,
             generation=generation,
             not_before_ms=not_before_ms,

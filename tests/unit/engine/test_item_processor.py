@@ -154,6 +154,21 @@ async def test_an_errbacks_list_is_output_too() -> None:
     assert sorted(noted) == ["crawl http://a.example/", "scraped one plain awaited future"]
 
 
+@pytest.mark.parametrize("item", ["slow", "slow bad", "slow worse"])
+async def test_a_spider_that_closes_waits_for_items_of_start_and_no_longer(item: str) -> None:
+    noted: list[Any] = []
+    scraper = scraper_of(ItemProcessor, noted)
+    await scraper.itemproc.open_spider_async()
+    scraper._start_itemproc_nowait(item)
+    scraper._start_itemproc_nowait(item)
+    closing = asyncio.create_task(scraper.close_spider_async())
+    await asyncio.wait_for(closing, 10)
+    assert len(noted) == 2
+    scraper._start_itemproc_nowait("late")
+    await asyncio.sleep(0.01)
+    assert noted[2:] == ["scraped late plain awaited future"]
+
+
 @pytest.mark.parametrize("kind", [SignalManager, Signals])
 async def test_receivers_are_called_and_their_errors_caught(
     kind: type[SignalManager], caplog: pytest.LogCaptureFixture

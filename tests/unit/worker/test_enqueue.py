@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import Any
@@ -48,6 +49,22 @@ class Hostile:
         raise RuntimeError("nor the same")
 
 
+class Contrary(int):
+    """An integer, if nobody looks closely."""
+
+    def __lt__(self, other: object) -> bool:
+        raise RuntimeError("no")
+
+
+class Unread(dict[str, int]):
+    """A dict that cannot be read."""
+
+    def items(self) -> Any:
+        raise RuntimeError("no")
+
+    __iter__ = items
+
+
 def nested(depth: int) -> list[Any]:
     value: list[Any] = []
     for _ in range(depth):
@@ -70,6 +87,7 @@ SIMPLE = (
     | st.sets(st.integers())
     | st.just("hostile").map(lambda _: Hostile())
     | st.just(2_000).map(nested)
+    | st.sampled_from([Contrary(5), Unread(a=1)])
 )
 VALUES = st.recursive(SIMPLE, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2))
 
@@ -184,6 +202,21 @@ def test_a_moment_may_be_a_number_or_a_datetime_with_a_zone() -> None:
     for value in (moment, moment.timestamp(), int(moment.timestamp())):
         assert desk.yielded(Request(URL, meta={"not_before": value}), None)
     assert {message.not_before_ms for message in desk.queued} == {1_798_761_600_000}
+
+
+@pytest.mark.parametrize("from_page", [True, False])
+@pytest.mark.parametrize("field", [*FIELDS, "not_before"])
+@pytest.mark.parametrize("value", [Contrary(5), Unread(a=1)], ids=["integer", "dict"])
+def test_a_subclass_of_plain_values_that_cannot_be_used_ends_no_worker(field: str, value: Any, from_page: bool) -> None:
+    desk = Desk()
+    key = field if field == "not_before" else "anything"
+    with suppress(Exception):  # what Scrapy itself does not take is never yielded
+        desk.yielded(
+            unusual("meta" if field == "not_before" else field, key, value), desk.parent if from_page else None
+        )
+    for message in desk.queued:
+        push_row(message)
+    assert desk.yielded(Request("http://a.example/p/2"), None)
 
 
 @pytest.mark.parametrize("meta", [{"redirect_urls": 5}, {"retry_times": "x"}, {"download_slot": [5]}])
