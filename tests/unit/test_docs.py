@@ -15,7 +15,8 @@ from scrapy.cmdline import _get_commands_dict
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
-from crawler import defaults
+from crawler import components, defaults
+from crawler.policy.outcome import DEAD_REASONS
 from tests.integration.monitoring import exported
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
@@ -208,3 +209,16 @@ def test_what_kubectl_is_asked_for_is_in_the_box(page: Path) -> None:
             assert f"{label[0]}: {label[1]}" in manifests, line
         for directory in re.findall(r" -k (\S+/\S+)", line):
             assert (PROJECT_DIR / directory).is_dir(), line
+
+
+def test_every_reason_of_a_dead_letter_is_told() -> None:
+    text = (PROJECT_DIR / "docs" / "operations.md").read_text("utf-8")
+    told = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    assert set(DEAD_REASONS) - told == set()
+
+
+def test_every_place_in_the_order_of_downloader_middlewares_is_told() -> None:
+    text = (PROJECT_DIR / "docs" / "extending.md").read_text("utf-8")
+    section = text.partition("## A downloader middleware")[2].partition("\n## ")[0]
+    told = [int(number) for row in re.findall(r"^\| ([\d, ]+) \|", section, re.MULTILINE) for number in row.split(", ")]
+    assert told == sorted(set(components.DOWNLOADER_MIDDLEWARES.values()))
