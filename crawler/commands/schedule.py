@@ -27,10 +27,10 @@ from crawler.policy.schedules import Cron, Interval, Timing, following, span, zo
 from crawler.policy.tiers import TIERS
 from crawler.producers import places
 from crawler.producers.lines import chunks
-from crawler.producers.pushing import sitemap_pusher
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.schedule import Schedule, ScheduleSource, refused
+from crawler.producers.schedule_push import sitemap_pusher
 from crawler.producers.sitemap_push import ROBOTS
 from crawler.producers.sources import check_file
 from crawler.routing.encoder import Encoder

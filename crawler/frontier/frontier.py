@@ -49,10 +49,12 @@ LEASE_MOST: Final = 500  # per call, which blocks Redis
 class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All state is in Redis.
 
-    `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
-    `generations` drops crawl generations, `robots` shares robots.txt files, `sitemaps` knows those of runs, `domains`
-    counts what busy ones answer, `schedules` says what is crawled when, `coverage` which fields a run's items have,
-    `addresses` which hosts share one.
+    This class is the queue. What the fleet shares beside it has a part each: `inspection` counts and lists, `finding`
+    looks for a URL, `control` is what operators have paused or cancelled; `dead` keeps dead letters, `gone` missing
+    pages; `runs` opens and ends runs, of which `totals` sums the stats, `coverage` the fields of items, `scopes` says
+    what they may fetch and `generations` forgets what they know; `budgets` says what may be spent, dealt to shards as
+    `shares`; `schedules` says what is crawled when; `robots` and `sitemaps` are files of sites; `addresses` tells which
+    hosts share one, `domains` what busy ones answer; `damage` names what was set aside, `gauge` whether Redis is full.
     """
 
     def __init__(

@@ -13,14 +13,13 @@ from typing import Final
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.pushed_run import PushedRun, WantedRun
-from crawler.frontier.state.tiers import Tiers
 from crawler.producers import places
 from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks
 from crawler.producers.progress import PushProgress
 from crawler.producers.rejects import Refused, Rejects
 from crawler.producers.rows import Rows
+from crawler.producers.run_setup import learn_tiers, share_scope
 from crawler.producers.sender import FULL, Sender
-from crawler.routing.budgeting import terms_of_run
 from crawler.routing.encoder import Encoder
 
 MAX_HOSTS: Final = 100_000  # counted by a dry run
@@ -181,22 +180,3 @@ async def _all(first: Chunk, rest: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]
 
 def _next(read: Iterator[Chunk]) -> Chunk | None:
     return next(read, None)
-
-
-async def learn_tiers(frontier: Frontier, encoder: Encoder) -> None:
-    """Load what the fleet knows of tiers, so that requests go to the right queues at once."""
-    routing, tiers = encoder.tier_routing, Tiers(frontier.shards, keep_ms=0)
-    routing.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
-    routing.served = await tiers.served(encoder.spider.name)
-
-
-async def share_scope(frontier: Frontier, encoder: Encoder, generation: str, scope: str) -> None:
-    """Store the run's scope, which workers read before its first page; a continued run keeps its scope."""
-    if scope:
-        await frontier.scopes.put(encoder.spider.name, generation, scope)
-    given = await frontier.scopes.get(encoder.spider.name, generation)
-    encoder.scopes.learn(generation, given)
-    if (budget := encoder.scopes.budget_of(given)) is not None:
-        terms = [terms_of_run(encoder.spider.name, generation, budget)]
-        await frontier.budgets.state(terms)
-        await frontier.shares.begin(terms)

@@ -18,8 +18,8 @@ from crawler.frontier.state.pushed_run import PushedRun, WantedRun
 from crawler.plural import several
 from crawler.policy.patterns import BadPatternError, Pattern
 from crawler.producers.lines import Refusal, chunks
-from crawler.producers.push import learn_tiers, share_scope
 from crawler.producers.rejects import Rejects
+from crawler.producers.run_setup import learn_tiers, share_scope
 from crawler.producers.sender import FULL
 from crawler.routing.encoder import Encoder
 from crawler.routing.sitemap_requests import SitemapTerms, sitemap_message

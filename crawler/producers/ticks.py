@@ -19,9 +19,9 @@ from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.runs import Overlap, Run, RunError, RunSkippedError
 from crawler.frontier.state.schedules import OUT_OF_TURN, Tick
 from crawler.policy.schedules import following
-from crawler.producers.pushing import CancelledRunError, ChunkPusher, check_taken, sitemap_pusher
 from crawler.producers.rejects import Rejects
 from crawler.producers.schedule import Schedule
+from crawler.producers.schedule_push import CancelledRunError, ChunkPusher, check_taken, sitemap_pusher
 from crawler.producers.sources import placed_chunks, still_valid
 from crawler.routing.encoder import Encoder
 

@@ -11,9 +11,9 @@ from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.producers.lines import Chunk
-from crawler.producers.push import learn_tiers, share_scope
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
+from crawler.producers.run_setup import learn_tiers, share_scope
 from crawler.producers.schedule import Schedule
 from crawler.producers.sender import FULL, Sender
 from crawler.producers.sitemap_push import ROBOTS, SitemapPusher, wanted_sitemaps
