@@ -51,7 +51,7 @@ async def adopt_modes(shards: Shards) -> None:
 
     Known weakness: one that another fleet opens so later is noticed at the next start only.
     """
-    rows = [row for answer in await shards.stats_all() for row in answer[5]]
+    rows = [row for one in await shards.stats_all() for row in one.generations]
     if any(dict(zip(flat[::2], flat[1::2], strict=True)).get(b"mode") == b"window" for _, flat in rows):
         shards.serve_windows()
 

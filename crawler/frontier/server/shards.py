@@ -14,6 +14,7 @@ from crawler.frontier.messages import Handle
 from crawler.frontier.server import keys
 from crawler.frontier.server.failures import Commands, translating
 from crawler.frontier.server.scripts import Client, Scripts
+from crawler.frontier.server.shard_stats import ShardStats
 from crawler.frontier.server.wire_format import handle_row
 
 # Entries per script call: enough to share the round trip, few enough never to hold Redis up; of those that go back into
@@ -89,21 +90,24 @@ class Shards:
         """Run one script on every shard; answers in the order of the shards."""
         return await asyncio.gather(*(self.run(name, shard, *arguments) for shard in range(self.count)))
 
-    async def stats(self, shard: int) -> list[Any]:
+    async def stats(self, shard: int) -> ShardStats:
         """What the script `stats` tells of all generations, in calls that hold the server up for a moment each. Two
         such answers that are equal show the moment between them, as those of two shards do."""
-        answer: list[Any] = await self.run("stats", shard)
-        rest = answer.pop()
+        *told, rest = await self.run("stats", shard)
+        found = ShardStats(*told)
         for some in groups(rest, GENERATIONS):
-            more = await self.run("stats", shard, *some)
-            answer[5] += more[5]
-            known = {row[0] for row in answer[6]}
-            answer[6] += [row for row in more[6] if row[0] not in known]
-        return answer
+            *told, _ = await self.run("stats", shard, *some)
+            found = found.with_more(ShardStats(*told))
+        return found
 
-    async def stats_all(self) -> list[list[Any]]:
+    async def stats_all(self) -> list[ShardStats]:
         """The same of every shard, in their order."""
         return await asyncio.gather(*map(self.stats, range(self.count)))
+
+    async def now_ms(self, shard: int = 0) -> int:
+        """The frontier's time on *shard*, whatever the clocks of its workers say."""
+        *told, _ = await self.run("stats", shard)
+        return ShardStats(*told).now_ms
 
     async def scatter(
         self,

@@ -132,7 +132,7 @@ class Control:
     async def _streams(self, shard: int, spider: str) -> list[str]:
         spiders = {spider}
         if not spider:
-            spiders = {row[0].decode().partition(":")[0] for row in (await self._shards.stats(shard))[6]}
+            spiders = {row[0].decode().partition(":")[0] for row in (await self._shards.stats(shard)).streams}
         return [stream_of(name, tier) + apart for name in sorted(spiders) for tier in TIERS for apart in ("", "!")]
 
     async def _hosts(self, shard: int, stream: str) -> list[str]:

@@ -75,7 +75,7 @@ class DeadLetters:
 
     async def evicted(self) -> int:
         """How many letters FRONTIER_DEAD_LIMIT has evicted so far."""
-        return sum(answer[4] for answer in await self._shards.run_all("stats"))
+        return sum(one.evicted for one in await self._shards.stats_all())
 
     async def bury_seed(
         self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None, generation: str = ""

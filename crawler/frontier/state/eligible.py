@@ -76,8 +76,8 @@ async def hosts(shards: Shards, names: list[str], now_ms: int) -> dict[str, Host
 
 
 async def _of_shard(shards: Shards, shard: int) -> list[tuple[str, Eligible]]:
-    answer = await shards.stats(shard)
-    now, streams = answer[1], [stream.decode() for stream, *_ in answer[6]]
+    stats = await shards.stats(shard)
+    now, streams = stats.now_ms, [stream.decode() for stream, *_ in stats.streams]
     found = [
         (stream, await _of_stream(shards, shard, stream + apart, now)) for stream in streams for apart in ("", "!")
     ]

@@ -118,7 +118,7 @@ class UrlFinder:
                 continue
             number = str(int.from_bytes(member[:6], "big"))
             why = await self._shards.client.hget(self._shards.key(shard, "why"), number) or b""
-            now = (await self._shards.run("stats", shard))[1]
+            now = await self._shards.now_ms(shard)
             wait = max(0, round(one[2] - now))
             if key == "delayed:aside":
                 wait, why = 0, b"its run is paused"

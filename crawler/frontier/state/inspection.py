@@ -77,14 +77,14 @@ class Inspection:
 
     async def stats(self, spider: str | None = None) -> FrontierStats:
         """Counters of *spider*, or of all; O(generations), independent of the queue's size."""
-        answers = await self._shards.stats_all()
+        shards = await self._shards.stats_all()
         generations: dict[tuple[str, str], SpiderStats] = {}
         tiers: dict[tuple[str, Tier], SpiderStats] = {}
         cut: dict[tuple[str, str], Counter[str]] = {}
         hosts = [0, 0, 0]
         dead_by: Counter[str] = Counter()
-        for *_, rows, streams, _uncounted in answers:
-            for name, fields in rows:
+        for shard in shards:
+            for name, fields in shard.generations:
                 stream, _, generation = name.decode().rpartition(":")
                 key = (stream.partition(":")[0], generation)
                 if spider in {None, key[0]}:
@@ -94,13 +94,13 @@ class Inspection:
                     dead_by.update(_by_reason(fields, b"dead"))
                     if by_rule := _by_reason(fields, b"cut"):
                         cut.setdefault(key, Counter()).update(by_rule)
-            for stream, *counts in streams:
+            for stream, *counts in shard.streams:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     hosts = [total + count for total, count in zip(hosts, counts, strict=True)]
         spiders: dict[str, SpiderStats] = {}
         for (name, _), sums in generations.items():
             spiders[name] = spiders.get(name, SpiderStats()) + sums
-        mark = tuple(number for answer in answers for number in answer[:1] + answer[2:4])
+        mark = tuple(number for one in shards for number in (one.born, one.seq, one.token))
         return FrontierStats(
             spiders,
             generations,
@@ -108,11 +108,11 @@ class Inspection:
             hosts[0],
             hosts[1],
             hosts[2],
-            evicted=sum(answer[4] for answer in answers),
-            now_ms=max(answer[1] for answer in answers),
+            evicted=sum(one.evicted for one in shards),
+            now_ms=max(one.now_ms for one in shards),
             dead_by=dead_by,
             mark=mark,
-            uncounted=sum(abs(answer[7]) for answer in answers),
+            uncounted=sum(abs(one.uncounted) for one in shards),
             cut=cut,
         )
 
@@ -148,7 +148,7 @@ class Inspection:
     async def host(self, name: str) -> HostState:
         """One host, however short its queue; its queued requests are not counted."""
         shard = self._shards.of_host(name)
-        return await self._host(shard, name, 0, (await self._shards.run("stats", shard))[1])
+        return await self._host(shard, name, 0, await self._shards.now_ms(shard))
 
     async def waiting(self, spider: str | None = None, top: int = 20) -> list[WaitingHost]:
         """The hosts whose requests wait for something other than their turn, longest queue first."""
@@ -162,8 +162,8 @@ class Inspection:
         """
         queues: list[str] = []
         buckets: list[str] = []
-        for shard, answer in enumerate(await self._shards.stats_all()):
-            for stream, *_ in answer[6]:
+        for shard, stats in enumerate(await self._shards.stats_all()):
+            for stream, *_ in stats.streams:
                 names = await self._hosts(shard, stream.decode(), SAMPLED)
                 queues += [
                     self._shards.key(shard, f"{kind}:{queue}")
@@ -171,7 +171,7 @@ class Inspection:
                     for queue in keys.queue_names(stream.decode(), name)
                     for kind in ("q", "early")
                 ]
-            for _, flat in answer[5]:
+            for _, flat in stats.generations:
                 fields = dict(zip(flat[::2], flat[1::2], strict=True))
                 count = max(0, read_count(fields.get(b"buckets", b"")))
                 of = fields.get(b"set", b"").decode(errors="replace")
@@ -191,7 +191,7 @@ class Inspection:
     async def workers(self, within_ms: int = 60_000) -> list[WorkerState]:
         """The workers with a heartbeat within that time."""
         client = self._shards.client
-        now = (await self._shards.run("stats", 0))[1]
+        now = await self._shards.now_ms()
         around = (now - within_ms, now + within_ms)  # one of the far future is no heartbeat
         alive = await client.zrangebyscore(self._shards.key(0, "workers"), *around, withscores=True)
         if not alive:
@@ -207,7 +207,7 @@ class Inspection:
         """How many requests of each host are queued in each tier."""
         queued: dict[tuple[int, str], Counter[Tier]] = {}
         for shard in range(self._shards.count):
-            for stream, *_ in (await self._shards.stats(shard))[6]:
+            for stream, *_ in (await self._shards.stats(shard)).streams:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     for name in (stream.decode(), stream.decode() + "!"):
                         for host, count in (await self._lengths(shard, name)).items():

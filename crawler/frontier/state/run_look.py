@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
+from crawler.frontier.server.shard_stats import ShardStats
 from crawler.frontier.server.wire_format import read_count
 from crawler.frontier.state.run_record import Run, is_counted
 
@@ -20,16 +21,16 @@ class Look:
     uncounted: int = 0
 
     @classmethod
-    def of(cls, answers: Iterable[Sequence[Any]]) -> Self:
-        """Decode the answers of the script `stats` on each shard."""
+    def of(cls, shards: Iterable[ShardStats]) -> Self:
+        """What the shards tell, in their order."""
         rows: dict[tuple[str, str], dict[tuple[int, str], Mapping[str, int]]] = {}
         now = unknown = 0
-        for shard, answer in enumerate(answers):
-            now, unknown = max(now, int(answer[1])), unknown + abs(int(answer[7]))
-            for name, fields in answer[5]:
+        for shard, stats in enumerate(shards):
+            now, unknown = max(now, stats.now_ms), unknown + abs(stats.uncounted)
+            for name, fields in stats.generations:
                 stream, _, generation = name.decode().rpartition(":")
                 streams = rows.setdefault((stream.partition(":")[0], generation), {})
-                streams[shard, stream] = {"born": int(answer[0])} | _numbers(fields)
+                streams[shard, stream] = {"born": stats.born} | _numbers(fields)
         return cls(rows, now, unknown)
 
     def counters(self, spider: str, generation: str) -> dict[str, int]:

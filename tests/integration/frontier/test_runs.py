@@ -407,8 +407,8 @@ async def test_hundreds_of_runs_at_once_are_looked_at_in_slices(
     monkeypatch.setattr(world.frontier.shards, "run", counted)
     (answer,) = await world.frontier.shards.stats_all()
     assert asked == [0, 31]
-    assert sorted(name.decode().rpartition(":")[2] for name, _ in answer[5]) == generations
-    assert sorted(row[0] for row in answer[6]) == [b"s0", b"s1", b"s2"]
+    assert sorted(name.decode().rpartition(":")[2] for name, _ in answer.generations) == generations
+    assert sorted(row[0] for row in answer.streams) == [b"s0", b"s1", b"s2"]
     assert (await world.frontier.inspection.stats()).total.queued == len(generations)
 
 
