@@ -71,11 +71,8 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 for a wrong call, 1 when `show` finds nothing."""
         with answering(args):
-            if not args or args[0] not in VERBS or len(args) > 2 or (args[0] == "show") > (len(args) == 2):
-                words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
-                raise UsageError(words, print_help=False)
+            verb, name = _called(args)
             self._kind = opts.kind
-            verb, name = args[0], args[1] if len(args) == 2 else None
             if verb == "show":
                 tasks.run(self._show(str(name), whole_page=opts.page))
                 return
@@ -85,25 +82,26 @@ class Command(FleetCommand, ScrapyCommand):
                 tasks.run(self._tell_other_kind(name, opts))
                 if name is None:
                     self.point_elsewhere(QUEUES)
+            question = f"Throw {several(len(letters), 'dead letter')}{f' of {name}' if name else ''} away for good?"
             if verb == "list":
                 tasks.run(self._list(letters, as_json=opts.json))
-                return
-            question = f"Throw {several(len(letters), 'dead letter')}{f' of {name}' if name else ''} away for good?"
-            if verb == "drop" and letters and not opts.yes and not agreed(question):
+            elif verb == "drop" and letters and not opts.yes and not agreed(question):
                 print("nothing is dropped")
-                return
-            try:
-                done, runs = tasks.run(self._apply(verb, letters))
-            except KeyboardInterrupt:
-                print(
-                    f"cut short: `scrapy dead list` shows which of the {len(letters)} are left; the same call goes on"
-                )
-                raise
-            self._tell(verb, letters, done, opts.limit)
-            if verb == "retry" and done:
-                self._tell_deleted(letters)
-            for run in runs:
-                print(f"run {run.id} of {run.spider}: {run.name}")
+            else:
+                self._carry_out(verb, letters, opts.limit)
+
+    def _carry_out(self, verb: str, letters: Sequence[DeadLetter], limit: int) -> None:
+        """Retry or drop *letters*, and say what became of them."""
+        try:
+            done, runs = tasks.run(self._apply(verb, letters))
+        except KeyboardInterrupt:
+            print(f"cut short: `scrapy dead list` shows which of the {len(letters)} are left; the same call goes on")
+            raise
+        self._tell(verb, letters, done, limit)
+        if verb == "retry" and done:
+            self._tell_deleted(letters)
+        for run in runs:
+            print(f"run {run.id} of {run.spider}: {run.name}")
 
     def _box(self, frontier: Frontier) -> DeadLetters:
         return frontier.gone if self._kind == "gone" else frontier.dead
@@ -188,6 +186,15 @@ class Command(FleetCommand, ScrapyCommand):
             total, evicted = await self._box(frontier).count(), await frontier.dead.evicted()
         for line in shown(letters, self._kind, total, evicted):
             print(line)
+
+
+def _called(args: list[str]) -> tuple[str, str | None]:
+    """The verb, and the spider or id that it is about; raises UsageError for anything else."""
+    verb, *named = args or [""]
+    if verb not in VERBS or len(named) > 1 or (verb == "show" and not named):
+        words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
+        raise UsageError(words, print_help=False)
+    return verb, named[0] if named else None
 
 
 def _plain(letter: DeadLetter) -> dict[str, Any]:
