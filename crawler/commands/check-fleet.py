@@ -15,7 +15,7 @@ from crawler.commands.usage import FleetCommand, answering
 from crawler.fleet_check import findings, start_findings
 from crawler.handlers import guard
 from crawler.worker.scheduler import Scheduler
-from crawler.worker.worker import check_settings
+from crawler.worker.settings_check import check_settings
 
 
 class Command(FleetCommand, ScrapyCommand):

@@ -30,7 +30,8 @@ from crawler.storage import connection as storage
 from crawler.wiring import require_components
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
-from crawler.worker.worker import FAILED, check_settings
+from crawler.worker.settings_check import check_settings
+from crawler.worker.worker import FAILED
 
 PROCESS_WIDE: Final = ("TWISTED_REACTOR", "TWISTED_REACTOR_ENABLED")
 START_RAISED: Final = "start_error"  # Scrapy's finish reason: the start requests after that are not there

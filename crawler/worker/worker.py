@@ -14,7 +14,6 @@ from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
 
@@ -33,12 +32,8 @@ from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address, explained
 from crawler.frontier.state.joining import join
 from crawler.frontier.state.statement import Statement
-from crawler.policy.retries import RetryPolicy
-from crawler.policy.scope import read_scope
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.routing import codec
-from crawler.routing.budgeting import spider_budget
-from crawler.routing.host_rules import HostRules
 from crawler.worker import feeds
 from crawler.worker.addresses import AddressBook
 from crawler.worker.answers import Answers
@@ -46,17 +41,16 @@ from crawler.worker.budgets import WorkerBudgets
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
-from crawler.worker.lease_queue import FrontierQueue, served_tiers
+from crawler.worker.lease_queue import FrontierQueue
 from crawler.worker.maintenance import Maintenance, MaintenanceConfig
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
 from crawler.worker.pauses import Pauses
 from crawler.worker.plain_runs import PlainRunIds
-from crawler.worker.prefetch import PrefetchConfig, Prefetcher
+from crawler.worker.prefetch import Prefetcher
 from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.requeue import Requeue
 from crawler.worker.room import Room
-from crawler.worker.run_stats import read_table
 from crawler.worker.seed_reader import start_key
 from crawler.worker.standstill import InHand, Standstill
 from crawler.worker.tier_tracker import TierConfig, TierTracker
@@ -304,19 +298,3 @@ class Worker:
         engine = self._crawler.engine
         if engine is not None and not scrapy_hooks.is_closing(engine):
             self._closing = asyncio.ensure_future(engine.close_spider_async(reason=FAILED))
-
-
-def check_settings(settings: BaseSettings) -> None:
-    """Read every setting of a worker; raises ConfigError for the first that is out of range."""
-    FrontierConfig.from_settings(settings)
-    HostRules.from_settings(settings)
-    PrefetchConfig.from_settings(settings)
-    MaintenanceConfig.from_settings(settings)
-    RetryPolicy.from_settings(settings)
-    served_tiers(settings)
-    TierConfig.from_settings(settings)
-    config.number(settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
-    SharedAddresses.from_settings(settings)
-    read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
-    spider_budget(settings)
-    read_table(settings)

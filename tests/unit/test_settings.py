@@ -10,7 +10,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
-from crawler.worker.worker import check_settings
+from crawler.worker.settings_check import check_settings
 from tests.shipped import shipped
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,0 +1,34 @@
+"""Every setting that a worker reads, looked at before anything starts: a wrong one is a line, not a dead worker."""
+
+from __future__ import annotations
+
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.frontier.config import FrontierConfig
+from crawler.policy.retries import RetryPolicy
+from crawler.policy.scope import read_scope
+from crawler.policy.shared_addresses import SharedAddresses
+from crawler.routing.budgeting import spider_budget
+from crawler.routing.host_rules import HostRules
+from crawler.worker.lease_queue import served_tiers
+from crawler.worker.maintenance import MaintenanceConfig
+from crawler.worker.prefetch import PrefetchConfig
+from crawler.worker.run_stats import read_table
+from crawler.worker.tier_tracker import TierConfig
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """Read every setting of a worker; raises ConfigError for the first that is out of range."""
+    FrontierConfig.from_settings(settings)
+    HostRules.from_settings(settings)
+    PrefetchConfig.from_settings(settings)
+    MaintenanceConfig.from_settings(settings)
+    RetryPolicy.from_settings(settings)
+    served_tiers(settings)
+    TierConfig.from_settings(settings)
+    config.number(settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
+    SharedAddresses.from_settings(settings)
+    read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
+    spider_budget(settings)
+    read_table(settings)
