@@ -84,6 +84,10 @@ async def test_document_errors_keep_their_place_after_a_race() -> None:
         {"writeErrors": [failed(2, 10107)]},
         {"writeErrors": [failed(0, 121), failed(2, 14031)]},
         {"writeConcernErrors": [{"code": 64, "errmsg": "waiting for replication timed out"}]},
+        {"writeErrors": [failed(1, 371)]},  # writes are blocked
+        {"writeErrors": [failed(1, 365)]},  # no room in the cache for now
+        {"writeErrors": [failed(1, 24)]},  # a lock
+        {"writeErrors": [failed(1, 13388)]},  # a chunk on the move
     ],
 )
 async def test_trouble_of_the_server_asks_for_all_again(answer: dict[str, Any]) -> None:
