@@ -11,7 +11,8 @@ from typing import Final
 from crawler.caches import cached
 from crawler.extraction.anchors import Anchor, anchors, of_elements
 from crawler.extraction.structured import opengraph
-from crawler.extraction.tree.document import DOUBLE, NO_PAGES, Document
+from crawler.extraction.tree.base_url import DOUBLE, NO_PAGES
+from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import NO_RULES, DomainRules
@@ -206,12 +207,12 @@ def _is_excluded(target: str, excluded: Iterable[Pattern]) -> bool:
 def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
     """(scheme and host, path with the query, rel) of the links within the page's site that may be followed.
 
-    Each as it is written once, and again where it is called the next page. What `document.absolute` does with most of
+    Each as it is written once, and again where it is called the next page. What `BaseUrl.absolute` does with most of
     them is repeated here: there are hundreds.
     """
-    origin, own, obeys = document.origin, document.own, rules.obey_nofollow
-    start, beside = len(origin), document.beside
-    is_root, is_itself = document.root == origin != "", document.base_url == document.url
+    base, obeys = document.base, rules.obey_nofollow
+    origin, own, beside, start = base.origin, base.own, base.beside, len(base.origin)
+    is_root, is_itself = base.root == origin != "", base.url == document.url
     known: set[str] = set()
     for href, relations in islice(found, MAX_LINKS):
         if not href or (relations and obeys and "nofollow" in relations):
@@ -226,7 +227,7 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
         elif href[:4] != "http" and (near := beside(href)) is not None:
             yield origin, near[start:], relations
         elif not ((is_itself and href[0] == "#") or href.startswith(NO_PAGES) or _is_elsewhere(_start(href), origin)):
-            target = document.absolute(href)
+            target = base.absolute(href)
             if target and (target.startswith(own) or same_site(target, document.url)):
                 root = max(0, target.find("/", 8))
                 yield target[:root], target[root:], relations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, Final, TypeVar
-from urllib.parse import urljoin, urlsplit
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
@@ -15,6 +15,7 @@ from crawler.errors import MessageError
 from crawler.extraction.scripts import state, state_prices
 from crawler.extraction.source import charsets, source, tame
 from crawler.extraction.source.source import Source
+from crawler.extraction.tree.base_url import BaseUrl, join
 from crawler.extraction.tree.nodetext import HIDDEN
 from crawler.extraction.words.currencies import page_country
 from crawler.lazy import cached_property
@@ -30,18 +31,6 @@ _BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGN
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
 _NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)/?$", re.IGNORECASE)  # in the path
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
-
-
-# A relative link that can be appended to its page's folder unchanged, what leads out of one, a query alone, and such a
-# folder.
-_BESIDE: Final = re.compile(r"\w(?:[\w%+~.,-]++|/(?![/.]))*+(?:\?(?:[\w%+~.,=&-]++|/(?![/.]))++)?+", re.ASCII)
-_UP: Final = re.compile(r"(?:\.\./)++")
-_QUERY: Final = re.compile(r"\?[\w%+~.,=&-]++", re.ASCII)
-_FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
-_ORIGIN = re.compile(r"[A-Za-z][A-Za-z\d+.-]*+://[^/?#]*+")
-_WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:;!*-]*+)?+", re.ASCII)
-NO_PAGES: Final = ("javascript:", "mailto:", "tel:")
-DOUBLE: Final = ("/", "\\")  # behind a first slash: a host follows
 
 
 R = TypeVar("R")
@@ -165,17 +154,10 @@ class Document:
         return page_country(self.url, self.language)
 
     @cached_property
-    def base_url(self) -> str:
-        """The base of relative links: <base href>, else the page's URL."""
+    def base(self) -> BaseUrl:
+        """What its relative links start from: <base href>, else the page's URL."""
         match = _BASE.search(self.head) if "<base" in self.head else None
-        if match is None:
-            return self.url
-        return join(self.url, unescape(match[1])) or self.url
-
-    @cached_property
-    def origin(self) -> str:
-        """Scheme, host and port of the page: `https://shop.example.com`; "" if its URL has none."""
-        return _origin(self.url)
+        return BaseUrl(self.url, (match and join(self.url, unescape(match[1]))) or self.url)
 
     @cached_property
     def canonical_url(self) -> str:
@@ -195,7 +177,7 @@ class Document:
         """The absolute URL of rel=canonical, of any site, or None."""
         for link in _LINK.findall(self.head):
             if "canonical" in link.lower() and _CANONICAL.search(link) and (href := _HREF.search(link)):
-                return join(self.base_url, unescape(href[1] or href[2] or href[3] or ""))
+                return join(self.base.url, unescape(href[1] or href[2] or href[3] or ""))
         return None
 
     @cached_property
@@ -205,58 +187,7 @@ class Document:
 
     def absolute(self, href: str | None) -> str | None:
         """*href* as an absolute http(s) URL without fragment, or None if that is impossible."""
-        if not isinstance(href, str) or not href:
-            return None
-        if href[0] == "/" and href[1:2] not in DOUBLE and self.root and "/." not in href:
-            return self.root + href.partition("#")[0].rstrip()  # 90 % of links, at a tenth of the cost
-        if href.startswith(self.own):
-            return href.partition("#")[0].rstrip()
-        if href[0] == "#":
-            return self._itself
-        if (near := self.beside(href)) is not None:
-            return near
-        return None if href.startswith(NO_PAGES) else join(self.base_url, href)
-
-    def beside(self, href: str) -> str | None:
-        """The target of a plain relative link, on the page's own origin, in a tenth of urljoin's time; None if it is
-        none: `b.html#top`, `../b/`, `?page=2`."""
-        folder, path = self.folder, href.partition("#")[0].rstrip()
-        if not folder or not path:
-            return None
-        if _BESIDE.fullmatch(path):
-            return folder + path
-        if _QUERY.fullmatch(path):
-            return self.base_url.partition("#")[0].partition("?")[0] + path
-        up = _UP.match(path)
-        rest = path[up.end() :] if up else ""
-        if up is None or (rest and not _BESIDE.fullmatch(rest)):
-            return None
-        top = len(self.own)  # which has nothing above it
-        return self.own + "".join(re.findall(r"[^/]+/", folder[top:])[: -(up.end() // 3)]) + rest
-
-    @cached_property
-    def root(self) -> str:
-        """The prefix of links that start with a slash; "" if they need urljoin."""
-        if self.base_url == self.url:
-            return self.origin
-        root = _origin(self.base_url)
-        return root if _WHOLE.fullmatch(root) else ""
-
-    @cached_property
-    def _itself(self) -> str | None:
-        """The target of a link that is only a fragment."""
-        return join(self.base_url, "")
-
-    @cached_property
-    def folder(self) -> str:
-        """The prefix of plain relative links, as of `_BESIDE`, on the page's own origin; "" if they need urljoin."""
-        found = _FOLDER.match(self.base_url)
-        return found[0] if found and found[0].startswith(self.own) and "/." not in found[0] else ""
-
-    @cached_property
-    def own(self) -> str:
-        """The prefix of URLs of the page's own origin; none if that has credentials."""
-        return f"{self.origin}/" if self.origin.startswith("http") and "@" not in self.origin else "\0"
+        return self.base.absolute(href)
 
     def first(self, css: str) -> LexborNode | None:
         return self.tree.css_first(css)
@@ -278,25 +209,6 @@ def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode
             and parent.tag_id not in HIDDEN
         ):
             yield text, parent
-
-
-def _origin(url: str) -> str:
-    found = _ORIGIN.match(url)
-    return found[0] if found else ""
-
-
-def join(base: str, href: str) -> str | None:
-    """Like urljoin, without the fragment; None for invalid and non-http(s) URLs."""
-    href = href.strip().partition("#")[0]
-    whole = base[: base.find(":") + 1] + href if href.startswith("//") else href
-    if _WHOLE.fullmatch(whole):
-        return whole
-    try:
-        url = href if href.startswith(("http://", "https://")) else urljoin(base, href)
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    return without_credentials(url) if parts.scheme in ("http", "https") and parts.netloc else None
 
 
 def _same_depth(target: str, url: str) -> bool:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from crawler.extraction import links
 from crawler.extraction.source.nesting import MAX_DEPTH
-from crawler.extraction.tree.document import Document, join
+from crawler.extraction.tree.base_url import join
+from crawler.extraction.tree.document import Document
 from tests.effort import cpu_seconds
 
 URL = "https://www.shop.example.co.uk/a/page?x=1"
