@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from operator import itemgetter, mul
+from operator import itemgetter
 from typing import Final
 
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import PRICE, Kind
 from crawler.extraction.content.passages import Passage
-from crawler.extraction.content.signs import AROUND, AROUND_BITS, OWN, OWN_BITS, SIGNS, columns_of
+from crawler.extraction.content.signs import SIGNS, sums
 
 REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
 MOST_REVIEWS: Final = 0.6  # of a product page's words; where more stands in elements named so, their names say nothing
@@ -36,31 +36,14 @@ class Weights:
     """A weight for each of SIGNS."""
 
     def __init__(self, by_sign: Mapping[str, float]) -> None:
-        values = [float(by_sign.get(sign, 0)) for sign in SIGNS]
-        self._around = list(zip(AROUND_BITS, values, strict=False))
-        self._own = list(zip(OWN_BITS, values[len(AROUND) :], strict=False))
-        self._numbers = values[len(AROUND) + len(OWN) :]
+        self._of = {sign: float(by_sign.get(sign, 0)) for sign in SIGNS}
 
     def chances(self, found: Sequence[Passage], kind: Kind) -> list[float]:
         """The probability of each passage to be main text."""
-        same, columns, weights = 0.0, [], []
-        for column, weight in zip(columns_of(found, kind), self._numbers, strict=True) if found else ():
-            if isinstance(column, (int, float)):
-                same += column * weight
-            else:
-                columns.append(column)
-                weights.append(weight)
-        around: dict[int, float] = {}
-        own: dict[int, float] = {}
-        chances = []
-        for each, numbers in zip(found, zip(*columns, strict=True), strict=True):
-            if (one := around.get(each.around)) is None:
-                one = around[each.around] = sum(weight for bit, weight in self._around if each.around & bit)
-            if (two := own.get(each.own)) is None:
-                two = own[each.own] = sum(weight for bit, weight in self._own if each.own & bit)
-            total = same + one + two + sum(map(mul, numbers, weights))
-            chances.append(1 / (1 + math.exp(-max(-50.0, min(50.0, total)))))
-        return chances
+        exp = math.exp
+        return [
+            1 / (1 + exp(-total)) if -50 < total < 50 else float(total > 0) for total in sums(found, kind, self._of)
+        ]
 
 
 LEARNED: Final = Weights(READING["weights"])
@@ -105,7 +88,11 @@ def _able(found: Sequence[Scored], kind: Kind) -> list[Scored]:
     return [
         (each, chance)
         for each, chance in found
-        if not (each.around & left_out or _is_of_menu(each) or (shop and _is_of_buying(each)))
+        if not (
+            each.around & left_out
+            or (each.around & _BESIDE and 2 * each.linked >= each.words)  # a link beside the text
+            or (shop and _is_of_buying(each))
+        )
     ]
 
 
@@ -126,11 +113,6 @@ def _has_reviews(found: Sequence[Scored]) -> bool:
     """Whether a part of a product page is what customers say."""
     reviews = sum(each.words for each, _ in found if each.around & _REVIEWS)
     return 0 < reviews <= MOST_REVIEWS * sum(each.words for each, _ in found)
-
-
-def _is_of_menu(passage: Passage) -> bool:
-    """Whether it is a link beside the text."""
-    return bool(passage.around & _BESIDE) and 2 * passage.linked >= passage.words
 
 
 def _is_of_buying(passage: Passage) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from operator import sub
 from typing import Final
 
 from crawler.extraction.content.marks import BITS
@@ -39,110 +40,192 @@ SIGNS: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in 
 
 _ENDS: Final = frozenset('.!?…:;"”)。！？')
 _DIGIT = re.compile(r"\d")
-
-
-AROUND_BITS: Final = [BITS[name] for name in AROUND]
-OWN_BITS: Final = [BITS[name] for name in OWN]
-
-Column = Sequence[float] | float  # the same number for all passages
+_AROUND: Final = [(BITS[name], f"in {name}") for name in AROUND]
+_OWN: Final = [(BITS[name], f"own {name}") for name in OWN]
 _MAIN, _ARTICLE, _CARD = BITS["main"], BITS["article"], BITS["card"]
 
 
 def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
     """For each passage its non-zero SIGNS, by index: the input for learning weights."""
-    both = len(AROUND) + len(OWN)
-    rows = []
-    for each, numbers in zip(found, numbers_of(found, kind), strict=True):
-        row = {at: 1.0 for at, bit in enumerate(AROUND_BITS) if each.around & bit}
-        row.update({len(AROUND) + at: 1.0 for at, bit in enumerate(OWN_BITS) if each.own & bit})
-        row.update({both + at: value for at, value in enumerate(numbers) if value})
-        rows.append(row)
+    rows: list[dict[int, float]] = [{} for _ in found]
+    for at, sign in enumerate(SIGNS):
+        for row, value in zip(rows, sums(found, kind, _only(sign)), strict=True):
+            if value:
+                row[at] = value
     return rows
 
 
 def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
     """The values of NUMBERS for each passage."""
-    count = len(found)
-    return list(zip(*(_repeat(each, count) for each in columns_of(found, kind)), strict=True)) if found else []
+    return list(zip(*(sums(found, kind, _only(sign)) for sign in NUMBERS), strict=True))
 
 
-def _repeat(column: Column, count: int) -> Sequence[float]:
-    return [column] * count if isinstance(column, (int, float)) else column
+def _only(sign: str) -> dict[str, float]:
+    return {**dict.fromkeys(SIGNS, 0.0), sign: 1.0}
 
 
-def columns_of(found: Sequence[Passage], kind: Kind) -> list[Column]:
-    """For each of NUMBERS its values for the passages of a page, of which there is one at least.
+def sums(found: Sequence[Passage], kind: Kind, of: Mapping[str, float]) -> list[float]:
+    """For each passage of a page the sum of its SIGNS, each times its weight, which is *of* it.
 
-    Made by columns, as a call for each passage and number costs several times as much.
+    The weights are applied here, since what several passages share is then added up once, and a value for each passage
+    and sign is never made.
     """
-    page = _Page(found)
-    return [*_of_themselves(page), *_of_their_places(page), *_of_posts(page, kind)]
+    if not found:
+        return []
+    page = _Page(found, kind == "forum")
+    parts = (
+        _by_order(page, of),
+        _by_words(page, of),
+        _by_place(page, of),
+        _by_text(page, of),
+        _by_neighbours(page, of),
+        _by_boxes(page, of),
+        _by_core(page, of),
+    )
+    return list(map(sum, zip(*parts, strict=True)))
 
 
-def _of_themselves(page: _Page) -> list[Column]:
-    """The first part of NUMBERS: of the passages themselves."""
-    found, words, total, count = page.found, page.words, page.total, len(page.found)
-    heading = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
-    places = [before / total for before in page.words_before[:-1]]
-    lower = [each.text.lower() for each in found]
-    return [
-        1.0,
-        places,
-        [place < 0.05 for place in places],
-        [place > 0.9 for place in places],
-        [heading is not None and at >= heading for at in range(count)],
-        float(heading is None),
-        _repeated(found),
-        page.alike,
-        page.log_words,
-        [many >= 10 for many in words],
-        [many >= 25 for many in words],
-        [each.text[-1] in _ENDS for each in found],
-        [each.text[0].islower() for each in found],
-        [_DIGIT.search(each.text) is not None for each in found],
-        [
-            (text.count("cookie") + text.count("consent")) / math.sqrt(1 + many)
-            for text, many in zip(lower, words, strict=True)
-        ],
-        _outside(found, _MAIN),
-        _outside(found, _ARTICLE),
+class _Page:
+    """What several signs need of all passages."""
+
+    def __init__(self, found: Sequence[Passage], is_forum: bool) -> None:
+        self.found = found
+        self.is_forum = is_forum
+        self.words = [each.words for each in found]
+        self.words_before = [0, *accumulate(self.words)]
+        self.total = max(1, self.words_before[-1])
+
+
+def _by_order(page: _Page, of: Mapping[str, float]) -> list[float]:
+    """What is the same for all, and what stands before a passage."""
+    heading = next((at for at, each in enumerate(page.found) if each.box.tag == "h1"), None)
+    same = of["bias"] + of["page-words"] * math.log1p(page.total) + (of["no-heading"] if heading is None else 0)
+    total, place, start, end = page.total, of["place"], of["start"], of["end"]
+    values = [
+        same + place * (before / total) + (start if 20 * before < total else end if 10 * before > 9 * total else 0)
+        for before in page.words_before[:-1]
     ]
+    if heading is not None:
+        after = of["after-heading"]
+        values[heading:] = [value + after for value in values[heading:]]
+    return values
 
 
-def _of_their_places(page: _Page) -> list[Column]:
-    """The second part: of the page, of neighbours, and of the boxes around."""
-    count, total = len(page.found), page.total
-    boxes = [_boxes(each.box) for each in page.found]
+def _by_words(page: _Page, of: Mapping[str, float]) -> list[float]:
+    """How many words it has."""
+    log = of["words"] + (of["post-words"] if page.is_forum else 0)
+    known = {
+        many: log * math.log1p(many) + of["ten-words"] * (many >= 10) + of["many-words"] * (many >= 25)
+        for many in set(page.words)
+    }
+    return [known[many] for many in page.words]
+
+
+def _by_place(page: _Page, of: Mapping[str, float]) -> list[float]:
+    """Its own element and those around it, and how many have the same."""
+    around = _sums(_AROUND, of, {each.around for each in page.found})
+    own = _sums(_OWN, of, {each.own for each in page.found})
+    for bit, sign in ((_MAIN, "outside-main"), (_ARTICLE, "outside-article")):
+        if any(bits & bit for bits in around):
+            around.update({bits: value + of[sign] for bits, value in around.items() if not bits & bit})
+    places = [(each.around, each.own, each.box.tag) for each in page.found]
+    log = of["alike"] + (of["post-alike"] if page.is_forum else 0)
+    known = {place: log * math.log(many) + around[place[0]] + own[place[1]] for place, many in Counter(places).items()}
+    if page.is_forum:
+        card, item = of["post-card"], of["post-item"]
+        known = {
+            place: value + card * (place[0] & _CARD > 0) + item * (place[2] == "li") for place, value in known.items()
+        }
+    return [known[place] for place in places]
+
+
+def _sums(signs: Sequence[tuple[int, str]], of: Mapping[str, float], found: set[int]) -> dict[int, float]:
+    """For each of the *found* sums of bits, that of the weights of its *signs*."""
+    weights = [(bit, of[sign]) for bit, sign in signs]
+    return {bits: sum([weight for bit, weight in weights if bits & bit]) for bits in found}
+
+
+def _by_text(page: _Page, of: Mapping[str, float]) -> list[float]:
+    """The text itself."""
+    texts = [each.text for each in page.found]
+    ends, lower, digits, cookies = of["ends-as-sentence"], of["lower"], of["digits"], of["cookies"]
+    values = [
+        (ends if text[-1] in _ENDS else 0)
+        + (lower if text[0].islower() else 0)
+        + (digits if _DIGIT.search(text) else 0)
+        for text in texts
+    ]
+    for at, text in enumerate(map(str.lower, texts)):
+        if "cookie" in text or "consent" in text:
+            values[at] += cookies * (text.count("cookie") + text.count("consent")) / math.sqrt(1 + page.words[at])
+    if len(seen := dict(zip(reversed(texts), range(len(texts) - 1, -1, -1), strict=True))) < len(texts):
+        values = [
+            value + of["repeated-text"] * (seen[text] < at)
+            for at, (text, value) in enumerate(zip(texts, values, strict=True))
+        ]
+    if page.is_forum:
+        values = [value + of["post-prose"] * each.is_prose for value, each in zip(values, page.found, strict=True)]
+    return values
+
+
+def _by_neighbours(page: _Page, of: Mapping[str, float]) -> list[float]:
+    """The passages before and behind it."""
+    linked = [0, *accumulate([each.linked for each in page.found])]
     long = [0, *accumulate([many >= 10 for many in page.words])]
-    at = list(range(count + 1))
-    near, wide = _windows(at, 1), _windows(at, 8)
+    at = range(len(page.words) + 1)
+    links, near, long_8, words_8 = of["near-links"], of["near-long"], of["long-8"], of["words-8"]
+    log = math.log1p
     return [
-        math.log1p(total),
-        [min(each.box.depth, 30) / 30 for each in page.found],
-        [
-            linked / (words or 1)
-            for linked, words in zip(_windows(page.linked_before, 3), _windows(page.words_before, 3), strict=True)
-        ],
-        [many / of for many, of in zip(_windows(long, 1), near, strict=True)],
-        [second.linked / (second.words or 1) for second, _, _ in boxes],
-        [third.linked / (third.words or 1) for _, third, _ in boxes],
-        [fourth.words / total for _, _, fourth in boxes],
-        [many / of for many, of in zip(_windows(long, 8), wide, strict=True)],
-        [math.log1p(words / of) for words, of in zip(_windows(page.words_before, 8), wide, strict=True)],
-        *_of_core(page.found),
+        links * in_links / (words or 1)
+        + near * of_near / near_to
+        + long_8 * of_wide / wide
+        + words_8 * log(many / wide)
+        for in_links, words, of_near, near_to, of_wide, wide, many in zip(
+            _windows(linked, 3),
+            _windows(page.words_before, 3),
+            _windows(long, 1),
+            _windows(at, 1),
+            _windows(long, 8),
+            _windows(at, 8),
+            _windows(page.words_before, 8),
+            strict=True,
+        )
     ]
 
 
-def _of_core(found: Sequence[Passage]) -> list[Column]:
-    """Whether each passage stands in the core, and how far out of it: the steps to a box that holds both, up to 1.
+def _by_boxes(page: _Page, of: Mapping[str, float]) -> list[float]:
+    """The boxes around it: the first, second and third, or the outermost."""
+    known: dict[Box, float] = {}
+    depths = [of["depth"] * depth / 30 for depth in range(31)]
+    values = []
+    for each in page.found:
+        box = each.box
+        second = box.parent or box
+        value = known.get(second)
+        if value is None:
+            third = second.parent or second
+            value = of["links-2"] * (second.linked / (second.words or 1))
+            value += of["links-3"] * (third.linked / (third.words or 1))
+            value += of["share-4"] * ((third.parent or third).words / page.total)
+            known[second] = value
+        values.append(value + depths[min(box.depth, 30)])
+    return values
+
+
+def _by_core(page: _Page, of: Mapping[str, float]) -> list[float]:
+    """Whether it stands in the core, and how far out of it: the steps to a box that holds both, up to 1.
 
     The core is the innermost box with most of the page's prose.
     """
-    core = _core(found)
+    core = _core(page.found)
     place = {box: (box is core, 0) for box in _outwards(core)}  # in the core, steps out of what is around it
-    for each in found:
-        _put(each.box, place)
-    return [[place[each.box][0] for each in found], [min(FAR, place[each.box][1]) / FAR for each in found]]
+    far = of["core-far"] / FAR
+    sides = {inside: [of["in-core"] * inside + far * steps for steps in range(FAR + 1)] for inside in (True, False)}
+    values = []
+    for each in page.found:
+        inside, steps = place.get(each.box) or _put(each.box, place)
+        values.append(sides[inside][min(FAR, steps)])
+    return values
 
 
 def _core(found: Sequence[Passage]) -> Box:
@@ -159,17 +242,20 @@ def _core(found: Sequence[Passage]) -> Box:
     return core
 
 
-def _put(box: Box, place: dict[Box, tuple[bool, int]]) -> None:
-    """Put *box* and those around it into *place*, which holds the outermost one."""
-    missing = []
-    while box not in place:
-        missing.append(box)
-        assert box.parent is not None
-        box = box.parent
-    inside, steps = place[box]
+def _put(box: Box, place: dict[Box, tuple[bool, int]]) -> tuple[bool, int]:
+    """Put *box* and those around it into *place*, which holds the outermost one; its own place."""
+    missing, around = [], box.parent
+    assert around is not None
+    while (found := place.get(around)) is None:
+        missing.append(around)
+        assert around.parent is not None
+        around = around.parent
+    inside, steps = found
     for each in reversed(missing):
         steps += 1
         place[each] = (inside, steps)
+    place[box] = found = (inside, steps + 1)
+    return found
 
 
 def _outwards(box: Box | None) -> Iterator[Box]:
@@ -178,55 +264,7 @@ def _outwards(box: Box | None) -> Iterator[Box]:
         box = box.parent
 
 
-def _of_posts(page: _Page, kind: Kind) -> list[Column]:
-    """The rest: what counts in forums."""
-    if kind != "forum":
-        return [0.0] * 5
-    return [
-        page.log_words,
-        [each.around & _CARD > 0 for each in page.found],
-        page.alike,
-        [each.is_prose for each in page.found],
-        [each.box.tag == "li" for each in page.found],
-    ]
-
-
-class _Page:
-    """What several numbers need of all passages."""
-
-    def __init__(self, found: Sequence[Passage]) -> None:
-        self.found = found
-        self.words = [each.words for each in found]
-        self.log_words = [math.log1p(many) for many in self.words]
-        self.words_before = [0, *accumulate(self.words)]
-        self.linked_before = [0, *accumulate([each.linked for each in found])]
-        self.total = max(1, self.words_before[-1])
-        places = [(each.box.tag, each.own, each.around) for each in found]
-        logs = {place: math.log(many) for place, many in Counter(places).items()}
-        self.alike = [logs[place] for place in places]
-
-
 def _windows(before: Sequence[int], reach: int) -> list[int]:
     """For each passage the sum over it and *reach* on each side, by the sums *before* each one and of all."""
     padded = [before[0]] * reach + list(before) + [before[-1]] * reach
-    return [high - low for low, high in zip(padded, padded[2 * reach + 1 :], strict=False)]
-
-
-def _repeated(found: Sequence[Passage]) -> list[float]:
-    """Whether the same text occurred before."""
-    seen: dict[str, int] = {}
-    return [seen.setdefault(each.text, at) != at for at, each in enumerate(found)]
-
-
-def _outside(found: Sequence[Passage], bit: int) -> Column:
-    """Whether the page has an element of *bit*, but not around the passage."""
-    if not any(each.around & bit for each in found):
-        return 0.0
-    return [not each.around & bit for each in found]
-
-
-def _boxes(box: Box) -> tuple[Box, Box, Box]:
-    """The first, second and third around *box*, or the outermost."""
-    second = box.parent or box
-    third = second.parent or second
-    return second, third, third.parent or third
+    return list(map(sub, padded[2 * reach + 1 :], padded))

@@ -12,7 +12,7 @@ from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import MAX_ELEMENTS, WORD, Box, Passage, passages, words_in
-from crawler.extraction.content.signs import NUMBERS, numbers_of
+from crawler.extraction.content.signs import NUMBERS, SIGNS, numbers_of, signs_of, sums
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
@@ -140,7 +140,7 @@ def test_a_deep_page_has_each_box_looked_at_a_few_times(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(signs, "_outwards", counted)
     found = passages(Document(f"<div>{SENTENCE}" * 1_000, URL))
-    assert len(numbers_of(found, "other")) == len(found) == 1_000
+    assert len(sums(found, "other", dict.fromkeys(SIGNS, 1.0))) == len(found) == 1_000
     assert steps < 4 * len(found)
 
 
@@ -188,3 +188,35 @@ def test_a_link_around_all_of_a_text_counts_its_words_once() -> None:
     assert (one.words, one.linked) == (2, 3)  # a word in two elements is two
     (two,) = passages(Document("<p> <a href=/x> One two </a> </p>", URL))
     assert (two.words, two.linked) == (2, 2)
+
+
+FORUM_PAGE = f"""<main><article><h1>On x</h1><p>{SENTENCE}</p><p class=card>{SENTENCE}</p>
+<ul><li>one<li>One 2</ul></article></main>
+<p>We use cookies with your consent, cookies</p><p>{SENTENCE}</p><div><a href=/>Beside</a></div>"""
+
+
+@pytest.mark.parametrize("kind", ["forum", "other"])
+def test_the_sum_of_a_passage_is_that_of_its_signs_times_their_weights(kind: Kind) -> None:
+    weights = {sign: 0.5 + at / 7 for at, sign in enumerate(SIGNS)}
+    found = passages(Document(page(FORUM_PAGE), URL))
+    expected = [sum(row[at] * weights[SIGNS[at]] for at in row) for row in signs_of(found, kind)]
+    assert sums(found, kind, weights) == pytest.approx(expected)
+    assert len({round(each, 6) for each in expected}) == len(found) == 18
+
+
+def test_the_signs_of_a_passage() -> None:
+    found = passages(Document(FORUM_PAGE, URL))
+    by_text = {
+        each.text: {SIGNS[at]: value for at, value in row.items()}
+        for each, row in zip(found, signs_of(found, "forum"), strict=True)
+    }
+    first, cookies = by_text["On x"], by_text["We use cookies with your consent, cookies"]
+    assert first["start"] == first["after-heading"] == first["in main"] == first["bias"] == 1
+    assert "outside-main" not in first
+    assert cookies["cookies"] == pytest.approx(3 / 8**0.5)
+    assert cookies["outside-main"] == cookies["outside-article"] == 1
+    assert by_text["one"]["lower"] == by_text["one"]["post-item"] == by_text["One 2"]["digits"] == 1
+    assert "digits" not in by_text["one"]
+    last = by_text[SENTENCE.strip()]
+    assert last["repeated-text"] == last["ends-as-sentence"] == last["ten-words"] == last["post-prose"] == 1
+    assert by_text["Beside"]["end"] == 1
