@@ -80,7 +80,10 @@ _BYLINES: Final = (
     (".byline__name", ""), (".post-author", ""), (".entry-author", ""), (".byline", "a"), (".author", "a"),
     (".byline", ""), (".author", ""),
 )  # fmt: skip
-_ANY_BYLINE: Final = ", ".join(dict.fromkeys(css for css, _ in _BYLINES))
+_ANY_BYLINE: Final = (
+    "[itemprop~=author],[rel~=author],[class*=author],[class*=byline]"  # what the others have in common
+)
+_ANY_TIME: Final = "time,[itemprop^=date]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +230,13 @@ def _published(
 
 def _times(document: Document, css: str) -> Iterator[str]:
     """Times in elements' attributes or text."""
-    for node in islice(document.tree.css(css), MAX_TIMES):
+    for node in islice(document.tree.css(css), MAX_TIMES) if document.once(_has_times) else ():
         attributes = node.attributes
         yield attributes.get("datetime") or attributes.get("content") or text_of(node, 100)
+
+
+def _has_times(document: Document) -> bool:
+    return document.first(_ANY_TIME) is not None
 
 
 def _of_path(url: str) -> str:

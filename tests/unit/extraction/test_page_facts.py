@@ -13,6 +13,9 @@ URL = "https://news.example/on-knives"
 TODAY = date(2026, 3, 10)
 
 
+NAMES = ("author-name", "byline__name", "post-author", "entry-author", "author", "byline")
+
+
 def ld(text: str) -> str:
     return f'<script type="application/ld+json">{text}</script>'
 
@@ -48,6 +51,9 @@ def test_days(text: str, day: date | None) -> None:
         (ld('{"@graph": [{"@type": "NewsArticle", "datePublished": "2020-05-06"}]}'), URL),
         ('<body><time itemprop="datePublished" datetime="2020-05-06">x</time>', URL),
         ('<body><time datetime="2020-05-06T01:00">x</time>', URL),
+        ('<body><p itemprop="dateCreated" content="2020-05-06">x', URL),
+        ("<body><time pubdate>6 May 2020</time>", URL),
+        ("<body><time class=published>6 May 2020</time>", URL),
         ("<body><p>x", "https://news.example/2020/05/06/on-knives"),
         ('<body><p class="post-meta">by Ann, May 6, 2020</p>', URL),
         ("<body><h1>On knives</h1><p>6 May 2020</p>", URL),
@@ -67,6 +73,10 @@ def test_dates(html: str, url: str) -> None:
         ('<meta name="author" content="By Ann Smith">', "Ann Smith"),
         ('<body><p class="byline">By Ann Smith</p>', "Ann Smith"),
         ('<body><a rel="author" href=/>Ann Smith</a>', "Ann Smith"),
+        ('<body><p itemprop="author editor"><b itemprop="name">Ann Smith</b></p>', "Ann Smith"),
+        ('<body><p itemprop="author">Ann Smith</p>', "Ann Smith"),
+        ('<body><a rel="nofollow author" href=/>Ann Smith</a>', "Ann Smith"),
+        *((f'<body><p class="x {name}">Ann Smith</p>', "Ann Smith") for name in NAMES),
         ('<meta name="author" content="admin">', None),
         ("<body><p>By Ann Smith</p>", None),
     ],
