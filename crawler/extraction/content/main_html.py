@@ -53,6 +53,8 @@ class _Writer:
 
     def go(self, levels: Levels) -> None:
         """Close and open elements until *levels* are open."""
+        if levels is self._open:
+            return
         kept = 0
         while kept < min(len(self._open), len(levels)) and self._open[kept] is levels[kept]:
             kept += 1
@@ -113,7 +115,7 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
     open_: list[str] = []
     for piece in pieces:
         if isinstance(piece, str):
-            parts.append(escape(piece, quote=False))
+            parts.append(escape(piece, quote=False) if "&" in piece or "<" in piece or ">" in piece else piece)
             continue
         tag, target = piece
         if tag == "img":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,12 +45,12 @@ _GROUPS: Final = {word: BITS[name] for name, words in READING["names"].items() f
 
 def bits_of(attributes: Mapping[str, str | None]) -> int:
     """BITS of an element's *attributes*."""
-    bits = 0
-    for name, value in attributes.items():
-        if name in {"class", "id"}:
-            bits |= _named(value) if value else 0
-        elif name in _RARE:
-            bits |= _rare(name, value or "")
+    bits = _named(value) if (value := attributes.get("class")) else 0
+    if value := attributes.get("id"):
+        bits |= _named(value)
+    if not _RARE.isdisjoint(attributes):
+        for name in _RARE & attributes.keys():
+            bits |= _rare(name, attributes[name] or "")
     return bits
 
 
@@ -61,10 +63,7 @@ def _rare(name: str, value: str) -> int:
 @cached(16_384, longest=400)
 def _named(value: str) -> int:
     """BITS of the words in a class or id."""
-    bits = 0
-    for word in value[:400].replace("-", " ").replace("_", " ").split():
-        bits |= _of_word(word)
-    return bits
+    return reduce(or_, map(_of_word, value[:400].replace("-", " ").replace("_", " ").split()), 0)
 
 
 @cached(16_384, longest=400)
