@@ -42,7 +42,7 @@ LOADED = (
     "scrapy.pqueues",
     "scrapy.spidermiddlewares",
     "scrapy.squeues",
-    "scrapy_poet.commands",  # with pytest: scrapy looks for commands here
+    "scrapy_poet.injection",
     "twisted.conch.telnet",
     "uvloop",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import redis.asyncio
 from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.servers import ScrapyRunner
+from tests.zygote import PROJECT_DIR
 
 
 @pytest.mark.parametrize("turn", [1, 2])
@@ -28,6 +31,14 @@ def test_scrapy_processes_see_the_servers_of_the_test(
 ) -> None:
     assert _setting(scrapy_with_servers, "REDIS_URL") == redis_url
     assert _setting(scrapy_with_servers, "MONGODB_URI") == mongodb_uri
+
+
+def test_no_scrapy_process_loads_pytest() -> None:
+    program = "from importlib.metadata import entry_points; print(*(one.name for one in entry_points(group='{}')))"
+    command = [sys.executable, "-c", program.format("scrapy.commands")]
+    names = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True, check=True).stdout.split()
+    assert "crawl" in names
+    assert "savefixture" not in names, "scrapy-poet's command, which needs pytest"
 
 
 def _setting(runner: ScrapyRunner, name: str) -> str:

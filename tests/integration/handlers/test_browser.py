@@ -286,13 +286,13 @@ async def test_a_frozen_browser_is_found_and_replaced(monkeypatch: pytest.Monkey
 
 
 async def test_it_is_replaced_after_its_pages_and_contexts_after_theirs() -> None:
-    async with opened(BROWSER_MAX_PAGES=4, BROWSER_CONTEXT_PAGES=2, BROWSER_CONCURRENCY=2) as short:
+    async with opened(BROWSER_MAX_PAGES=3, BROWSER_CONTEXT_PAGES=2, BROWSER_CONCURRENCY=2) as short:
         with Site({"/": Page("fine")}) as site:
-            urls = [f"{site.url('/')}?{number}" for number in range(6)]
-            site.pages.update({f"/?{number}": Page("fine") for number in range(6)})
+            urls = [f"{site.url('/')}?{number}" for number in range(4)]
+            site.pages.update({f"/?{number}": Page("fine") for number in range(4)})
             await asyncio.gather(*(short.download_request(Request(url)) for url in urls))
 
-        assert sorted(site.requested) == [f"/?{number}" for number in range(6)]
+        assert sorted(site.requested) == [f"/?{number}" for number in range(4)]
         counted = short.stats.get_stats()
         assert counted[names.BROWSER_RESTARTS.format("pages")] == 1
         assert counted["playwright/context_count"] == 3

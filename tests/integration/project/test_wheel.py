@@ -61,6 +61,7 @@ class Environment:
         packages = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
         with zipfile.ZipFile(build(home)) as wheel:
             wheel.extractall(packages)
+        shutil.copytree(PROJECT_DIR / "tests/lean", packages, dirs_exist_ok=True)
         (packages / "shared.pth").write_text(sysconfig.get_path("purelib"))
         self.python = home / "bin" / "python"
         self.script = home / "bin" / "scrapy"
