@@ -126,7 +126,7 @@ def lines(report: UrlReport) -> list[str]:
 def _place(one: UrlPlace, host: HostState) -> str:
     run = _crawl(one.generation)
     return {
-        "queued": f"queued in {one.stream} behind {one.ahead:,} requests of {host.host}, {run}",
+        "queued": f"queued in {one.stream} behind {several(one.ahead, 'request')} of {host.host}, {run}",
         "delayed": f"delayed for {in_words(one.until_ms / 1000)} ({one.why or 'not before then'}), {run}",
         "leased": f"leased by worker {one.why}, {run}",
         "dead": f"dead letter {one.id}: {one.why}, {run} (`scrapy dead show {one.id}`)",

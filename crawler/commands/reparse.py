@@ -28,6 +28,7 @@ from crawler import tasks
 from crawler.commands.options import host_name, integer, parse_since
 from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
+from crawler.plural import several
 from crawler.replay import counts
 from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
@@ -219,7 +220,7 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
         console.print(table)
     items = ", ".join(f"{number:,} {word}" for word, number in report.of(counts.ITEMS).items()) or "none"
     verb = "would be" if dry_run else "are"
-    console.print(f"{pages:,} pages parsed again in {report.seconds:.1f} s; items: {items}", highlight=False)
+    console.print(f"{several(pages, 'page')} parsed again in {report.seconds:.1f} s; items: {items}", highlight=False)
     for stat, words in _NOTES.items():
         if number := report.stats[stat]:
             console.print(f"{number:,} {words}", highlight=False)

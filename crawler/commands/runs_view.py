@@ -34,7 +34,7 @@ def overview(runs: Sequence[Run], now_ms: int) -> Table:
         told = [_short(getattr(run.counts, name)) for name in numbers.values()]
         name = f"{run.spider} {run.name}".strip()
         name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-        table.add_row(run.id, escape(name), state_of(run), took(run, now_ms), *told)
+        table.add_row(run.id, escape(name), run.shown_state, took(run, now_ms), *told)
     return table
 
 
@@ -42,11 +42,6 @@ def _short(number: int) -> str:
     if number < 100_000:
         return f"{number:,}" if number else "-"
     return f"{number / 1_000:.0f}k" if number < 999_500 else f"{number / 1_000_000:,.1f}M"
-
-
-def state_of(run: Run) -> str:
-    """The state in words: a cancelled run ends once nothing of it is leased."""
-    return "ending" if run.cancelled_ms and not run.is_over else run.state
 
 
 def took(run: Run, now_ms: int) -> str:
@@ -58,7 +53,7 @@ def whole(
     run: Run, seen: Snapshot, items: Mapping[str, int], totals: Mapping[str, float], *, paused: bool
 ) -> Iterator[str]:
     """The lines of `runs show`; *items* counts its documents per collection, *totals* are its workers' stats."""
-    yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {state_of(run)}"
+    yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {run.shown_state}"
     yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}; {_course(run, seen)}"
     yield _known(run)
     counts = run.counts

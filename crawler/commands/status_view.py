@@ -16,6 +16,7 @@ from crawler.durations import in_words
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.waiting import WaitingHost
+from crawler.plural import several
 from crawler.policy.tiers import TIERS
 
 COLUMNS: Final = ("queued", "leased", "delayed", "dead", "done", "seen")
@@ -55,7 +56,7 @@ def verdict(seen: Snapshot) -> str:
         waits = any(not run.is_over for run in seen.runs)
         more = " Runs below are not sealed: more may be pushed." if waits else ""
         return f"Finished: nothing is queued, leased or delayed.{more}"
-    left = f"{seen.pending:,} requests to go"
+    left = f"{several(seen.pending, 'request')} to go"
     if not seen.workers:
         return f"Stopped: no worker is running; {left}."
     if seen.rate("pages_per_s") <= 0:
@@ -68,11 +69,7 @@ def verdict(seen: Snapshot) -> str:
     speed = f"{seen.rate('pages_per_s'):,.1f} pages/s, {seen.rate('items_per_s'):,.1f} items/s"
     seconds = seen.seconds_to_go()
     ends = ", some of them held back, see below" if seconds is None else f": {in_words(seconds)}"
-    return f"Crawling: {speed}, {_workers_of(seen)}; {left}{ends}."
-
-
-def _workers_of(seen: Snapshot) -> str:
-    return "1 worker" if len(seen.workers) == 1 else f"{len(seen.workers)} workers"
+    return f"Crawling: {speed}, {several(len(seen.workers), 'worker')}; {left}{ends}."
 
 
 def _oldest(seen: Snapshot) -> str:
@@ -135,11 +132,10 @@ def _runs(seen: Snapshot) -> Table:
     table = narrow_table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
     for run in seen.runs:
         counts, name = run.counts, escape(f"{run.spider} {run.name}".strip())
-        state = "ending" if run.cancelled_ms and not run.is_over else run.state
         table.add_row(
             run.id,
             name,
-            state,
+            run.shown_state,
             amount(counts.done),
             amount(counts.pending) if counts.pending else "-",
             amount(counts.dead) if counts.dead else "-",

@@ -13,6 +13,7 @@ from typing import Final
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.plural import several
 from crawler.producers import places
 from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks
 from crawler.producers.progress import PushProgress
@@ -123,8 +124,8 @@ class Pusher:
                 if len(hosts) < MAX_HOSTS:
                     hosts.update(host for host, _ in batch)
             self._progress.advance(len(chunk.lines), chunk.read)
-        over = "more than " if len(hosts) >= MAX_HOSTS else ""
-        words = f"dry run: {count} would be pushed to {self._encoder.spider.name}, of {over}{len(hosts)} hosts"
+        of = ("more than " if len(hosts) >= MAX_HOSTS else "") + several(len(hosts), "host")
+        words = f"dry run: {count} would be pushed to {self._encoder.spider.name}, of {of}"
         return f"{words}, {self._rejects.count} refused" if self._rejects.count else words
 
     def summary(self) -> str:

@@ -117,6 +117,11 @@ class Run:
         return self.state in {"finished", "cancelled"}
 
     @property
+    def shown_state(self) -> str:
+        """Its state as a person reads it: a cancelled run ends once nothing of it is leased."""
+        return "ending" if self.cancelled_ms and not self.is_over else self.state
+
+    @property
     def is_plain(self) -> bool:
         """Whether it uses the generation of plain starts and start URLs."""
         return not is_run_generation(self.generation)

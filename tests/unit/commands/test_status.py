@@ -118,6 +118,7 @@ def test_the_first_line_says_whether_it_is_finished() -> None:
     assert said(busy) == "Crawling: 2.0 pages/s, 2.0 items/s, 1 worker; 7,200 requests to go: 1 h."
     assert "2 workers; 7,200 requests to go: 30 min." in said(busy, 2)
     assert said(busy, 0) == "Stopped: no worker is running; 7,200 requests to go."
+    assert said(SpiderStats(queued=1), 0).endswith("; 1 request to go.")
     assert said(busy, rate=0).startswith("Waiting: no page was done in the last minute")
     assert said(busy, rate=0, held_back=["s is paused"]).startswith("Waiting: requests are held back, see below")
     slow = [HostState("a", 1_000, 10_000, 0, 1, 0, 0, 5, None, 0, 0)]
