@@ -3,6 +3,7 @@ ever: they are to be of the kind of their defaults, and within what the componen
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf, isfinite
@@ -10,12 +11,17 @@ from typing import Any, Final
 
 from scrapy.settings import BaseSettings, default_settings
 from scrapy.spidermiddlewares.referer import RefererMiddleware
+from scrapy.utils.misc import load_object
 
 from crawler import config
 from crawler.errors import ConfigError
 
 FLOATS: Final = ("DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT")  # though their defaults are integers
 BOOLEANS: Final = ("TELNETCONSOLE_ENABLED",)
+CLASSES: Final = (
+    *("HTTPCACHE_POLICY", "HTTPCACHE_STORAGE", "LOG_FORMATTER", "REQUEST_FINGERPRINTER_CLASS", "ROBOTSTXT_PARSER"),
+    "STATS_CLASS",
+)
 CODES: Final = ("HTTPCACHE_IGNORE_HTTP_CODES", "HTTPERROR_ALLOWED_CODES", "TELNETCONSOLE_PORT")  # lists of integers
 LEAST: Final = {
     "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
@@ -43,17 +49,43 @@ def check_components(settings: BaseSettings) -> None:
     except (ImportError, NameError, RuntimeError, TypeError, ValueError) as error:
         allowed = f"a policy such as same-origin, or the path of its class ({error})"
         raise ConfigError("REFERRER_POLICY", settings["REFERRER_POLICY"], allowed) from None
+    for name in CLASSES:
+        if settings[name] is not None:
+            _check_class(name, settings[name])
+    for one in settings.getlist("RETRY_EXCEPTIONS"):
+        _check_class("RETRY_EXCEPTIONS", one)
+    if settings["DOWNLOAD_BIND_ADDRESS"]:
+        _check_address("DOWNLOAD_BIND_ADDRESS", settings["DOWNLOAD_BIND_ADDRESS"])
     known = settings["HTTPAUTH_USER"] or settings["HTTPAUTH_PASS"]
     if known and not settings.getpriority("HTTPAUTH_DOMAIN"):
         allowed = "the domain that HTTPAUTH_USER and HTTPAUTH_PASS are for, such as shop.example; None: every one"
         raise ConfigError("HTTPAUTH_DOMAIN", "", allowed)
 
 
+def _check_class(name: str, value: Any) -> None:
+    try:
+        load_object(value)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise ConfigError(name, value, f"a class, or its path, that can be imported ({error})") from None
+
+
+def _check_address(name: str, value: Any) -> None:
+    """An address that is none of this machine would fail each page."""
+    try:
+        host, port = (value, 0) if isinstance(value, str) else value
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as one:
+            one.bind((address[0], 0, *address[2:]))
+    except (OSError, OverflowError, TypeError, ValueError) as error:
+        allowed = f"an address of this machine, or a pair of it and a port ({error})"
+        raise ConfigError(name, value, allowed) from None
+
+
 def _reader(name: str, default: Any) -> Callable[[BaseSettings, str], object] | None:
     if name in CODES:
         return _codes
-    if name == "USER_AGENT":
-        return _line
+    if name in _TEXTS:
+        return _TEXTS[name]
     if isinstance(default, bool) or name in BOOLEANS:
         return _boolean
     if isinstance(default, float) or name in FLOATS:
@@ -99,6 +131,7 @@ def _codes(settings: BaseSettings, name: str) -> None:
         raise ConfigError(name, settings[name], "integers, a list or separated by commas") from None
 
 
+_TEXTS: Final[dict[str, Callable[[BaseSettings, str], object]]] = {"JOBDIR": config.text, "USER_AGENT": _line}
 _READERS: Final = {
     name: reader
     for name, default in vars(default_settings).items()

@@ -25,6 +25,8 @@ from crawler.errors import ConfigError
         ("LOGSTATS_INTERVAL", [-1, "x"], "a number from 0"),
         ("SCRAPER_SLOT_MAX_ACTIVE_SIZE", [-1], "an integer from 1"),
         ("METAREFRESH_IGNORE_TAGS", [5, {"a": 1}], "a list"),
+        ("JOBDIR", [5, {"a": 1}, ["x"]], "text"),
+        ("RETRY_EXCEPTIONS", [5], "a list"),
         ("HTTPERROR_ALLOWED_CODES", ["x", 404, ["404", "x"]], "(a list|integers)"),
     ],
 )
@@ -42,6 +44,26 @@ def build(**given: object) -> None:
 def test_a_policy_for_referrers_that_there_is_not_is_named(policy: object) -> None:
     with pytest.raises(ConfigError, match=r"^REFERRER_POLICY = .* is invalid: expected a policy such as same-origin"):
         build(REFERRER_POLICY=policy)
+
+
+@pytest.mark.parametrize(
+    "name", ["LOG_FORMATTER", "REQUEST_FINGERPRINTER_CLASS", "ROBOTSTXT_PARSER", "RETRY_EXCEPTIONS"]
+)
+@pytest.mark.parametrize("value", ["x", "scrapy.nope", "nope.Nope", [5], {"a": 1}, ["x"]])
+def test_a_class_that_there_is_not_is_named(name: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=f"^{name} = .* is invalid: expected a class, or its path"):
+        build(**{name: value})
+
+
+@pytest.mark.parametrize("address", [5, {"a": 1}, "192.0.2.1", ("127.0.0.1",), ("127.0.0.1", "x"), "\0"])
+def test_an_address_from_which_nothing_can_be_sent_is_named(address: object) -> None:
+    with pytest.raises(ConfigError, match=r"^DOWNLOAD_BIND_ADDRESS = .* expected an address of this machine"):
+        build(DOWNLOAD_BIND_ADDRESS=address)
+
+
+def test_addresses_of_this_machine_pass() -> None:
+    for address in (None, "", "127.0.0.1", ("127.0.0.2", 0)):
+        build(DOWNLOAD_BIND_ADDRESS=address)
 
 
 def test_credentials_need_a_domain() -> None:
