@@ -142,6 +142,6 @@ async def test_planted_credentials_are_found_nowhere(
     told["documents"] = await stored(mongo_database)
     told["archive"] = "".join(_unpacked(tmp_path))
     assert all(len(text) > 20 for text in told.values()), {name: text for name, text in told.items() if len(text) <= 20}
-    assert WORD["header"] in site.received[0].headers["Authorization"]
+    assert WORD["header"] in site.last("/good").headers["Authorization"]  # which is first is not said
     found = {name: text[max(0, text.index(MARK) - 150) :][:230] for name, text in told.items() if MARK in text}
     assert found == {}
