@@ -116,7 +116,8 @@ class Writer:
         """The result of *write* once MongoDB served it; None if *entries* went to the local disk instead."""
         attempt = 0
         while True:
-            if self._fallback is None or not self._fallback.taken:  # nothing overtakes what is spooled already
+            tried = attempt == 0 and self._gives_up(self._outage.seconds)  # by others: each try may take a minute
+            if not tried and (self._fallback is None or not self._fallback.taken):  # nothing overtakes what is spooled
                 try:
                     return await self._outage.attempt(write)
                 except AwayError:

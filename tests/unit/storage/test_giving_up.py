@@ -46,7 +46,10 @@ LONG_SECONDS = 60.0
 class Away:
     """A repository whose server is away."""
 
+    asked = 0
+
     async def store(self, *_: Any) -> Any:
+        self.asked += 1
         raise AutoReconnect("away")
 
     reject = store
@@ -84,6 +87,20 @@ async def test_items_and_rejections_wait_only_so_long(spool: Any) -> None:
     with pytest.raises(AwayError):
         await made.reject(ITEM, ["no price"])
     assert asked[0] <= LONG_SECONDS < asked[-1]
+
+
+async def test_what_comes_later_asks_a_server_no_more_that_was_given_up() -> None:
+    """Each try may take STORAGE_REPLY_SECONDS, and items with one key are written one after the other."""
+    made, _ = writer()
+    with pytest.raises(AwayError):
+        await made.store(ITEM)
+    asked = made._repository.asked  # type: ignore[attr-defined]
+    for _ in range(5):
+        with pytest.raises(AwayError):
+            await made.store(ITEM)
+        with pytest.raises(AwayError):
+            await made.reject(ITEM, ["no price"])
+    assert made._repository.asked == asked  # type: ignore[attr-defined]
 
 
 async def test_whoever_ends_the_page_hears_of_it() -> None:
