@@ -80,7 +80,7 @@ def test_every_line_about_a_request_says_whose_it_is_and_who_made_it(scrapy_run:
     }
     middleware = 'DOWNLOADER_MIDDLEWARES={"tests.integration.extensions.spiders.LogMiddleware": 900}'
     quick = ("RETRY_TIMES=1", "RETRY_CLASSES={}", "RETRY_BASE_SECONDS=0.02", "MAX_IDLE_TIME_BEFORE_CLOSE=0.1")
-    more = ("AUTOTHROTTLE_ENABLED=False", "FRONTIER_POLL_SECONDS=0.05", "LOG_JSON=True", DEBUG, PIPELINE, middleware)
+    more = ("AUTOTHROTTLE_ENABLED=False", "FRONTIER_POLL_SECONDS=0.1", "LOG_JSON=True", DEBUG, PIPELINE, middleware)
     with Site(pages) as site:
         done = scrapy_run.run(*arguments([site.url("/top")], *quick, *more, spider="family"))
     lines = [json.loads(line) for line in done.stderr.splitlines()]
