@@ -137,6 +137,14 @@ def test_two_fleets_take_turns_where_the_rests_are_long(client: Any, floor: floa
     assert sum(map(sum, pairs)) / len(pairs) >= 0.8
 
 
+def test_two_fleets_waste_little_of_an_hour_on_long_rests(client: Any) -> None:
+    """A turn that was left out came 3 % later, so that one pair in six lost over 15 % of the hour."""
+    site = Site(1, floor=250, cap=8, fleets=2, start_ms=0, run_ms=61 * MINUTE_MS)
+    pairs = [[simulate(client, site, seed).after(60, fleet)[0] for fleet in (1, 2)] for seed in (1, 3, 5, 7)]
+    assert min(map(sum, pairs)) >= 0.85
+    assert min(map(min, pairs)) >= 0.3
+
+
 @pytest.mark.parametrize("floor", [400, 450])
 def test_rests_that_do_not_fill_the_time_that_a_site_needs_are_made_to(client: Any, floor: float) -> None:
     """Three of them took a fifth longer: each fleet's turn came too early for the other one, and most were refused."""
@@ -163,9 +171,9 @@ def test_a_crowded_fleet_does_not_take_the_other_one_for_a_low_limit(client: Any
 def test_two_fleets_end_up_with_like_shares_whatever_they_began_with(client: Any, site: Site, most: int) -> None:
     """14 and 5 of these 24 pairs missed the bar: a fleet slowed down while both began stayed slow for minutes."""
     after = site.apart_ms / 1_000 + 60
-    pairs = [[simulate(client, site, seed).after(after, fleet)[0] for fleet in (1, 2)] for seed in range(1, 25, SHARE)]
+    pairs = [[simulate(client, site, seed).after(after, fleet)[0] for fleet in (1, 2)] for seed in range(1, 25)]
     assert sum(map(sum, pairs)) >= 0.9 * site.rate * len(pairs)
-    assert sum(min(pair) < 0.3 * sum(pair) for pair in pairs) <= most / SHARE
+    assert sum(min(pair) < 0.3 * sum(pair) for pair in pairs) <= most
 
 
 def test_429s_unrelated_to_the_pace_do_not_halve_a_low_limit(client: Any) -> None:

@@ -9,7 +9,7 @@ local MORE_MS, MORE_GROWTH, MORE = 500, 1.05, 50
 -- Where a whole number of long rests takes this much longer than the host needs between two requests, a try comes so
 -- late after another fleet's request that the next one of that is refused: then one less, and longer, fill that time.
 local MISFIT = 1.15
-local LATER = 1.029 -- a turn that is left out: the next one comes by this factor later
+local LATER = 1.02 -- a turn that is left out: the next one comes by this factor later
 
 -- The rules and the site ask for a rest of this many ms.
 local function least_rest(h, retry_after)
