@@ -47,6 +47,7 @@ class Outage(ABC):
         self._clock = clock
         self._failed = clock()
         self.since: float | None = None  # on the injected clock; None = serving
+        self._noted = clock()  # when the last outage was noticed
         self._told: list[float] = []  # when the last outages were logged
         self._is_told = False  # of this one
         self._untold = 0  # outages since one was logged
@@ -76,7 +77,7 @@ class Outage(ABC):
                     raise
                 await self.pause(attempt)
             else:
-                self.over()
+                self.over(began)
                 return result
 
     async def pause(self, attempt: int) -> None:
@@ -89,7 +90,7 @@ class Outage(ABC):
         self.counted()
         self._failed = self._clock()
         if self.since is None:
-            self.since, self._is_told = began, False
+            self.since, self._noted, self._is_told = began, self._failed, False
             self._untold += 1
             self.gone()
         if not self._is_told and self._may_tell():
@@ -97,9 +98,10 @@ class Outage(ABC):
             self.tell_gone(error)
             self._untold = 0
 
-    def over(self) -> None:
-        """Note a served call."""
-        if self.since is not None and self._clock() - self._failed >= self._steady_seconds:
+    def over(self, began: float = math.inf) -> None:
+        """Note a served call that started at *began*; one from before the outage was noticed does not end it (its
+        answer was on the way when the server went)."""
+        if self.since is not None and began >= self._noted and self._clock() - self._failed >= self._steady_seconds:
             seconds, self.since = self._clock() - self.since, None
             self.back()
             if self._is_told:

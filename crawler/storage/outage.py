@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -70,7 +71,7 @@ class MongoOutage(Outage):
         except self.errors as error:
             self.failed(error, began)
             raise AwayError(str(error)) from error
-        self.over()
+        self.over(began)
         return result
 
     def failed(self, error: Exception, began: float) -> None:
@@ -79,9 +80,10 @@ class MongoOutage(Outage):
         else:
             self.counted()
 
-    def over(self) -> None:
-        self._served = self._clock()
-        super().over()
+    def over(self, began: float = math.inf) -> None:
+        super().over(began)
+        if not self.on:
+            self._served = self._clock()
 
     def counted(self) -> None:
         self._stats.inc_value(names.STORE_ERRORS)

@@ -11,7 +11,7 @@ from bson.errors import InvalidDocument
 from pymongo.errors import AutoReconnect, InvalidOperation, OperationFailure, ServerSelectionTimeoutError
 
 from crawler.storage.connection import first_clause
-from crawler.storage.outage import MongoOutage, ServerError
+from crawler.storage.outage import AwayError, MongoOutage, ServerError
 
 
 class Stats(Counter[str]):
@@ -99,6 +99,21 @@ async def test_late_news_of_an_outage_that_is_over_is_only_counted(
 
     assert await outage.insist(slow_failure) == "served"
     assert stats == {"storage/errors": 2, "storage/outages": 1, "storage/away": 0}
+
+
+async def test_an_answer_that_was_on_the_way_when_the_server_went_does_not_end_the_outage(
+    outage: MongoOutage, stats: Stats, slept: Slept
+) -> None:
+    async def answered() -> str:
+        await outage.pause(1)
+        with pytest.raises(AwayError):
+            await outage.attempt(failing(AutoReconnect("closed")))
+        return "served"
+
+    assert await outage.attempt(answered) == "served"
+    assert outage.on
+    assert await outage.attempt(failing()) == "served"
+    assert stats == {"storage/errors": 1, "storage/outages": 1, "storage/away": 0}
 
 
 def test_a_right_that_is_missing_is_named_with_where_it_is_described(
