@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from scrapy import Spider
-from scrapy.core.downloader import contextfactory  # noqa: F401 - looks at all modules there are: import it before others
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 from scrapy.utils.conf import closest_scrapy_cfg
@@ -25,7 +24,6 @@ from crawler import components, config, defaults
 from crawler.announcement import announcement
 from crawler.components import path_of
 from crawler.errors import ConfigError
-from crawler.extensions.logs import LogAddon
 from crawler.wiring import PRIORITY, wire
 
 ADDON: Final = "crawler.addon.Shoal"
@@ -57,6 +55,8 @@ class Shoal:
         # A script may run its own loop.
         if importlib.util.find_spec("uvloop") is not None and not is_reactor_installed():
             settings.set("ASYNCIO_EVENT_LOOP", defaults.ASYNCIO_EVENT_LOOP, priority=PRIORITY)
+        from crawler.extensions.logs import LogAddon  # with all that a worker needs, which `push` and others do not
+
         LogAddon.update_pre_crawler_settings(settings)
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 
 from scrapy import Spider
 from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.core.downloader import contextfactory  # noqa: F401 - looks at all modules there are: import it before others
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy_redis.spiders import RedisMixin

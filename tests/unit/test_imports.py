@@ -87,3 +87,13 @@ def test_the_supervisors_of_the_bundled_servers_do_not_load_scrapy() -> None:
     program = "import sys, crawler.embedded.supervisor; print(*sorted({'scrapy', 'twisted', 'redis'} & {*sys.modules}))"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PROJECT, check=True)
     assert said.stdout.split() == []
+
+
+def test_commands_that_do_not_crawl_do_not_load_what_a_worker_needs() -> None:
+    """A quarter of the time that `scrapy push` and `scrapy status` take to start."""
+    others = "addon, commands.control, commands.dead, commands.export, commands.push, commands.runs, commands.status"
+    modules = ", ".join(f"crawler.{name}" for name in others.split(", "))
+    heavy = {"crawler.worker.scheduler", "scrapy.core.downloader.contextfactory"}
+    program = f"import sys, {modules}; print(*sorted({heavy} & {{*sys.modules}}))"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PROJECT, check=True)
+    assert said.stdout.split() == []
