@@ -76,7 +76,7 @@ def opened(source: str, stop: Event) -> Raw:
     """Open *source*, to be read until *stop* is set; raises ERRORS."""
     if source.startswith(REMOTE):
         return _Remote(source)
-    return _Local(0 if source == STDIN else os.open(source, os.O_RDONLY), stop)
+    return _Local(0 if source == STDIN else _open_file(source), stop)
 
 
 def blocks(raw: Raw) -> Iterator[bytes | None]:
@@ -94,6 +94,13 @@ def blocks(raw: Raw) -> Iterator[bytes | None]:
             yield block
 
 
+def _open_file(path: str) -> int:
+    """Its handle; at once for a pipe that nobody writes to, too: a plain `open` waits for a writer, deaf to Ctrl-C."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(handle, True)
+    return handle
+
+
 class _Local:
     """A file, a pipe or a terminal. Polled if it has no data, so that no read blocks for ever."""
 
@@ -105,15 +112,26 @@ class _Local:
             raise OSError(0, "it is closed")
 
     def read(self) -> bytes | None:
-        if self._stop.is_set() or not select.select([self._handle], [], [], IDLE_SECONDS)[0]:
+        if not self._has_data():
             return b"" if self._stop.is_set() else None
         block = os.read(self._handle, BLOCK)
         while not self.position and block and any(magic.startswith(block) for magic in _PACKED):
-            if not (more := os.read(self._handle, BLOCK)):
+            if not (more := self._more()):
                 break
             block += more  # the first bytes show the compression
         self.position += len(block)
         return block
+
+    def _has_data(self) -> bool:
+        """Whether a read returns at once, with data or at the end; waits a moment for that."""
+        return not self._stop.is_set() and bool(select.select([self._handle], [], [], IDLE_SECONDS)[0])
+
+    def _more(self) -> bytes:
+        """The next bytes, however long they take; none at the end."""
+        while not self._has_data():
+            if self._stop.is_set():
+                return b""
+        return os.read(self._handle, BLOCK)
 
     def close(self) -> None:
         if self._handle:

@@ -193,3 +193,22 @@ def test_a_pipe_that_waits_holds_nothing_back_and_ends_when_nobody_reads_on(tmp_
     os.close(writer[0])
     assert not read_on.is_alive()
     assert [line for chunk in got for line in chunk.lines] == []
+
+
+@pytest.mark.parametrize("sent", [None, b"", b"\x1f"], ids=["nobody writes", "nothing is written", "half a magic"])
+def test_a_pipe_from_which_nothing_comes_ends_when_nobody_reads_on(tmp_path: Path, sent: bytes | None) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    stop, got = Event(), list[Chunk]()
+    reader = Thread(target=lambda: got.extend(chunks([str(pipe)], "", stop)), daemon=True)
+    reader.start()
+    writer = None if sent is None else os.open(pipe, os.O_RDWR)
+    if writer is not None and sent:
+        os.write(writer, sent)
+    stop.set()
+    reader.join(timeout=30)
+    is_stuck = reader.is_alive()
+    os.close(os.open(pipe, os.O_RDWR) if writer is None else writer)  # one that waits to open it, or for more, goes on
+    reader.join(timeout=30)
+    assert not is_stuck
+    assert [line for chunk in got for line in chunk.lines if line.strip("\x1f")] == []
