@@ -5,6 +5,10 @@ Everywhere else they are imported from `errors.py`.
 
 from __future__ import annotations
 
+from typing import Final
+
+_SHOWN: Final = 300  # characters of a wrong value
+
 
 class ShoalError(Exception):
     """Something a person has to fix; commands print it as one line and exit with status 2."""
@@ -14,10 +18,16 @@ class ConfigError(ShoalError):
     """A setting, rule file or environment variable has an invalid value. *expected* completes "expected ..."."""
 
     def __init__(self, name: str, value: object, expected: str) -> None:
-        super().__init__(f"{name} = {value!r} is invalid: expected {expected}")
+        super().__init__(f"{name} = {_shown(value)} is invalid: expected {expected}")
         self.name = name
         self.value = value
         self.expected = expected
+
+
+def _shown(value: object) -> str:
+    """*value* in a line that can be read."""
+    whole = repr(value)
+    return whole if len(whole) <= _SHOWN else f"{whole[:_SHOWN]}... ({len(whole)} characters)"
 
 
 class ServiceError(ShoalError):

@@ -108,9 +108,10 @@ def check_escaped(name: str, uri: str, ends: str) -> None:
 
 
 def text_file(name: str, path: str | Path) -> str:
-    """The text of the UTF-8 file at *path*, the value of setting *name*; raises ConfigError if it is unreadable."""
+    """The text of the UTF-8 file at *path*, the value of setting *name*, without the byte order mark that Windows puts
+    in front; raises ConfigError if it is unreadable."""
     try:
-        return Path(text({name: path}, name)).read_text("utf-8")
+        return Path(text({name: path}, name)).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ConfigError(name, str(path), f"a readable UTF-8 text file ({reason})") from None

@@ -7,8 +7,8 @@ names file, line, key and the expected value, never a silent miss on some later 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from crawler import config, urls
 from crawler.errors import ConfigError
 from crawler.items import Item, ProductItem
 from crawler.policy import domain_values as read
-from crawler.policy import scope_values
+from crawler.policy import scope_values, toml_text
 from crawler.policy.budgets import Budget, read_budget
 from crawler.policy.domain_values import BadValueError, Element, FieldRule, LinkRule
 from crawler.policy.headers import PROFILES
@@ -33,9 +33,6 @@ DEFAULT: Final = "default"
 ProxySession = Literal["request", "host", "session"]
 
 _HOST = re.compile(r"(?=.{1,253}$)(?:localhost|[\w-]+(?:\.[\w-]+)+)")
-_HEADER = re.compile(r"\s*\[\s*(.*?)\s*\]\s*(?:#.*)?$")
-_KEY = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*'|[\w.-]+|\s*\.\s*)+)\s*=")
-_PART = re.compile(r"\"([^\"]*)\"|'([^']*)'|([\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +136,42 @@ def load_rules(path: str | Path) -> Rules:
 def parse_rules(text: str, source: str = "domains.toml") -> Rules:
     """The rules in *text*; *source* names the file in errors."""
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        where = re.search(r"at line (\d+)", str(error))
-        line = int(where[1]) if where else len(text.splitlines())
-        shown = (text.splitlines() or [""])[min(line, len(text.splitlines())) - 1]
-        raise ConfigError(f"{source}, line {line}", shown.strip(), f"valid TOML: {error}") from None
-    own = {name: _table(name, table, text, source) for name, table in tables.items()}
+        tables = toml_text.tables(text)
+    except toml_text.TomlTextError as error:
+        raise ConfigError(f"{source}, line {error.line}", error.text, f"valid TOML: {error}") from None
+    written = _hosts(tables, text, source)
+    own = {host: _table(name, tables[name], text, source) for host, name in written.items()}
     default = own.pop(DEFAULT, {})
     by_host: dict[str, DomainRules] = {}
     for host in own:
         merged = default
         for name in reversed(_domains(host)):
             merged = _merged(merged, own.get(name, {}))
-        by_host[host] = _rules(host, merged, text, source)
+        by_host[host] = _rules(written[host], merged, text, source)
     return Rules(_rules(DEFAULT, default, text, source), MappingProxyType(by_host))
+
+
+def _hosts(tables: Mapping[str, Any], text: str, source: str) -> dict[str, str]:
+    """The names of *tables* by host as URLs have it: `xn--bcher-kva.example` for `bücher.example`."""
+    written: dict[str, str] = {}
+    for name, table in tables.items():
+        allowed = f'a table named {DEFAULT} or a host name in lower case and quotes, as in ["shop.example.com"]'
+        host = name if name == DEFAULT and isinstance(table, dict) else _ascii(name, table)
+        if host in written:
+            allowed = f"one table for each host: {written[host]!r} is the same host"
+        if not host or host in written:
+            raise ConfigError(f"{source}, line {toml_text.line_of(text, (name,))}: table", name, allowed)
+        written[host] = name
+    return written
+
+
+def _ascii(name: str, table: Any) -> str:
+    """The host *name* in ASCII; "" if it is none."""
+    if not _HOST.fullmatch(name) or name != name.lower() or not isinstance(table, dict):
+        return ""
+    with suppress(UnicodeError):  # a part of it is too long, or no name in any script
+        return name.encode("idna").decode("ascii")
+    return ""
 
 
 def _domains(host: str) -> list[str]:
@@ -165,21 +183,18 @@ def _domains(host: str) -> list[str]:
     return names
 
 
-def _table(name: str, table: Any, text: str, source: str) -> dict[str, Any]:
+def _table(name: str, table: Mapping[str, Any], text: str, source: str) -> dict[str, Any]:
     """The values of one table, checked."""
-    if name != DEFAULT and not (_HOST.fullmatch(name) and name == name.lower() and isinstance(table, dict)):
-        allowed = f'a table named {DEFAULT} or a host name in lower case and quotes, as in ["shop.example.com"]'
-        raise ConfigError(f"{source}, line {_line(text, (name,))}: table", name, allowed)
     values: dict[str, Any] = {}
     for key, raw in table.items():
         reader = _READERS.get(key)
-        where = f"{source}, line {_line(text, (name, key))}: [{name}]"
         if reader is None:
-            raise ConfigError(f"{where} key", key, "one of " + ", ".join(_READERS))
+            line = toml_text.line_of(text, (name, key))
+            raise ConfigError(f"{source}, line {line}: [{name}] key", key, "one of " + ", ".join(_READERS))
         try:
             values[key] = reader(raw)
         except BadValueError as error:
-            line = _line(text, (name, key, *error.path))
+            line = toml_text.line_of(text, (name, key, *error.path))
             shown = ".".join((key, *error.path))
             raise ConfigError(f"{source}, line {line}: [{name}] {shown}", error.value, error.expected) from None
     return values
@@ -189,7 +204,7 @@ def _rules(name: str, values: Mapping[str, Any], text: str, source: str) -> Doma
     """The rules of a table and its parents; raises ConfigError if two contradict each other."""
     rules = DomainRules(**values)
     if rules.tier and rules.max_tier and rank(rules.tier) > rank(rules.max_tier):
-        where = f"{source}, line {_line(text, (name, 'tier'))}: [{name}] tier"
+        where = f"{source}, line {toml_text.line_of(text, (name, 'tier'))}: [{name}] tier"
         raise ConfigError(where, rules.tier, f"at most max_tier, which is {rules.max_tier}")
     return rules
 
@@ -201,24 +216,3 @@ def _merged(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any
         if table in outer and table in inner:
             both[table] = MappingProxyType({**outer[table], **inner[table]})
     return both
-
-
-def _line(text: str, path: tuple[str, ...]) -> int:
-    """The line of *path*, or of its nearest parent: tomllib does not give it."""
-    best, line = 0, 1
-    table: tuple[str, ...] = ()
-    for number, source in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(source):
-            table = _parts(header[1])
-            here = table
-        elif key := _KEY.match(source):
-            here = table + _parts(key[1])
-        else:
-            continue
-        if len(here) > best and here == path[: len(here)]:
-            best, line = len(here), number
-    return line
-
-
-def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(next(part for part in match if part) for match in _PART.findall(dotted) if any(match))

@@ -6,7 +6,6 @@ Errors never show credentials: an invalid proxy URL is named by its place in the
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -14,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from crawler.errors import ConfigError
+from crawler.policy import toml_text
 from crawler.policy.domain_values import BadValueError, Reader, number
 from crawler.policy.proxies import COUNTRY, SESSION, Endpoint, ProxyPool
 from crawler.urls import SCHEMES
@@ -34,10 +34,9 @@ def parse_pools(tables: Mapping[str, Any], source: str) -> dict[str, ProxyPool]:
 def parse_pools_text(text: str, source: str) -> dict[str, ProxyPool]:
     """The pools of a TOML file's text; raises ConfigError. The line itself is not shown: it may hold a password."""
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        where = re.search(r"at line \d+", str(error))
-        raise ConfigError(source, where[0] if where else "at its end", "valid TOML (docs/proxies.md)") from None
+        tables = toml_text.tables(text)
+    except toml_text.TomlTextError as error:
+        raise ConfigError(source, f"line {error.line}", "valid TOML (docs/proxies.md)") from None
     return parse_pools(tables, source)
 
 

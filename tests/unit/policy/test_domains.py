@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Request
 
 from crawler.errors import ConfigError
+from crawler.policy import toml_text
 from crawler.policy.domains import FIELDS, DomainRules, load_rules, parse_rules
 
 SHIPPED = Path(__file__).parents[3] / "settings" / "domains.toml"
@@ -108,6 +110,11 @@ def test_the_head_of_the_shipped_file_names_every_key_and_field() -> None:
         ("[default]\n\na = ", "line 3", "a =", "valid TOML"),
         ("[default\n", "line 1", "[default", "valid TOML"),
         ("[default]\na = 1\na = 2", "line 3", "a = 2", "valid TOML"),
+        ("\n".join(["[default]", "a = " + "[" * 5_000]), "line 2", None, "brackets are nested too deep"),
+        (f"[default]\nburst = {'9' * 5_000}", "line 2", None, "5000 digits"),
+        ('["bücher.example"]\n["xn--bcher-kva.example"]', "line 2: table", "xn--bcher-kva.example", "'bücher.example'"),
+        (f'["{"a" * 64}.example"]', "line 1: table", None, "host name"),
+        ('["bücher.example"]\ntier = "api"\nmax_tier = "http"', "line 2: [bücher.example] tier", "api", "max_tier"),
     ],
 )
 def test_a_broken_file_is_refused_with_line_key_and_what_is_allowed(
@@ -119,6 +126,28 @@ def test_a_broken_file_is_refused_with_line_key_and_what_is_allowed(
     assert allowed in caught.value.expected
     assert value is None or caught.value.value == value
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1_000
+
+
+@pytest.mark.parametrize(
+    "url", ["https://bücher.example.com/", "https://shop.BÜCHER.example.com/", "http://straße.example"]
+)
+def test_a_host_in_its_own_script_is_the_host_of_its_urls(url: str) -> None:
+    rules = parse_rules('["bücher.example.com"]\nburst = 2\n["straße.example"]\nburst = 2')
+    assert rules.for_url(Request(url).url).burst == 2
+
+
+def test_a_file_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "windows.toml").write_text('["a.example"]\r\nburst = 2\r\n', "utf-8-sig")
+    assert load_rules(tmp_path / "windows.toml").for_host("a.example").burst == 2
+
+
+def test_lines_are_looked_up_for_errors_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> int:
+        raise AssertionError("it reads the whole text: 1,000 domains took 45 s")
+
+    monkeypatch.setattr(toml_text, "line_of", never)
+    assert parse_rules('["a.example"]\nburst = 2\n["b.example"]\nburst = 3').for_host("b.example").burst == 3
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
