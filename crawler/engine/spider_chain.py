@@ -7,6 +7,7 @@ time: those with nothing else between them run as one generator. Exceptions take
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -21,6 +22,8 @@ from scrapy.spidermiddlewares.depth import DepthMiddleware
 from twisted.internet import defer
 
 from crawler.middlewares.spider.outputs import OutputMiddleware
+
+AT_ONCE: Final = 50  # outputs of a page before others have a turn; each takes 0.1 ms or more
 
 Method = Callable[..., Any]
 Output = AsyncIterator[Any]
@@ -128,7 +131,7 @@ class Rescued:
 
 async def _passed(segment: Segment, response: Response, result: Output, rescued: Rescued, *, last: bool) -> Output:
     """The output of *segment*. After an exception that is rescued, the steps behind it come to their end as usual."""
-    at = segment.first
+    at, count = segment.first, 0
     pages: list[tuple[ChainStep, Any]] = []
     try:
         for step in reversed(segment.steps):
@@ -143,6 +146,8 @@ async def _passed(segment: Segment, response: Response, result: Output, rescued:
             else:
                 yield output
             at = segment.first
+            if not (count := count + 1) % AT_ONCE:
+                await asyncio.sleep(0)  # 50,000 links would keep all else waiting to their end: leases, signals
     except Exception as error:  # noqa: BLE001 - raised again unless a middleware answers
         rescued.ask(error, at)
     await _end([(step, page) for step, page in pages if step.after > at], rescued)

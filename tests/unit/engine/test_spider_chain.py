@@ -226,6 +226,27 @@ async def test_those_that_follow_each_other_are_one() -> None:
     assert (await scraped(CHAINS["ours, changed"], list, folded=True))[2] == 2
 
 
+@pytest.mark.parametrize("output", [Request(URL), None, "item"], ids=["requests", "nothing", "items"])
+async def test_a_callback_without_end_leaves_turns_to_others(output: Any) -> None:
+    turns: list[int] = []
+
+    def endless() -> Iterator[Any]:
+        for number in range(100_000):
+            if len(turns) == 3:
+                return
+            yield output if number % 2 else None
+
+    async def others() -> None:
+        while len(turns) < 3:
+            turns.append(len(turns))
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(others())
+    await scraped(CHAINS["as shipped"], endless, folded=True)
+    assert turns == [0, 1, 2]
+    await other
+
+
 async def test_a_refused_page_is_freed_at_once() -> None:
     crawler = get_crawler()
     crawler.spider = Spider("s")
