@@ -106,7 +106,7 @@ class _Handler(Handler):
 
     def do_GET(self) -> None:
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-        self.server.site.note(Received(self.command, self.path, dict(self.headers), sent, _came(self.connection)))
+        self.server.site.note(Received(self.command, self.path, dict(self.headers), sent, came_at(self.connection)))
         found = self.server.site.pages.get(self.path, Page("not here", 404))
         page = found if isinstance(found, Page) else found()
         if page.hold is not None:
@@ -122,7 +122,7 @@ class _Handler(Handler):
     do_POST = do_GET
 
 
-def _came(connection: socket.socket) -> float:
+def came_at(connection: socket.socket) -> float:
     """When the last data came in, in monotonic seconds, however late the thread that asks had its turn."""
     while True:
         before = time.monotonic()

@@ -83,7 +83,7 @@ def server(data_dir: Path, name: str = "redis") -> Process:
 
 def client(url: str) -> closing[redis.Redis]:
     """A blocking client, closed at the end of its `with`."""
-    return closing(redis.Redis.from_url(url, decode_responses=True, socket_timeout=5))
+    return closing(redis.Redis.from_url(url, decode_responses=True, socket_timeout=60))
 
 
 def eventually(condition: Callable[[], object], seconds: float = 60.0) -> bool:

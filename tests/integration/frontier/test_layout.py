@@ -38,7 +38,7 @@ async def test_a_number_that_cannot_be_one_of_ours_is_none(redis_client: Any, no
     frontier = of_shards(redis_client, 4)
     await frontier.push([message(number, f"{number}.example") for number in range(40)])
     await redis_client.set(frontier.shards.key(0, "shards"), noise)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         with pytest.raises(ConfigError, match="FRONTIER_SHARDS = 3 "):
             await of_shards(redis_client, 3).open()
         await frontier.open()

@@ -71,7 +71,7 @@ async def test_overlap(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> No
     assert not waiting.done()
     for run in (first.id, f"{BEGUN}-4"):
         await runs.seal(run)
-    assert (await asyncio.wait_for(waiting, 5)).id == f"{BEGUN}-5"
+    assert (await asyncio.wait_for(waiting, 60)).id == f"{BEGUN}-5"
 
 
 async def test_one_that_replaces_another_cancels_it(redis_client: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ssl
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from cryptography import x509
@@ -18,7 +17,7 @@ from crawler.handlers.http.pool import MB
 from tests.crawling import Fleet, count, ended
 from tests.integration.handlers.rawserver import OK, Client, RawServer
 from tests.integration.handlers.test_http import certified
-from tests.sites import LATE
+from tests.sites import LATE, came_at
 
 CLOSE = RawServer.CLOSE
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 24\r\n\r\n<html><title>A</title>\n "
@@ -202,10 +201,10 @@ async def test_a_crawl_sends_what_a_closed_connection_swallowed_once_more_in_its
     came: list[float] = []
 
     async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        came.append(monotonic())
+        came.append(came_at(writer.get_extra_info("socket")))
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        came.append(monotonic())
+        came.append(came_at(writer.get_extra_info("socket")))
         writer.write(PAGE)
 
     async with RawServer(PAGE, swallow, answer) as server:

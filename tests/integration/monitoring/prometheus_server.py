@@ -48,7 +48,7 @@ class Prometheus:
         """The data of an answer of its API; raises AssertionError with its words for a wrong expression."""
         query = urllib.parse.urlencode(parameters)
         try:
-            with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{query}", timeout=20) as answer:
+            with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{query}", timeout=60) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{parameters}: {error.read().decode()}") from None

@@ -105,7 +105,7 @@ def _fire(url: str, *fired: dict[str, str]) -> None:
     ]
     request = urllib.request.Request(f"{url}/api/v2/alerts", json.dumps(body).encode())
     request.add_header("Content-Type", "application/json")
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert answer.status == 200
 
 

@@ -51,7 +51,7 @@ def seen(seconds: float, price: str | None = "10.00", url: str = URL, **fields: 
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Raises TimeoutError after 20 s."""
-    async with asyncio.timeout(20):
+    """Raises TimeoutError after a minute."""
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - it is what a file system or a log says
             await asyncio.sleep(0.02)

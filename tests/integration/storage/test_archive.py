@@ -71,7 +71,7 @@ def s3() -> Iterator[dict[str, Any]]:
     server.start()
     host, port = server.get_host_and_port()
     url = f"http://{host.replace('0.0.0.0', '127.0.0.1')}:{port}"
-    urllib.request.urlopen(urllib.request.Request(f"{url}/pages", method="PUT"), timeout=10).close()
+    urllib.request.urlopen(urllib.request.Request(f"{url}/pages", method="PUT"), timeout=60).close()
     yield {
         "endpoint": url,
         "region": "us-east-1",
@@ -244,7 +244,7 @@ async def test_pages_wait_while_too_much_waits_for_upload(
     await until(lambda: stats.values["archive/away"])
     assert not waiting.done()
     (config.directory / "someone-elses.warc.gz.open").unlink()
-    assert await asyncio.wait_for(waiting, 20)
+    assert await asyncio.wait_for(waiting, 60)
     await until(lambda: not stats.values["archive/away"])
     await archive.close()
 
@@ -256,7 +256,7 @@ async def test_without_mongodb_pages_are_written_and_listed_later(
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=100)
     archive = Archive(config, Index(client["nowhere"]), Store(config), stats)
     await archive.open()
-    await asyncio.wait_for(archive.add(page(1)), 10)
+    await asyncio.wait_for(archive.add(page(1)), 60)
     await archive.close()
     monkeypatch.undo()
     await client.close()

@@ -56,7 +56,7 @@ async def test_items_are_stored_though_their_run_is_not_recorded(
     writer: Writer, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     await no_more(database, COLLECTION)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         for second in (1, 2):
             assert await writer.store(seen(second, url=f"{SHOP}{second}", **OURS)) is StoreResult.NEW
     (line,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
@@ -65,7 +65,7 @@ async def test_items_are_stored_though_their_run_is_not_recorded(
 
 async def test_an_item_is_stored_where_its_link_is_not(writer: Writer, database: Database) -> None:
     await no_more(database, LINKS)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         for name in ("one", "two"):
             assert await writer.store(seen(1, url=SHOP + name, gtin="4006381333931")) is StoreResult.NEW
 
@@ -73,7 +73,7 @@ async def test_an_item_is_stored_where_its_link_is_not(writer: Writer, database:
 async def test_a_key_that_another_index_takes_is_a_refusal(writer: Writer, database: Database) -> None:
     await database.products.create_index("title", unique=True)
     await writer.store(seen(1, url=SHOP + "one"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         with pytest.raises(UnstorableError, match=r"E11000.*title"):
             await writer.store(seen(1, url=SHOP + "two"))
         await writer.store(seen(2, "11", url=SHOP + "two", title="Fork"))
@@ -87,7 +87,7 @@ async def test_an_index_in_the_way_is_named_and_nobody_waits(
     await database["items"].create_index("elsewhere", name="url")
     writer = a_writer(database, stats, batch_ms=5)
     await writer.open()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await writer.store({"a": 1}) is StoreResult.NEW
         await writer.close()
     assert any("refuses indexes of items" in record.getMessage() for record in caplog.records)
@@ -119,7 +119,7 @@ async def test_a_collection_that_loses_or_merges_documents_is_named(
     await database.create_collection("offers", **options)
     writer = a_writer(database, stats, batch_ms=5)
     await writer.open()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         with pytest.raises(UnstorableError, match=rf"collection offers of .+ {why}.+MONGODB_DATABASE"):
             await writer.store(Offer(url=SHOP + "A"))
         await writer.close()

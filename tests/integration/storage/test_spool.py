@@ -303,7 +303,7 @@ async def test_a_damaged_file_costs_its_damaged_entries_alone(
     writer = build()
     await writer.open()
     await replayed(settings)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await writer.close()
     stored = set(await products(settings))
     assert len(stored) == 199
@@ -350,7 +350,7 @@ async def test_a_file_that_the_disk_does_not_let_go_of_is_stored_once_and_left(
     writer = build()
     await writer.open()
     await until(lambda: stats.values["storage/spool/replayed"] == 2)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await writer.close()
     assert set(await products(settings)) == {URL, f"{URL}behind"}
     assert stats.values["storage/spool/replayed"] == 2
@@ -368,7 +368,7 @@ async def test_closing_is_bounded(
     path = leave(settings, [seen(1)])
     writer = build()
     await writer.open()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await writer.close()
     assert path.exists()
     assert "the next worker on this machine stores them" in caplog.text
@@ -408,6 +408,6 @@ def run_spooler(mongod: Server, settings: dict[str, Any], how: str, restart_afte
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(restart_after)
         mongod.start()
-    out, _ = process.communicate(timeout=40)
+    out, _ = process.communicate(timeout=90)
     assert process.returncode == (0 if restart_after else -9)
     return out.split()

@@ -22,7 +22,7 @@ def test_a_child_that_ends_tells_its_status_and_last_words(scripts: Path) -> Non
     with Family(scripts / "logs") as family:
         child = family.start("short", "short")
 
-        assert child.wait(20) == 3
+        assert child.wait(60) == 3
         assert child.tail(2) == "28\n29"
         assert child.log == scripts / "logs" / "short.log"
 

@@ -97,7 +97,7 @@ async def test_a_worker_that_ends_by_itself_is_named_once_and_the_last_one_ends_
     worker, screen = crew.add(), Silent()
 
     with pytest.raises(DemoError, match=r"every worker has ended(.|\n)*29"):
-        await asyncio.wait_for(crawl(crew, 10_000, screen), 20)
+        await asyncio.wait_for(crawl(crew, 10_000, screen), 60)
     assert screen.notes == [f"worker-1 has ended by itself (status 3); its log is {worker.log}"]
 
 
@@ -117,7 +117,7 @@ async def test_ctrl_c_that_a_driver_swallows_ends_the_demo_all_the_same(crew: Sc
     await looked.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(running, 20)
+        await asyncio.wait_for(running, 60)
     assert frontier.looks == 1
 
 

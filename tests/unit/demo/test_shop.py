@@ -32,7 +32,7 @@ def test_tells_the_way_and_serves_all_five_hosts(running: tuple[subprocess.Popen
     first = process.stdout.readline()
 
     assert first == f"100 products in 5 shops on port {port}; the start URLs are in {urls}. Ctrl-C stops it.\n"
-    pages = [urllib.request.urlopen(url, timeout=5).read() for url in urls.read_text().split()]
+    pages = [urllib.request.urlopen(url, timeout=60).read() for url in urls.read_text().split()]
     assert len(pages) == 5
     assert all(b"<h1>" in page for page in pages)
 

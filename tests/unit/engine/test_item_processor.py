@@ -162,7 +162,7 @@ async def test_a_spider_that_closes_waits_for_items_of_start_and_no_longer(item:
     scraper._start_itemproc_nowait(item)
     scraper._start_itemproc_nowait(item)
     closing = asyncio.create_task(scraper.close_spider_async())
-    await asyncio.wait_for(closing, 10)
+    await asyncio.wait_for(closing, 60)
     assert len(noted) == 2
     scraper._start_itemproc_nowait("late")
     await asyncio.sleep(0.01)

@@ -13,6 +13,7 @@ import pytest
 
 from crawler.extensions import endpoint as served
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
+from demo.state import any_port
 
 
 def _broken(accept: str) -> ProbeAnswer:
@@ -28,7 +29,7 @@ def endpoint() -> Iterator[ProbeServer]:
 
 
 def test_a_route_is_served_whatever_its_query(endpoint: ProbeServer) -> None:
-    with urllib.request.urlopen(f"{endpoint.url}/good?x=1", timeout=5) as answer:
+    with urllib.request.urlopen(f"{endpoint.url}/good?x=1", timeout=60) as answer:
         assert (answer.status, answer.read()) == (200, b"fine")
         assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
         assert "Python" not in answer.headers["Server"]
@@ -46,7 +47,7 @@ def test_it_listens_on_either_kind_of_address_and_asks_no_name_server(monkeypatc
         pytest.skip(f"no IPv6 here: {error}")
     try:
         assert endpoint.url.startswith("http://[::1]:")
-        with urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as answer:
+        with urllib.request.urlopen(f"{endpoint.url}/good", timeout=60) as answer:
             assert answer.read() == b"fine"
     finally:
         endpoint.close()
@@ -56,8 +57,8 @@ def test_a_bug_in_a_route_is_logged_and_the_next_request_served(
     endpoint: ProbeServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(OSError, match="Remote end closed connection"):
-        urllib.request.urlopen(f"{endpoint.url}/broken", timeout=5)
-    with urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as answer:
+        urllib.request.urlopen(f"{endpoint.url}/broken", timeout=60)
+    with urllib.request.urlopen(f"{endpoint.url}/good", timeout=60) as answer:
         assert answer.status == 200
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "a bug in a route" in caplog.text
@@ -66,26 +67,26 @@ def test_a_bug_in_a_route_is_logged_and_the_next_request_served(
 def test_other_methods_are_refused(endpoint: ProbeServer) -> None:
     request = urllib.request.Request(f"{endpoint.url}/good", data=b"x", method="POST")
     with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request, timeout=5)
+        urllib.request.urlopen(request, timeout=60)
     with caught.value:
         assert caught.value.code == 501
 
 
 def test_a_taken_port_is_an_error_and_a_closed_endpoint_frees_its_own() -> None:
-    with socket.socket() as owner:
-        owner.bind(("127.0.0.1", 0))
-        owner.listen()
-        port = owner.getsockname()[1]
-        with pytest.raises(OSError, match="in use"):
-            ProbeServer("127.0.0.1", port, {})
+    port = any_port()  # one that no connection of another process is given between the two below
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(OSError, match="in use"):
+        ProbeServer("127.0.0.1", port, {})
     endpoint = ProbeServer("127.0.0.1", port, {})
     endpoint.close()
     ProbeServer("127.0.0.1", port, {}).close()
 
 
-def test_a_silent_client_does_not_hold_up_the_others_nor_the_end(endpoint: ProbeServer) -> None:
+def test_a_silent_client_does_not_hold_up_the_others_nor_the_end(
+    endpoint: ProbeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served._Handler, "timeout", 3_600)
     port = int(endpoint.url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port)), urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as a:
+    with socket.create_connection(("127.0.0.1", port)), urllib.request.urlopen(f"{endpoint.url}/good", timeout=60) as a:
         assert a.status == 200
 
 

@@ -36,7 +36,7 @@ def web() -> Any:
 
 def ask(web: WebServer, path: str, method: str = "GET") -> tuple[int, str]:
     where = urlsplit(web.url)
-    connection = HTTPConnection(str(where.hostname), where.port, timeout=10)
+    connection = HTTPConnection(str(where.hostname), where.port, timeout=60)
     connection.request(method, path)
     answer = connection.getresponse()
     body = answer.read().decode()
@@ -83,13 +83,13 @@ def test_those_who_neither_ask_nor_listen_are_cut_off(web: WebServer, monkeypatc
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
     for client in silent[::2]:
         client.sendall(b"GET /thread HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-    kept = HTTPConnection("127.0.0.1", port, timeout=10)
+    kept = HTTPConnection("127.0.0.1", port, timeout=60)
     for _ in range(2):
         kept.request("GET", "/thread")
         assert kept.getresponse().read() == b"false", "others are answered meanwhile"
     for client in (*silent, kept.sock):
         assert client is not None
-        client.settimeout(10)
+        client.settimeout(60)
         try:
             assert client.recv(100) == b""
         except ConnectionResetError:
@@ -100,7 +100,7 @@ def test_those_who_neither_ask_nor_listen_are_cut_off(web: WebServer, monkeypatc
 
 def test_endless_headers_are_refused(web: WebServer) -> None:
     with socket.create_connection(("127.0.0.1", int(web.url.rpartition(":")[2]))) as client:
-        client.settimeout(10)
+        client.settimeout(60)
         client.sendall(b"GET /thread HTTP/1.1\r\n" + b"X-Y: " + b"a" * 200_000)
         assert client.recv(100).startswith(b"HTTP/1.1 400 ")
     assert ask(web, "/thread")[0] == 200

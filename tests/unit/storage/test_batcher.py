@@ -43,8 +43,8 @@ async def test_each_gets_its_own_result() -> None:
 
 async def test_full_batch_does_not_wait() -> None:
     flush = Recorder()
-    batcher = Batcher(flush, 2, 60.0)
-    async with asyncio.timeout(5):
+    batcher = Batcher(flush, 2, 3_600.0)
+    async with asyncio.timeout(60):
         await submit_all(batcher, [1, 2, 3, 4])
     assert flush.batches == [[1, 2], [3, 4]]
     await batcher.close()
@@ -54,7 +54,7 @@ async def test_part_of_a_batch_waits_its_time() -> None:
     batcher = Batcher(Recorder(), 100, 0.05)
     began = asyncio.get_running_loop().time()
     await batcher.submit(1, 1)
-    assert 0.045 <= asyncio.get_running_loop().time() - began < 10
+    assert asyncio.get_running_loop().time() - began >= 0.045
     await batcher.close()
 
 

@@ -92,7 +92,7 @@ async def test_hosts_are_freed_while_children_are_stored_and_their_page_ends_aft
     outbox.report(Report(*PARENT, 1, 1, 200))
     outbox.push(message(1), PARENT)
     outbox.end(PARENT)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await outbox.flush()
     assert sorted(frontier.names[:2]) == ["forced push", "report"]
     assert frontier.names[2:] == ["ack"]

@@ -211,7 +211,7 @@ def test_nobody_takes_a_lease_that_another_thread_has_taken() -> None:
     thread.start()
     while (one := buffer.pop()) is not None:
         taken[1].append(one)
-    thread.join(10)
+    thread.join(60)
     everything = taken[0] + taken[1]
     assert len(everything) == len({id(one) for one in everything}) == 4_000
 
@@ -227,11 +227,11 @@ def test_the_callback_that_runs_is_named() -> None:
 
         def helper(self) -> None:
             running_now.set()
-            release.wait(20)
+            release.wait(60)
 
     thread = threading.Thread(target=namespace["call_spider"], args=(ShopSpider().parse,))
     thread.start()
-    running_now.wait(20)
+    assert running_now.wait(60)
     assert thread.ident is not None
     found = running(thread.ident)
     release.set()
