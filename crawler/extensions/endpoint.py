@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 LOOKUP_SECONDS = 5.0  # the start waits no longer for a name server
 CLIENT_SECONDS = 5  # a client that sends no request for this long is cut off
+MOST_CLIENTS = 64  # at once: each has a thread and an open file
 TEXT = "text/plain; charset=utf-8"
 
 
@@ -75,9 +77,24 @@ class _Server(ThreadingTCPServer):  # http.server's own class looks up its host 
 
     def __init__(self, address: tuple[str, int], routes: Routes) -> None:
         self.routes = routes
+        self._clients: dict[Any, None] = {}  # the oldest first
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """The oldest client makes room for one too many: those that send a byte now and then hold up nobody."""
+        self._clients[request] = None
+        if len(self._clients) > MOST_CLIENTS and (oldest := next(iter(self._clients), None)) is not None:
+            self._clients.pop(oldest, None)
+            with suppress(OSError):  # it has ended just now
+                oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """It is answered, or has given up."""
+        self._clients.pop(request, None)
+        super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that went away, or a bug in a route."""

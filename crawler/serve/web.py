@@ -20,6 +20,8 @@ from crawler.errors import ConfigError
 
 CLOSE_SECONDS: Final = 2.0  # for requests in progress
 CLIENT_SECONDS: Final = 10.0  # for a client to send its request, or to read the response
+MOST_CLIENTS: Final = 256  # at once, and
+BACKLOG: Final = 64  # that are accepted in one go: well below 1,024, the usual limit of open files
 
 Endpoint = Callable[[Request], Response]
 Routes = Mapping[str, Endpoint]
@@ -43,6 +45,7 @@ class WebServer:
             lifespan="off",
             log_config=None,
             log_level="warning",
+            backlog=BACKLOG,
             access_log=False,
             server_header=False,
             proxy_headers=False,
@@ -67,11 +70,16 @@ class WebServer:
 
 
 class _Connection(H11Protocol):
-    """A connection that is closed if its client neither sends nor reads: uvicorn would keep it for ever."""
+    """A connection that is closed if its client neither sends nor reads: uvicorn would keep it for ever. The oldest one
+    makes room where there are too many: without files to open, asyncio logs thousands of errors a second."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start checking until it ends."""
+        self.since = self.loop.time()
         super().connection_made(transport)
+        open_ones = [one for one in self.connections if isinstance(one, _Connection) and not one.transport.is_closing()]
+        if len(open_ones) > MOST_CLIENTS:
+            min(open_ones, key=lambda one: one.since).transport.abort()
         self._look_later(None)
 
     def _look_later(self, answering: RequestResponseCycle | None) -> None:
@@ -94,7 +102,7 @@ def _listening(host: str, port: int) -> socket.socket:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError("SERVE_HOST", host, f"an address or a host name of this machine ({reason})") from None
     try:
-        return socket.create_server(address[:2], family=family, backlog=128)
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
         allowed = f"a port of {host} that can be listened on ({reason}); 0 lets the system choose"

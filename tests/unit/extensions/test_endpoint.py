@@ -81,6 +81,23 @@ def test_a_taken_port_is_an_error_and_a_closed_endpoint_frees_its_own() -> None:
     ProbeServer("127.0.0.1", port, {}).close()
 
 
+def test_the_oldest_of_too_many_clients_makes_room(endpoint: ProbeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "MOST_CLIENTS", 4)
+    monkeypatch.setattr(served._Handler, "timeout", 3_600)  # as of one that sends a byte now and then
+    port = int(endpoint.url.rpartition(":")[2])
+    slow = []
+    for _ in range(10):
+        slow.append(socket.create_connection(("127.0.0.1", port)))
+        slow[-1].sendall(b"GET /go")
+    with urllib.request.urlopen(f"{endpoint.url}/good", timeout=60) as answer:
+        assert answer.status == 200
+    for client in slow[:7]:
+        client.settimeout(60)
+        assert client.recv(100) == b""
+    for client in slow:
+        client.close()
+
+
 def test_a_silent_client_does_not_hold_up_the_others_nor_the_end(
     endpoint: ProbeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,17 @@ def ask(web: WebServer, path: str, method: str = "GET") -> tuple[int, str]:
     return answer.status, body
 
 
+def is_cut_off(client: socket.socket) -> bool:
+    """Whether the server closes it, without a word."""
+    client.settimeout(60)
+    try:
+        return client.recv(100) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
 def test_routes_answer_while_the_main_thread_waits(web: WebServer) -> None:
     assert ask(web, "/thread?verbose") == (200, "false")
 
@@ -89,13 +100,22 @@ def test_those_who_neither_ask_nor_listen_are_cut_off(web: WebServer, monkeypatc
         assert kept.getresponse().read() == b"false", "others are answered meanwhile"
     for client in (*silent, kept.sock):
         assert client is not None
-        client.settimeout(60)
-        try:
-            assert client.recv(100) == b""
-        except ConnectionResetError:
-            continue
-        finally:
-            client.close()
+        assert is_cut_off(client)
+        client.close()
+
+
+def test_the_oldest_of_too_many_makes_room(web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.serve.web.MOST_CLIENTS", 8)
+    monkeypatch.setattr("crawler.serve.web.CLIENT_SECONDS", 3_600)
+    port = int(web.url.rpartition(":")[2])
+    silent = []
+    for _ in range(20):
+        silent.append(socket.create_connection(("127.0.0.1", port)))
+        silent[-1].sendall(b"GET /thr")
+    assert ask(web, "/thread")[0] == 200
+    assert all(is_cut_off(client) for client in silent[:12])
+    for client in silent:
+        client.close()
 
 
 def test_endless_headers_are_refused(web: WebServer) -> None:
