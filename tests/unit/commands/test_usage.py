@@ -143,28 +143,34 @@ def test_what_an_old_terminal_cannot_show_is_escaped_but_exported_as_it_is(monke
     assert raw.getvalue() == b"5 \\u20ac\n" + "5 €".encode()
 
 
-def test_a_spider_that_there_is_not_is_named() -> None:
-    settings = get_project_settings()
-    spider_class(settings, "products")
+@pytest.fixture
+def project(monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The project's settings; Scrapy would leave their module in the environment, for all that tests start later."""
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "settings.local")
+    return get_project_settings()
+
+
+def test_a_spider_that_there_is_not_is_named(project: Settings) -> None:
+    spider_class(project, "products")
     close = r" \(did you mean 'products'\?\)"
     for name, hint in {"prodcts": close, "PRODUCTS": close, "xyz": "", "": ""}.items():
         with pytest.raises(ShoalError, match=f"^there is no spider '{name}'{hint}, `scrapy list` shows them$"):
-            spider_class(settings, name)
+            spider_class(project, name)
 
 
 @pytest.mark.parametrize("given", ["EXTENSIONS=abc", "EXTENSIONS=5", "ITEM_PIPELINES=[1]"])
-def test_a_dict_of_components_given_as_something_else_is_named(given: str) -> None:
+def test_a_dict_of_components_given_as_something_else_is_named(project: Settings, given: str) -> None:
     command = Command()
-    command.settings = get_project_settings()
+    command.settings = project
     with pytest.raises(UsageError, match=f"{given.partition('=')[0]} = .* is invalid: expected a dict"):
         command.process_options([], Namespace(set=[given]))
 
 
 @pytest.mark.parametrize("name", ["control", "crawl", "push", "schedule"])
-def test_a_help_text_fits_the_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_help_text_fits_the_terminal(name: str, project: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     command = importlib.import_module(f"crawler.commands.{name}").Command()
-    command.settings = get_project_settings()
+    command.settings = project
     usage = f"scrapy {name} {command.syntax()}"
     parser = ScrapyArgumentParser(prog="scrapy", usage=usage, formatter_class=ScrapyHelpFormatter)
     command.add_options(parser)
