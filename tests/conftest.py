@@ -122,6 +122,7 @@ def project_env(tmp_path: Path) -> dict[str, str]:
 def zygote() -> Iterator[Zygote]:
     """What `scrapy` processes are forked from."""
     loaded = Zygote()
+    loaded.wait()  # or the first test's command comes late, up to a minute on a busy machine
     yield loaded
     loaded.close()
 

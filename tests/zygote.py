@@ -58,6 +58,10 @@ class Zygote:
             command = [sys.executable, "-W", "ignore:The scrapy.", "-m", "tests.zygote", str(theirs.fileno())]
             self._process = subprocess.Popen(command, cwd=PROJECT_DIR, pass_fds=[theirs.fileno()])
 
+    def wait(self) -> None:
+        """Until it has loaded everything."""
+        assert self._control.recv(16), "what scrapy processes are forked from has ended: see its standard error"
+
     def fork(
         self,
         arguments: Sequence[str],
@@ -155,6 +159,7 @@ class Forked:
 def serve(control: socket.socket) -> list[str]:
     """Fork for each request; returns in each child, with its arguments, and never in the zygote."""
     ended = _ends_of_children()
+    control.send(b"loaded")
     askers: dict[int, socket.socket] = {}  # by process: who is told of its end
     while True:
         ready, _, _ = select.select([control.fileno(), ended], [], [])

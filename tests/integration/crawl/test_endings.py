@@ -25,7 +25,7 @@ SPIDERS = [
 SETTINGS = FAST | {
     "SPIDER_MODULES": [endings.HERE],
     "FRONTIER_ENABLED": True,
-    "CLOSESPIDER_TIMEOUT": 70,  # a request that never ends fails its own test only
+    "CLOSESPIDER_TIMEOUT": 240,  # a request that never ends fails its own test only
     "FRONTIER_START_WITHIN_SECONDS": 120,  # on a busy machine all these take turns: nothing is given back as too late
     "STORAGE_CONNECT_SECONDS": 60,  # nor does who looks for MongoDB while all others begin give up
 }

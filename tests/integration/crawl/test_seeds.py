@@ -37,7 +37,7 @@ PATHS = ["/plain", "/json?q=caf%C3%A9&tags=a&tags=b", "/form", "/meta", "/two", 
 SETTINGS = FAST | {
     "SPIDER_MODULES": ["tests.integration.crawl.spiders"],
     "FRONTIER_ENABLED": True,
-    "CLOSESPIDER_TIMEOUT": 70,
+    "CLOSESPIDER_TIMEOUT": 240,
 }
 KINDS: dict[str, dict[str, Any]] = {
     "list": {},
