@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.crawling import Fleet, count, ended, open_frontier
-from tests.sites import LATE, Page, Site
+from tests.sites import LATE, TICK, Page, Site
 
 DELAY = 0.3
 THERE = "127.0.4.2"
@@ -54,7 +54,8 @@ async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, t
     assert min(there.gaps) >= DELAY - LATE, there.gaps
     slowed = there.requested.index("/asked1")
     if slowed + 1 < len(there.received):
-        assert there.received[slowed + 1].at - there.received[slowed].at >= 1, "it is the host that is slowed down"
+        waited = there.received[slowed + 1].at - there.received[slowed].at
+        assert waited >= 1 - TICK, "it is the host that is slowed down"
     assert state.success is not None
     assert 0.5 < state.success < 1, "each answer is reported"
     before = [request for request in other.received if request.at < there.received[-2].at]

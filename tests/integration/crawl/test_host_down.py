@@ -6,12 +6,12 @@ import asyncio
 import json
 import signal
 from typing import Any
-from urllib.parse import urlsplit
 
 import redis.asyncio
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
+from demo.state import any_port
 from tests.crawling import Fleet, ended, options
 from tests.sites import Page, Site
 
@@ -51,7 +51,8 @@ async def given_up_ms(fleet: Fleet) -> int:
 async def test_pages_of_a_dead_host_are_given_up_after_a_term_and_come_back_when_retried(fleet: Fleet) -> None:
     """One worker sees all of it."""
     pages = {f"/{number}": Page(headers={"Connection": "close"}) for number in range(PAGES + 1)}
-    with Site(pages) as site:
+    port = any_port()  # which no connection is given while nobody listens there
+    with Site(pages, port=port) as site:
         first, *others = (site.url(path) for path in pages)
         await fleet.push(first, cap=2)
         worker = fleet.start(**SETTINGS)
@@ -65,7 +66,7 @@ async def test_pages_of_a_dead_host_are_given_up_after_a_term_and_come_back_when
     assert {letter["detail"]["url"] for letter in listed} == set(others)
     assert all(letter["detail"]["error"] == "127.0.0.1 has not worked for 4 s" for letter in listed)
     assert "host_down" in await scrapy(fleet, "dead", "list", "--reason", "host_down")
-    with Site(pages, port=urlsplit(first).port or 0):
+    with Site(pages, port=port):
         assert f"{PAGES} queued again" in await scrapy(fleet, "dead", "retry", "--reason", "host_down")
         left = await fleet.until(lambda now: now.counters.done == PAGES + 1)
         worker.send_signal(signal.SIGTERM)

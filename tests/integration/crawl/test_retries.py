@@ -11,7 +11,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from tests.crawling import Fleet, count, ended
-from tests.sites import Page, Site
+from tests.sites import TICK, Page, Site
 
 REFUSED = "http://127.0.0.3:1"
 
@@ -70,7 +70,7 @@ async def test_retry_after_counts_for_every_answer_that_is_tried_again(fleet: Fl
         await fleet.push(site.url("/"))
         assert (await ended(fleet.start()))[0] == 0
         first, second = (request.at for request in site.received)
-    assert second - first >= 2
+    assert second - first >= 2 - TICK
 
 
 async def test_the_sick_are_left_alone_and_the_healthy_do_not_wait_for_them(fleet: Fleet) -> None:
@@ -96,7 +96,7 @@ async def test_the_sick_are_left_alone_and_the_healthy_do_not_wait_for_them(flee
     for site in (sick, ill):
         times = [request.at for request in site.received]
         # two may have been on their way when the first was refused
-        assert all(later - sooner >= 1 for sooner, later in pairwise(times[1:]))
+        assert all(later - sooner >= 1 - TICK for sooner, later in pairwise(times[1:]))
         assert times[2] > well.received[-1].at
     assert count(log, "retry/classes/rate_limited") == count(log, "retry/count") == 8
 
@@ -131,5 +131,5 @@ async def test_a_host_that_works_again_is_found_out_by_one_probe(fleet: Fleet) -
     assert status == 0
     assert (await fleet.left()).states == {"done": 8}
     assert (count(log, "frontier/breaker_opened"), count(log, "frontier/breaker_closed")) == (2, 1)
-    assert times[2] - times[1] >= 1
-    assert times[3] - times[2] >= 2
+    assert times[2] - times[1] >= 1 - TICK
+    assert times[3] - times[2] >= 2 - TICK
