@@ -20,7 +20,8 @@ async def test_a_spent_budget_holds_back_its_host_and_no_other(fleet: Fleet, tmp
         worker = fleet.start(DOMAINS_FILE=str(domains), CONCURRENT_REQUESTS_PER_DOMAIN=1, CONCURRENT_REQUESTS=2)
         await fleet.until(lambda left: left.counters.done >= 3 and not left.counters.leased)
         await fleet.push(other.url())
-        left = await fleet.until(lambda left: left.counters.done >= 4 and not left.counters.leased)
+        await other.asked(1)
+        left = await fleet.until(lambda now: now.counters.done > len(site.requested) and not now.counters.leased)
         async with open_frontier(fleet.redis_url, fleet.key) as frontier:
             now = (await frontier.inspection.stats()).now_ms
             closed = await frontier.budgets.closed(now)

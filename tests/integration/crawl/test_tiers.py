@@ -14,7 +14,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import Learned
-from tests.crawling import Fleet, count, ended, open_frontier
+from tests.crawling import Fleet, count, ended, open_frontier, said
 from tests.sites import Page, Site
 
 Database = AsyncDatabase[dict[str, Any]]
@@ -164,18 +164,18 @@ async def test_a_page_that_may_not_step_up_is_retried_and_then_kept_with_its_rea
 
 @pytest.mark.parametrize("site", [CHALLENGE], indirect=True)
 async def test_what_waits_for_a_spent_tier_waits_for_the_next_day(fleet: Fleet, site: Site) -> None:
-    paced: dict[str, Any] = {"cap": 1, "delay_ms": 100}  # or all is fetched before the worker hears of it
+    paced: dict[str, Any] = {"cap": 1, "delay_ms": 300}  # or all is fetched before the worker hears of it
     await fleet.push(*(site.url(f"/{number}") for number in range(10)), **paced)
     worker = fleet.start(**BOTH | {"TIER_DAILY_REQUESTS": {"browser": 4}, "CONCURRENT_REQUESTS": 1})
-    left = await fleet.until(lambda left: left.counters.done >= 4)
-    await asyncio.sleep(1.5)
+    await said(worker, "The daily budget of tier browser is spent")
+    held = await fleet.until(lambda now: not now.counters.leased)
+    await asyncio.sleep(1)
     worker.send_signal(signal.SIGTERM)
     status, log = await ended(worker)
     left = await fleet.left()
     assert status == 0
-    assert 4 <= left.counters.done < 8  # fetched before the worker learned of it
+    assert 4 <= left.counters.done == held.counters.done < 8, log  # fetched before the worker learned of it
     assert left.counters.done + left.counters.backlog + left.counters.dead == 10
-    assert "The daily budget of tier browser is spent" in log
 
 
 @pytest.mark.parametrize("site", [SHELL], indirect=True)
