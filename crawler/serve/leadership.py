@@ -105,12 +105,17 @@ class Leadership:
         if not standing.is_ours:
             await self._stop()
             return
-        if self.lead is not None and self.lead.token != standing.token:
+        if self.lead is not None and (self.lead.token != standing.token or self._is_over()):
             await self._stop()
         self._until = began + self._lease_seconds
         if self.lead is None:
             self.lead = Lead(standing.token, self.holds)
             self._running = [asyncio.create_task(self._again(task, self.lead), name=task.name) for task in self._work]
+
+    def _is_over(self) -> bool:
+        """Whether a task has ended: this process was frozen beyond its lease, which nobody took, or Redis was emptied
+        meanwhile. The token is the same then, and nobody else would do the work."""
+        return any(task.done() for task in self._running)
 
     async def _lapse(self) -> None:
         if self.lead is not None and not self.holds():

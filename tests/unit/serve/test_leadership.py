@@ -105,6 +105,31 @@ async def test_a_new_token_is_a_new_beginning() -> None:
     await world.leadership._stop()
 
 
+@pytest.mark.parametrize("frozen", [LEASE + 1, 0], ids=["frozen beyond its lease", "Redis was emptied"])
+async def test_a_leader_that_nobody_replaced_works_on(frozen: float) -> None:
+    begun: list[int] = []
+    woken = asyncio.Event()
+
+    async def work(lead: Lead) -> None:
+        begun.append(lead.token)
+        await woken.wait()
+        woken.clear()
+        if frozen:
+            lead.check()
+        raise DeposedError
+
+    world = World(work)
+    await world.ask()
+    world.now = frozen
+    woken.set()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    await world.ask()
+    assert begun == [1, 1]
+    assert world.leads()
+    await world.leadership._stop()
+
+
 async def test_while_redis_is_away_it_leads_no_longer_than_its_lease(caplog: pytest.LogCaptureFixture) -> None:
     async def work(lead: Lead) -> None:
         await asyncio.Event().wait()
