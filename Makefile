@@ -24,7 +24,13 @@ $(STAMP): requirements.lock
 	@echo "Installing what runs, tests, lint and benchmarks need into .venv (1 GB) ..."
 	$(install)
 
+# Before, possessive repeats in regular expressions match too much: most products and links would be missed in silence.
+LEAST := 3.11.5
+
 define install
+@$(PYTHON) -c 'import sys; sys.version_info >= tuple(map(int, "$(LEAST)".split("."))) or sys.exit("Shoal needs Python \
+$(LEAST) or newer: before, regular expressions read pages wrong. $(PYTHON) is " + sys.version.split()[0] + ". Name another: \
+make setup PYTHON=/path/to/python3")'
 @$(PYTHON) -m venv .venv
 @$(BIN)/pip install --quiet --require-hashes --no-deps --no-compile --requirement $<
 @# On all cores; pip would use one. What a package brings for other versions of Python does not compile.
@@ -39,11 +45,11 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --extra embedded --extra dev --extra tls --extra otel --output-file requirements.lock pyproject.toml
+		--python-version 3.11.5 --extra embedded --extra dev --extra tls --extra otel --output-file requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --extra embedded --extra tls --constraint requirements.lock --output-file requirements.run.lock pyproject.toml
+		--python-version 3.11.5 --extra embedded --extra tls --constraint requirements.lock --output-file requirements.run.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --extra tls --extra otel --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
+		--python-version 3.11.5 --extra tls --extra otel --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
 
 # Two more than the two cores of CI: more than half of the time a test waits for a delay, a lease or a server.
 test: $(STAMP)  ## Run the tests (TESTS=path narrows)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 from settings.base import PROJECT_DIR
@@ -14,6 +16,11 @@ mkdir -p .venv/bin .venv/lib/site-packages
 echo 'exit 0' > .venv/bin/pip
 echo 'case "$1" in -c) echo "$PWD/.venv/lib/site-packages";; esac' > .venv/bin/python
 chmod +x .venv/bin/pip .venv/bin/python
+"""
+# Says that it is older than it is.
+OLD = f"""#!/bin/sh
+[ "$1" = -c ] && exec {sys.executable} -c "import sys; sys.version_info = (3, 11, 2); sys.version = '3.11.2 (main)'; $2"
+touch too-late
 """
 # What is copied from crawler/commands, and its name there.
 HOOK = {"shoal_uncaught.pth": "shoal_uncaught.pth", "uncaught.py": "shoal_uncaught.py"}
@@ -35,6 +42,23 @@ def test_setup_works_in_a_folder_with_spaces_and_umlauts(tmp_path: Path) -> None
         installed = checkout / ".venv/lib/site-packages" / name
         assert installed.read_text() == (PROJECT_DIR / "crawler/commands" / source).read_text()
     assert "Next: make demo" in ended.stdout
+
+
+def test_a_python_whose_regular_expressions_are_wrong_is_refused(tmp_path: Path) -> None:
+    for name in ("Makefile", "requirements.run.lock"):
+        shutil.copy(PROJECT_DIR / name, tmp_path / name)
+    python = tmp_path / "python"
+    python.write_text(OLD)
+    python.chmod(0o755)
+    command = ["make", "setup", f"PYTHON={python}"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    said = ended.stderr.splitlines()[0]
+    assert said.startswith("Shoal needs Python 3.11.5 or newer: ")
+    assert f" {python} is 3.11.2. " in said
+    assert not (tmp_path / "too-late").exists()
+    project = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == ">=3.11.5"  # for those who install the package
 
 
 def test_a_missing_path_of_tests_is_named(tmp_path: Path) -> None:
