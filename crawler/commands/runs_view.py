@@ -15,6 +15,7 @@ from crawler.commands.status_view import narrow_table
 from crawler.durations import in_words
 from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.run_record import Run
+from crawler.plural import wait
 from crawler.storage.run_items import Difference
 
 MOMENT: Final = "%Y-%m-%d %H:%M:%S"
@@ -127,7 +128,7 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
     for closed in _closed(run, seen):
         yield f"Held back: {closed.told}, for {in_words(closed.until_ms / 1000)} more."
     for one in seen.waiting[:MOST_HOSTS]:
-        yield f"{one.host}: {one.pages:,} pages wait, next try in {in_words(one.until_ms / 1000)}: {one.why}."
+        yield f"{one.host}: {wait(one.pages, 'page')}, next try in {in_words(one.until_ms / 1000)}: {one.why}."
 
 
 def _closed(run: Run, seen: Snapshot) -> list[Closed]:

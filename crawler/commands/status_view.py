@@ -16,7 +16,7 @@ from crawler.durations import in_words
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.waiting import WaitingHost
-from crawler.plural import several
+from crawler.plural import several, wait
 from crawler.policy.tiers import TIERS
 
 COLUMNS: Final = ("queued", "leased", "delayed", "dead", "done", "seen")
@@ -87,9 +87,9 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
     for why in seen.held_back[:MOST_WAITING]:
         yield f"Held back: {escape(why)}."
     for one in seen.waiting[:MOST_WAITING]:
-        yield f"{one.host}: {one.pages:,} pages wait, next try in {_seconds(one.until_ms)}: {one.why}{_given_up(one)}."
+        yield f"{one.host}: {wait(one.pages, 'page')}, next try in {_seconds(one.until_ms)}: {one.why}{_given_up(one)}."
     if (more := len(seen.waiting) - MOST_WAITING) > 0:
-        yield f"{more:,} more hosts wait (--json lists them)."
+        yield f"{wait(more, 'more host')} (--json lists them)."
     if seen.dead_letters:
         yield f"Dead letters of all spiders: {seen.dead_letters:,} (see `scrapy dead list`)."
     sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
@@ -103,8 +103,8 @@ def _damage(seen: Snapshot) -> Iterator[str]:
     if seen.uncounted:
         when = "within a minute" if seen.workers else "as soon as one runs"
         yield (
-            f"Damaged counters in Redis are off by {seen.uncounted:,} requests; workers count them again {when}, "
-            "delayed ones once they are due."
+            f"Damaged counters in Redis are off by {several(seen.uncounted, 'request')}; workers count them "
+            f"again {when}, delayed ones once they are due."
         )
     if seen.set_aside:
         names = ", ".join(map(escape, seen.set_aside[:MOST_DAMAGED]))
@@ -119,7 +119,7 @@ def _room(seen: Snapshot) -> Iterator[str]:
     if not seen.waiting_for_room:
         return
     yield (
-        f"{seen.waiting_for_room:,} pages wait for room in Redis, which uses {seen.memory:.0%} of its maxmemory. "
+        f"{wait(seen.waiting_for_room, 'page')} for room in Redis, which uses {seen.memory:.0%} of its maxmemory. "
         "They are done once the requests found on them are stored: raise maxmemory, or let the queue drain."
     )
     if seen.largest_waiting:

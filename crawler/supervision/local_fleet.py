@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final
 
+from crawler.plural import several
 from crawler.supervision.children import kill
 from crawler.supervision.display import Display, Rate
 from crawler.supervision.worker_process import WorkerProcess
@@ -229,7 +230,7 @@ class LocalFleet:
         reasons = ", ".join(sorted({place.reason or unknown for place in self.places}))
         return (
             f"{self._clock() - self._began:5.0f} s  {len(self.places)} workers ended ({reasons:.24}): "
-            f"{counts['pages']:,} pages, {counts['items']:,} items"
+            f"{several(counts['pages'], 'page')}, {several(counts['items'], 'item')}"
         )
 
 

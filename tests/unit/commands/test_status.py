@@ -163,7 +163,7 @@ def test_a_wait_of_a_day_is_told_in_hours() -> None:
     waiting = [WaitingHost("a.example", 1, "delayed (retry)", 86_388_000)]
     console = Console(width=80, file=io.StringIO(), record=True)
     console.print(render(Snapshot({"s": SpiderStats(delayed=1)}, {}, {}, 0, 1, 0, [], waiting, [], [], None, None)))
-    assert "next try in 24 h: delayed" in console.export_text()
+    assert "a.example: 1 page waits, next try in 24 h: delayed" in console.export_text()
 
 
 def test_damaged_counters_are_not_taken_for_a_finished_crawl() -> None:

@@ -125,7 +125,7 @@ time.sleep(60)
     assert status == 1
     assert began(tmp_path).count("2") == MOST_DEATHS
     assert f"worker 2 ended with status 7, {MOST_DEATHS} times in a row" in shown
-    assert "1 pages" in shown
+    assert "1 page," in shown
 
 
 @pytest.mark.parametrize(
