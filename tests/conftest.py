@@ -32,6 +32,9 @@ LEAN = Path(__file__).with_name("lean")
 searched = dict.fromkeys([str(LEAN), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, searched))
 
+LOGGERS = [logging.getLogger(name) for name in ("", "scrapy", "twisted", "hpack", "pymongo", "redis")]
+LEVELS = {logger: logger.level for logger in LOGGERS}
+
 # A busy machine is no failure: examples have no deadline.
 settings.register_profile(
     "unhurried", settings(), max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -52,11 +55,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def log_levels() -> Iterator[None]:
-    """What Scrapy's set-up of logging changes is put back: other tests count lines."""
-    loggers = [logging.getLogger(name) for name in ("", "scrapy", "twisted", "hpack", "pymongo", "redis")]
-    before = [logger.level for logger in loggers]
+    """What Scrapy's set-up of logging changes is put back, in a fixture of a module, too: other tests count lines."""
     yield
-    for logger, level in zip(loggers, before, strict=True):
+    for logger, level in LEVELS.items():
         if logger.level != level:  # to set one empties all loggers' caches
             logger.setLevel(level)
 
