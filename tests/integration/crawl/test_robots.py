@@ -96,7 +96,7 @@ async def test_a_killed_fetcher_costs_a_moment(fleet: Fleet) -> None:
     assert left.states == {"done": 2}
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 18) -> None:
     """Delay a response until *condition* holds, up to a limit."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:

@@ -27,7 +27,7 @@ async def test_sigterm_gives_back_what_was_not_started_and_finishes_the_rest(
         await site.asked(4)
         await fleet.until(lambda now: now.counters.leased > 4)
         worker.send_signal(signal.SIGTERM)
-        await fleet.until(lambda now: now.states == {"queued": 8, "leased": 4}, seconds=20)  # a lease is longer
+        await fleet.until(lambda now: now.states == {"queued": 8, "leased": 4}, seconds=60)  # a lease is longer
         hold.set()
         status, log = await ended(worker)
         left = await fleet.left()

@@ -12,7 +12,7 @@ from demo.children import Child, Family, stop
 
 
 def wait_for(child: Child, text: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while text not in child.tail():
         assert time.monotonic() < deadline
         time.sleep(0.02)
