@@ -6,6 +6,7 @@ import asyncio
 import io
 import random
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,10 +20,16 @@ from crawler.commands import attempts as command
 from crawler.storage import attempts
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog, ensure
 from tests.crawling import Fleet, count, ended
-from tests.integration.storage.observing import RecordedStats, at
+from tests.integration.storage.observing import RecordedStats
 from tests.sites import Page, Site
 
 Database = AsyncDatabase[dict[str, Any]]
+START = datetime.now(UTC).replace(microsecond=0)
+
+
+def at(seconds: float) -> datetime:
+    """A time of today: MongoDB deletes within a second what is older than the log keeps it."""
+    return START + timedelta(seconds=seconds)
 
 
 async def test_each_attempt_is_logged_with_its_outcome(fleet: Fleet, mongo_database: Database) -> None:

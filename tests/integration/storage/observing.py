@@ -18,6 +18,7 @@ from crawler.storage.writer import Writer
 
 URL = "http://shop.example/p/1"
 START = datetime(2026, 3, 1, tzinfo=UTC)
+KEPT: dict[str, Any] = {"rejected_days": 3650}  # MongoDB would delete what is of the tests' calendar within a second
 
 
 class RecordedStats:
@@ -35,7 +36,7 @@ class RecordedStats:
 
 def a_writer(database: Database, stats: RecordedStats, *, retry_max_seconds: float = 1.0, **settings: Any) -> Writer:
     """Without a spool; it still has to be opened."""
-    config = StorageConfig(**settings)
+    config = StorageConfig(**KEPT | settings)
     return Writer(Repository(database, config, stats), config, MongoOutage(stats, "here", retry_max_seconds))
 
 

@@ -27,7 +27,7 @@ from crawler.storage.spool.claims import Claim, usage
 from crawler.storage.spool.entries import pack
 from crawler.storage.spool.frames import HEAD, frame
 from crawler.storage.writer import Writer
-from tests.integration.storage.observing import URL, RecordedStats, at, seen, until
+from tests.integration.storage.observing import KEPT, URL, RecordedStats, at, seen, until
 from tests.servers import ScrapyRunner, Server
 from tests.zygote import PROJECT_DIR
 
@@ -70,7 +70,7 @@ async def build(settings: dict[str, Any], stats: RecordedStats, brakes: list[str
     def make(**changes: Any) -> Writer:
         client = connection.connect(settings)
         clients.append(client)
-        values = {"batch_ms": 2, "retry_max_seconds": 0.2, "spool_dir": settings["SPOOL_DIR"], **changes}
+        values = KEPT | {"batch_ms": 2, "retry_max_seconds": 0.2, "spool_dir": settings["SPOOL_DIR"]} | changes
         return building.writer(client, settings, StorageConfig(**values), stats, brakes.append)
 
     yield make

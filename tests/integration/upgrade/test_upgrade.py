@@ -37,7 +37,7 @@ from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.spool.claims import usage
 from tests.integration.frontier.making import Timed, handles
-from tests.integration.storage.observing import URL, RecordedStats, at, until
+from tests.integration.storage.observing import KEPT, URL, RecordedStats, at, until
 from tests.servers import ScrapyRunner
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Outage, Stats
@@ -269,7 +269,7 @@ async def test_the_spool_is_replayed(
     await fill(mongo_database, "products")
     settings: dict[str, Any] = {"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": mongo_database.name}
     settings |= {"STORAGE_CONNECT_SECONDS": 10, "STORAGE_REPLY_SECONDS": 20}
-    config = StorageConfig(batch_ms=5, spool_dir=str(tmp_path))
+    config = StorageConfig(batch_ms=5, spool_dir=str(tmp_path), **KEPT)
     directory = building.spool_directory(settings, config)
     shutil.copytree(next((STORE / "spool").iterdir()), directory)
     client, stats = connection.connect(settings), RecordedStats()
