@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
+from crawler.policy.page_text import spelled_out
 from crawler.policy.signs import Phrasings, Signs
 
 KINDS: Final = ("challenge", "captcha", "denial")
@@ -39,7 +40,7 @@ def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings]]:
     classes = {f"{{{name}}}": f"[{'|'.join(parts)}]" for name, parts in tables.pop("classes").items()}
 
     def phrasings(phrases: Iterable[str]) -> Phrasings:
-        return Phrasings(_CLASS.sub(lambda found: classes[found[0]], phrase) for phrase in phrases)
+        return Phrasings(spelled_out(_CLASS.sub(lambda found: classes[found[0]], phrase)) for phrase in phrases)
 
     vendors = tuple(
         Vendor(

@@ -14,7 +14,7 @@ from typing import Any, Final
 from crawler.entities import unescape
 from crawler.policy.block_vendors import HINTS, KINDS, VENDORS, WORDS
 from crawler.policy.judged_page import STATUSES, JudgedPage
-from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, unframed, width
+from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, unframed, width
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
@@ -141,7 +141,7 @@ def _title(body: bytes) -> str:
     start = body.find(b">", at, at + 500) + 1
     end = body.find(b"<", start, start + 500)
     raw = body[start : max(start, end)].decode("utf-8", "replace")
-    return " ".join((unescape(raw) if "&" in raw else raw).lower().split())
+    return spelled_out(" ".join((unescape(raw) if "&" in raw else raw).lower().split()))
 
 
 def told(why: str) -> str:

@@ -26,7 +26,16 @@ from crawler.policy.block_vendors import (
     Vendor,
 )
 from crawler.policy.page_shape import asks_code, headline, leads_on, reloads
-from crawler.policy.page_text import bones, condensed, prose, unquoted, visible_text, width, without_listings
+from crawler.policy.page_text import (
+    bones,
+    condensed,
+    prose,
+    spelled_out,
+    unquoted,
+    visible_text,
+    width,
+    without_listings,
+)
 from crawler.policy.shells import carries_data, is_mounted
 
 MAX_TEXT: Final = 1_500  # characters
@@ -119,7 +128,7 @@ class JudgedPage:
     @cached_property
     def text(self) -> str:
         most = CROWDED_BYTES if self._is_crowded else None
-        return visible_text(self.source[:most].decode("utf-8", "replace"))
+        return spelled_out(visible_text(self.source[:most].decode("utf-8", "replace")))
 
     @cached_property
     def spoken(self) -> str:
@@ -144,7 +153,7 @@ class JudgedPage:
     @cached_property
     def headline(self) -> str:
         """Its first heading with the sentence that follows it."""
-        return unquoted(headline(self.source))
+        return unquoted(spelled_out(headline(self.source)))
 
     @cached_property
     def is_refusal(self) -> bool:

@@ -29,6 +29,7 @@ _FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|
 _CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre|blockquote)\b(?![^<>]*\sid=)")
 _QUOTED: Final = re.compile("“[^“”]{1,200}”|„[^„“”]{1,200}[“”]|«[^«»]{1,200}»|「[^「」]{1,200}」|『[^『』]{1,200}』")
 _STRAIGHT: Final = re.compile(r"(?<![^\s(])\"(?!http)[^\"]{1,100}\"(?![^\s.,;:!?)])")
+_CONTRACTED: Final = re.compile(r"'(re|ve)\b")
 _WIDE: Final = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]")
 _FLESH: Final = re.compile(rb"<(?:(script|style|noscript)\b|!--)", re.IGNORECASE)
 
@@ -56,6 +57,12 @@ def visible_text(html: str) -> str:
             at = _closed(html, name, at)
     texts.append(html[at:])
     return " ".join(unescape(" ".join(texts)).lower().split())
+
+
+def spelled_out(text: str) -> str:
+    """*text* with straight apostrophes and "you are" for "you're", so that a phrase is written down once."""
+    text = text if text.isascii() else text.replace("’", "'")
+    return text if "'" not in text else _CONTRACTED.sub(lambda found: " are" if found[1] == "re" else " have", text)
 
 
 def prose(text: str) -> int:

@@ -845,3 +845,7 @@ BLOCKS += (
     Answer("a safe connection", "captcha", page("Shop", "<p>Wir überprüfen die Sicherheit Ihrer Verbindung.</p>")),
     Answer("a limit", "captcha", page("Rate limit exceeded", "<p>You have exceeded the rate limit.</p>")),
 )
+BLOCKS += (
+    Answer("a short form", "queue-it", page("Lamps", "<h1>You're in the queue</h1>")),
+    Answer("a curly apostrophe", "captcha", page("Lamp", "<p>You have been blocked, you’re a bot.</p>")),
+)
