@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+import re2
+
 from crawler.lazy import cached_property
 from crawler.policy.block_vendors import (
     ASKS,
@@ -42,6 +44,7 @@ MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700
 BRIEF_TEXT: Final = 400
 NO_TEXT: Final = 40
+HEAD_TEXT: Final = 60  # of a page without title and heading
 NO_PAGE_BYTES: Final = 3_000
 MANY_PRICES: Final = 3
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
@@ -66,7 +69,8 @@ _ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '
 _INCIDENT: Final = re.compile(
     r"\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|\b\d{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{14,}|\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+|"
     r"\b(?:reference|incident|support|request|event|ray|case|trace)[ -]?(?:id|number|code|no\b|#)"
-    r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-"
+    r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-|"
+    r"\b\d{1,3}\.[0-9a-f]{6,8}\.1\d{9}\.[0-9a-f]{3,8}\b"  # Akamai's, on the pages of its customers too
 )
 _STOPS: Final = ("", *"-–—|:.,(·")
 _ADDRESS: Final = re.compile(r"\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+")
@@ -76,9 +80,15 @@ _AGAIN: Final = (b"document.cookie", b"location.reload")
 _ARTICLE: Final = (b"<article", b"<ARTICLE")
 _OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 _MORE_THAN_SCRIPT: Final = re.compile(
-    rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br)\b)[a-z]", re.IGNORECASE
+    rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b)[a-z]",
+    re.IGNORECASE,
 )
 _LOADER: Final = re.compile(rb"(?:\s*<script\b[^<>]*\ssrc\s*=[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
+# A redirect, in a script or a tag, to where visitors are checked.
+_DETOUR: Final = re2.compile(
+    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*url=)[^"'<>\s]*"""
+    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check)"
+)
 UNAVAILABLE: Final = 503  # roads, too
 
 
@@ -150,6 +160,12 @@ class JudgedPage:
         """Whether the page says little more than one thing."""
         return width(self.text) <= SHORT_TEXT
 
+    @property
+    def is_curt(self) -> bool:
+        """Whether status and title refuse, and there is little else: no link, form or number of the site's own."""
+        said_so = self.is_refused and HINTS.any_in(self.title)
+        return said_so and width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
+
     @cached_property
     def headline(self) -> str:
         """Its first heading with the sentence that follows it."""
@@ -161,7 +177,8 @@ class JudgedPage:
         visitor's address: servers of their own accord give none."""
         if width(self.text) > BRIEF_TEXT or _INCIDENT.search(self.text) is None:
             return False
-        refuses = any(REFUSES.any_in(where) for where in (self.title, self.headline))
+        heads = (self.title, self.headline or ("" if self.title else self.text[:HEAD_TEXT]))
+        refuses = any(REFUSES.any_in(where) for where in heads)
         return refuses or (_ADDRESS.search(self.text) is not None and _NUMBER.search(self.text) is not None)
 
     @property
@@ -177,14 +194,21 @@ class JudgedPage:
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
         is_data = _DATA.match(self.text) is not None and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
-        tells = self.title.startswith(TELLS) or EXPLAINS.any_in(self.title) or ASKS.any_in(self.spoken[:MAX_TEXT])
+        tells = self._explains or ASKS.any_in(self.spoken[:MAX_TEXT])
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and _any(_ARTICLE, self.source)
         return 4 * sells + 3 * (asks + tells) + 2 * (is_data + is_article) + _any(_OWN_DATA, self.source)
 
     @property
+    def _explains(self) -> bool:
+        return self.title.startswith(TELLS) or EXPLAINS.any_in(self.title)
+
+    @property
     def offers(self) -> bool:
-        """Whether it sells something, or is an app with its data; a challenge in it is there for later."""
+        """Whether it sells something, or is an app with its data: a challenge in it is there for later; or it explains
+        challenges."""
+        if self._explains and not self.refused:
+            return True
         prices = len(_SELLS.findall(self.text[:MAX_TEXT]))
         if prices >= MANY_PRICES or any(self.told_robots) or self.refused:
             return prices >= MANY_PRICES
@@ -221,8 +245,11 @@ class JudgedPage:
 
     def stub(self) -> Vendor | None:
         """The vendor of a page that is nothing but a script; any vendor's, if the script is long, or the page has no
-        title, or is not even a document, or the status is a refusal."""
-        if len(self.source) > STUB_BYTES or len(self.text) > STUB_TEXT or b"<script" not in self.source.lower():
+        title, or is not even a document, or the status is a refusal, or it leads to a check, as a tag may, too."""
+        if len(self.source) > STUB_BYTES or len(self.text) > STUB_TEXT:
+            return None
+        is_detour = _DETOUR.search(self.source) is not None
+        if not is_detour and b"<script" not in self.source.lower():
             return None
         frame = bones(self.source)
         if _MORE_THAN_SCRIPT.search(frame):
@@ -234,7 +261,7 @@ class JudgedPage:
             return known
         is_long = len(self.source) - len(frame) >= LONG_SCRIPT or self.source.count(b"_0x") > MANY_HIDDEN
         is_nameless = not self.title and (b" src=" in frame or _LOADER.fullmatch(self.source) is not None)
-        return VENDORS[-1] if self.refused or is_long or is_nameless or self.is_unindexed else None
+        return VENDORS[-1] if self.refused or is_long or is_nameless or self.is_unindexed or is_detour else None
 
     def _tests_visitors(self, frame: bytes) -> bool:
         """Whether scripts in the page itself, with no app to mount, set a cookie and load it again, or hide what they

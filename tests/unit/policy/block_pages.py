@@ -849,3 +849,35 @@ BLOCKS += (
     Answer("a short form", "queue-it", page("Lamps", "<h1>You're in the queue</h1>")),
     Answer("a curly apostrophe", "captcha", page("Lamp", "<p>You have been blocked, you’re a bot.</p>")),
 )
+OWN_NUMBER = "<h1>Something is wrong</h1><p>Quote 18.1a2b3c4d.1700000000.5e6f to us.</p>"
+BLOCKS += (
+    Answer("an edge's number in a shop's design", "captcha", page("Request refused", OWN_NUMBER)),
+    Answer("a number and no tags", "captcha", "Forbidden - number: 0123456789abcdef0123"),
+    Answer(
+        "a title and a line",
+        "firewall",
+        page("Access Denied", "<p>You are missing the permission that this lamp needs.</p>"),
+        403,
+    ),
+    Answer("a detour by script", "captcha", page("Lamp", "<script>location.href='/risk/challenge?type=9'</script>")),
+    Answer(
+        "a detour by tag", "captcha", page("", "", '<meta http-equiv="refresh" content="0; url=/x_verification.html">')
+    ),
+    Answer(
+        "a script, and a note",
+        "f5",
+        page("", "<noscript>Your support ID is: 12.</noscript>", '<script>window["bobcmn"]="10"</script>'),
+    ),
+)
+PAGES += (
+    Answer("a sensor beside words", "", page("Bank", "<p>We lend.</p>" * 30, '<script>window["bobcmn"]="1"</script>')),
+    Answer("a mark explained", "", page("F5 explained", "<p>Forms post to geo.captcha-delivery.com at times.</p>")),
+    Answer(
+        "a line, and where to log in",
+        "",
+        page("Access denied", "<p>This part is for members of our club only.</p><a href=/in>Log in</a>"),
+        403,
+    ),
+    Answer("a list of challenges", "", page("Runs", "<script>location.href='/challenges/2024'</script>")),
+    Answer("a redirect by tag", "", page("", "", '<meta http-equiv="refresh" content="0; url=/en/lamps.html">')),
+)
