@@ -26,6 +26,7 @@ class Vendor:
     trace: Signs
     told: tuple[bytes, ...]
     words: Phrasings
+    unlinked: Phrasings
     hints: Phrasings
     decisive: Mapping[str, tuple[str, ...]]
 
@@ -50,6 +51,7 @@ def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings]]:
             trace=Signs(table.get("trace", ())),
             told=tuple(told.encode() for told in table.get("told", ())),
             words=phrasings(table.get("words", ())),
+            unlinked=phrasings(table.get("unlinked", ())),
             hints=phrasings(table.get("hints", ())),
             decisive={header: tuple(values) for header, values in table.get("decisive", {}).items()},
         )
@@ -73,5 +75,6 @@ TELLS: Final = tuple(_ABOUT["tells"])  # how titles begin
 MARKS: Final = Signs(mark for vendor in VENDORS for marks in vendor.marks.values() for mark in marks)
 TRACES: Final = Signs(trace for vendor in VENDORS for trace in vendor.trace)
 TOLD_ROBOTS: Final = Phrasings(words for vendor in VENDORS for words in vendor.words)
-WORDS: Final = Phrasings(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
+UNLINKED: Final = Phrasings(words for vendor in VENDORS for words in vendor.unlinked)
+WORDS: Final = Phrasings(words for vendor in VENDORS for words in (*vendor.words, *vendor.unlinked, *vendor.hints))
 HINTS: Final = Phrasings(hint for vendor in VENDORS for hint in vendor.hints)

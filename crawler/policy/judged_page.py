@@ -23,6 +23,7 @@ from crawler.policy.block_vendors import (
     THINGS,
     TOLD_ROBOTS,
     TRACES,
+    UNLINKED,
     VENDORS,
     VISITOR,
     Vendor,
@@ -284,8 +285,11 @@ class JudgedPage:
 
     @cached_property
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:
-        """The vendors of the words to a robot in title and text."""
-        return _saying(self.title), _saying(self.spoken)
+        """The vendors of the words to a robot in title and text; of such as people read too, if there is no way on."""
+        words = _saying(self.title), _saying(self.spoken)
+        if any(words) or (self.is_linked and not self.is_refused):
+            return words
+        return _saying_only(self.title), _saying_only(self.spoken)
 
     def hinting(self) -> Vendor | None:
         said = f"{self.title} {self.spoken}"
@@ -314,6 +318,13 @@ def _saying(where: str) -> Vendor | None:
     if not where or not TOLD_ROBOTS.any_in(where):
         return None
     return next(vendor for vendor in VENDORS if vendor.words.any_in(where))
+
+
+def _saying_only(where: str) -> Vendor | None:
+    """As _saying, for words that count where nothing leads on."""
+    if not where or not UNLINKED.any_in(where):
+        return None
+    return next(vendor for vendor in VENDORS if vendor.unlinked.any_in(where))
 
 
 def _any(signs: Iterable[Any], where: Any) -> bool:

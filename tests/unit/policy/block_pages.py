@@ -881,3 +881,49 @@ PAGES += (
     Answer("a list of challenges", "", page("Runs", "<script>location.href='/challenges/2024'</script>")),
     Answer("a redirect by tag", "", page("", "", '<meta http-equiv="refresh" content="0; url=/en/lamps.html">')),
 )
+
+# Of requests, speed and checks in languages that had words for some of them only.
+PLAIN_WORDS = """
+Hm|Cererea dumneavoastră a fost blocată.
+Hm|Su petición fue rechazada por el servidor.
+Hm|Olağan dışı bir erişim tespit edildi.
+Hm|短时间内收到大量请求，请休息一下。
+Lamp|Er kwamen in korte tijd veel verzoeken van u.
+Lampe|Vous cliquez trop vite : voici une pause.
+Lampe|Das System hat Sie als Roboter eingestuft.
+Lampe|Il y a trop de trafic accru venant de votre ordinateur : bloqué.
+Lamp|Bezpečnostní kontrola, okamžik prosím.
+Lamp|Selesaikan captcha ini.
+Lamp|Completa la verifica per proseguire.
+Lamp|Access from your region has been switched off.
+Lamp|Crawlers may not come here.
+Lamp|The subnet was reported for abuse.
+Lamp|Servers in data centers are not accepted.
+Lamp|Uw netwerk staat op een zwarte lijst.
+"""
+BLOCKS += worded("plain words", PLAIN_WORDS)
+BLOCKS += (
+    Answer("a firewall of no name", "firewall", page("Hm", "<p>This visit was rejected by the LampShield WAF.</p>")),
+    Answer("a firewall that speaks", "firewall", page("Hm", "<p>The firewall is blocking your connection.</p>")),
+    Answer("its picture", "firewall", page("Hm", '<img src="/aesecure_denied.png">')),
+    Answer("a client", "google", page("Hm", "<p>Your client does not have permission to get URL /lamp.</p>"), 403),
+    Answer("not allowed, and a number", "captcha", page("Not allowed", "<p>Quote 471108154711 to us.</p>")),
+    Answer("an app's check", "captcha", '{"error": "captcha_required", "next": "/check"}', 403),
+)
+PAGES += tuple(
+    Answer(text, "", page(title, f"<p>{text}</p><a href=/next>Next</a>"))
+    for title, _, text in (
+        line.partition("|")
+        for line in """
+Lesson 3|Complete the challenge to continue with lesson 4.
+Before boarding|Wait a moment: a security check comes first.
+Issue 12|The client sends many requests in a short time.
+Registering|Solve the captcha when you join the club.
+Club|Visits are limited to visitors from the north.
+""".strip().splitlines()
+    )
+)
+PAGES += (
+    Answer("works", "", page("Mine", "<p>Access to the site is restricted during works. Wear a helmet.</p>")),
+    Answer("a letter", "", page("Claims", "<p>Claims are processed. If a claim is rejected you get a letter.</p>")),
+)
