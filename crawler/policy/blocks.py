@@ -112,8 +112,8 @@ def _weighed(page: JudgedPage) -> Block | None:
         return Block(SERVER, KINDS[2]) if maker is None else Block(maker.name, KINDS[0])
     (in_title, in_text), hint = page.told_robots, page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
-    signs += bool(signs) and page.waits
-    alone = page.is_empty or (page.says > 1 and page.is_short) or page.is_curt
+    signs += bool(signs) and (page.waits or (page.traced is VENDORS[-1] and page.is_widget))
+    alone = page.is_empty or (page.says > 1 and page.is_short) or page.is_curt or page.is_case
     only_hints = page.says < ENOUGH and not any(page.told_robots)
     enough = ENOUGH + (not page.refused and (not page.is_short or (only_hints and page.is_linked)))
     if not signs or signs + page.refused + page.is_unindexed + alone - page.serves < enough:

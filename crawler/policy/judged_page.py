@@ -45,7 +45,7 @@ MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700
 BRIEF_TEXT: Final = 400
 NO_TEXT: Final = 40
-HEAD_TEXT: Final = 60  # of a page without title and heading
+HEAD_TEXT: Final = 60  # of a page without a heading
 NO_PAGE_BYTES: Final = 3_000
 MANY_PRICES: Final = 3
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
@@ -73,6 +73,7 @@ _INCIDENT: Final = re.compile(
     r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-|"
     r"\b\d{1,3}\.[0-9a-f]{6,8}\.1\d{9}\.[0-9a-f]{3,8}\b"  # Akamai's, on the pages of its customers too
 )
+_NO_TITLE: Final = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}|")  # but the host's name
 _STOPS: Final = ("", *"-–—|:.,(·")
 _ADDRESS: Final = re.compile(r"\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+")
 _NUMBER: Final = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|#\d{6,}")
@@ -85,10 +86,10 @@ _MORE_THAN_SCRIPT: Final = re.compile(
     re.IGNORECASE,
 )
 _LOADER: Final = re.compile(rb"(?:\s*<script\b[^<>]*\ssrc\s*=[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
-# A redirect, in a script or a tag, to where visitors are checked.
+# A redirect, in a script or a tag, to where visitors are checked, or a frame with that.
 _DETOUR: Final = re2.compile(
-    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*url=)[^"'<>\s]*"""
-    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check)"
+    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*url=|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
+    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b)"
 )
 UNAVAILABLE: Final = 503  # roads, too
 
@@ -162,6 +163,11 @@ class JudgedPage:
         return width(self.text) <= SHORT_TEXT
 
     @property
+    def is_widget(self) -> bool:
+        """Whether it has nothing to say but a CAPTCHA, nor a title of its own."""
+        return self.is_empty and not self.is_linked and not self.serves and _NO_TITLE.fullmatch(self.title) is not None
+
+    @property
     def is_curt(self) -> bool:
         """Whether status and title refuse, and there is little else: no link, form or number of the site's own."""
         said_so = self.is_refused and HINTS.any_in(self.title)
@@ -178,9 +184,21 @@ class JudgedPage:
         visitor's address: servers of their own accord give none."""
         if width(self.text) > BRIEF_TEXT or _INCIDENT.search(self.text) is None:
             return False
-        heads = (self.title, self.headline or ("" if self.title else self.text[:HEAD_TEXT]))
-        refuses = any(REFUSES.any_in(where) for where in heads)
-        return refuses or (_ADDRESS.search(self.text) is not None and _NUMBER.search(self.text) is not None)
+        return self._heads_refuse or self._names_visitor
+
+    @property
+    def is_case(self) -> bool:
+        """Whether its title or heading refuses, and it shows the visitor's address and a number."""
+        return self._names_visitor and self._heads_refuse
+
+    @cached_property
+    def _heads_refuse(self) -> bool:
+        return any(REFUSES.any_in(where) for where in (self.title, self.headline or self.text[:HEAD_TEXT]))
+
+    @cached_property
+    def _names_visitor(self) -> bool:
+        said = self.text[:MAX_TEXT]
+        return _ADDRESS.search(said) is not None and _NUMBER.search(said) is not None
 
     @property
     def is_servers(self) -> bool:
@@ -195,7 +213,7 @@ class JudgedPage:
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
         is_data = _DATA.match(self.text) is not None and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
-        tells = self._explains or ASKS.any_in(self.spoken[:MAX_TEXT])
+        tells = self._explains or (not self.is_case and ASKS.any_in(self.spoken[:MAX_TEXT]))
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and _any(_ARTICLE, self.source)
         return 4 * sells + 3 * (asks + tells) + 2 * (is_data + is_article) + _any(_OWN_DATA, self.source)
@@ -280,8 +298,8 @@ class JudgedPage:
         hints = [self.is_short and HINTS.any_in(where) for where in (self.title, self.spoken)]
         headed = hints[1] and not hints[0] and HINTS.any_in(self.headline)
         all_hint = any(hints) and (hints[0] or headed or not self.title) and (hints[1] or self.is_empty)
-        shows = self.is_refusal or (self.is_short and asks_code(self.source))
-        return 2 * (any(words) or shows) + (any(hints) or all(words)) + all_hint
+        shows = self.is_refusal or self.is_case or (self.is_short and asks_code(self.source))
+        return 2 * (any(words) or shows) + (any(hints) or all(words) or self.is_case) + all_hint
 
     @cached_property
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:

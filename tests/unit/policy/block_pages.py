@@ -927,3 +927,28 @@ PAGES += (
     Answer("works", "", page("Mine", "<p>Access to the site is restricted during works. Wear a helmet.</p>")),
     Answer("a letter", "", page("Claims", "<p>Claims are processed. If a claim is rejected you get a letter.</p>")),
 )
+CASE = (
+    "<p>This may come from somebody else who shares what you connect with, and not from anything that you did.</p>" * 5
+)
+WIDGET = '<form method="post"><div class="h-captcha" data-sitekey="1"></div></form>'
+BLOCKS += (
+    Answer(
+        "a case at length",
+        "captcha",
+        page("Entry denied", f"{CASE}Your IP: 203.0.113.9, case 0f1e2d3c4b5a. <a href=/a>Check my IP</a>"),
+    ),
+    Answer("a line and a number", "firewall", page("Service", "<p>Request blocked. Transaction 1234567890123456</p>")),
+    Answer("a widget alone", "captcha", page("shop.example", WIDGET)),
+    Answer("a widget without a title", "captcha", page("", WIDGET.replace("h-captcha", "g-recaptcha"))),
+    Answer("a frame of a refusal", "captcha", page("", '<iframe src="https://wall.example/blocked.html"></iframe>')),
+    Answer("a network forbidden", "captcha", page("403", "<p>Entry is forbidden from your network. Call us.</p>"), 403),
+    Answer("a filter in French", "firewall", page("Hm", "<p>La requête est filtrée par notre anti-DDoS.</p>"), 403),
+    Answer("a reader in Europe", "captcha", page("Hm", "<p>Our website is unavailable in European countries.</p>")),
+    Answer("a place", "queue-it", page("Lamps", "<p>Your position in line: 12.</p>")),
+    Answer("a room", "queue-it", page("Lamps", "<p>Poczekalnia, twoje miejsce: 7.</p>")),
+)
+PAGES += (
+    Answer("a widget with a title", "", page("Write to us", WIDGET)),
+    Answer("a film in a frame", "", page("", '<iframe src="https://films.example/lamp.html"></iframe>')),
+    Answer("who asks, at length", "", page("Denied?", f"{CASE}<p>My IP is denied. Why?</p><a href=/t>Threads</a>")),
+)
