@@ -924,6 +924,7 @@ Club|Visits are limited to visitors from the north.
     )
 )
 PAGES += (
+    Answer("shoes", "", page("Botas", "<p>Sapatilhas que te levam longe, e as botas de inverno.</p>")),
     Answer("works", "", page("Mine", "<p>Access to the site is restricted during works. Wear a helmet.</p>")),
     Answer("a letter", "", page("Claims", "<p>Claims are processed. If a claim is rejected you get a letter.</p>")),
 )
