@@ -82,7 +82,7 @@ _AGAIN: Final = (b"document.cookie", b"location.reload")
 _ARTICLE: Final = (b"<article", b"<ARTICLE")
 _OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 _MORE_THAN_SCRIPT: Final = re.compile(
-    rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b)[a-z]",
+    rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b|input\b[^<>]*hidden)[a-z]",
     re.IGNORECASE,
 )
 _LOADER: Final = re.compile(rb"(?:\s*<script\b[^<>]*\ssrc\s*=[^<>]*>\s*</script>)+\s*", re.IGNORECASE)

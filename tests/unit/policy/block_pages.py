@@ -953,3 +953,27 @@ PAGES += (
     Answer("a film in a frame", "", page("", '<iframe src="https://films.example/lamp.html"></iframe>')),
     Answer("who asks, at length", "", page("Denied?", f"{CASE}<p>My IP is denied. Why?</p><a href=/t>Threads</a>")),
 )
+BLOCKS += (
+    Answer(
+        "a rising script and its field", "ruishu", '<script r=m>$_ts.cd="qx9d";</script><input id=a type="hidden">', 412
+    ),
+    Answer("a guard", "captcha", "<html><head><script src=/_guard/auto.js></script></head><body></body></html>"),
+    Answer("this request", "captcha", page("Lamps", "<p>This request was denied.</p>")),
+    Answer("a search without results", "google", page("Search", "<a href='/search?q=lamp&emsg=SG_REL'>Here</a>")),
+    Answer(
+        "a wall of accounts", "mercadolibre", page("Lamps", "<script src=/suspicious-traffic-frontend/a.js></script>")
+    ),
+)
+PAGES += (
+    Answer(
+        "a server's own, with a heading",
+        "",
+        page(
+            "403 Forbidden",
+            "<h1>Forbidden</h1><p>You don't have permission to access this resource.</p>"
+            "<p>Also, a 403 Forbidden error came up while handling the request.</p>",
+        ),
+        403,
+    ),
+    Answer("a letter about a request", "", page("Tax", "<p>The request is refused by post.</p><a href=/a>Office</a>")),
+)
