@@ -977,3 +977,32 @@ PAGES += (
     ),
     Answer("a letter about a request", "", page("Tax", "<p>The request is refused by post.</p><a href=/a>Office</a>")),
 )
+
+HALVES = """
+Lamp|Seu acesso fica suspenso por uma hora.
+Lamp|You have been rate-limited.
+Lampe|Bestätigen Sie, dass hier kein Programm sitzt.
+Lamp|Váš prohlížeč kontrolujeme, poté budete přesměrováni.
+Lampu|Peramban Anda kami periksa: pemeriksaan sebelum masuk.
+Lamp|Sprawdzamy, czy to bezpieczne. Twoja przeglądarka wysyła zbyt wiele żądań.
+Lamp|Vi kontrollerar nu din webbläsare.
+Лампа|Ваш адрес внесён в чёрный список.
+灯|当前IP被禁止浏览。
+ランプ|不正アクセスを防ぐため認証をお願いします。
+灯|操作太频繁，请输入验证码。
+Lamp|Tor exit nodes must not come here.
+"""
+BLOCKS += worded("the other half", HALVES)
+BLOCKS += (
+    Answer("people ahead", "queue-it", page("Lamps", "<p>Four thousand people are ahead of you.</p>")),
+    Answer(
+        "a cookie, and a tag that reloads",
+        "captcha",
+        '<html><head><meta http-equiv="refresh" content="1"><script>document.cookie="a=1"</script></head></html>',
+    ),
+)
+PAGES += (
+    Answer("courses", "", page("Courses", "<p>A certificate in an online program. <a href=/c>All courses</a></p>")),
+    Answer("states", "", page("Status", "<p>Rate limits: fine. Captcha service: slow. <a href=/c>All</a></p>")),
+    Answer("a race", "", page("Race", "<p>Of ten people, one was ahead of you. <a href=/r>Results</a></p>")),
+)
