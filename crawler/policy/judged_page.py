@@ -70,9 +70,10 @@ _ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '
 _INCIDENT: Final = re.compile(
     r"\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|\b\d{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{14,}|\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+|"
     r"\b(?:reference|incident|support|request|event|ray|case|trace)[ -]?(?:id|number|code|no\b|#)"
-    r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-|"
-    r"\b\d{1,3}\.[0-9a-f]{6,8}\.1\d{9}\.[0-9a-f]{3,8}\b"  # Akamai's, on the pages of its customers too
+    r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-"
 )
+# Akamai's number of an answer that it gave itself, on the pages of its customers too.
+_EDGE: Final = re.compile(r"\b\d{1,3}\.[0-9a-f]{6,8}\.1\d{9}\.[0-9a-f]{3,8}\b")
 _NO_TITLE: Final = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}|")  # but the host's name
 _STOPS: Final = ("", *"-–—|:.,(·")
 _ADDRESS: Final = re.compile(r"\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+")
@@ -181,10 +182,11 @@ class JudgedPage:
     @cached_property
     def is_refusal(self) -> bool:
         """Whether it is little but the number of an incident, and its title or heading refuses, or it shows the
-        visitor's address: servers of their own accord give none."""
-        if width(self.text) > BRIEF_TEXT or _INCIDENT.search(self.text) is None:
+        visitor's address, or the number is Akamai's: servers of their own accord give none."""
+        if width(self.text) > BRIEF_TEXT:
             return False
-        return self._heads_refuse or self._names_visitor
+        names = _INCIDENT.search(self.text) is not None and (self._heads_refuse or self._names_visitor)
+        return names or _EDGE.search(self.text) is not None
 
     @property
     def is_case(self) -> bool:

@@ -1006,3 +1006,11 @@ PAGES += (
     Answer("states", "", page("Status", "<p>Rate limits: fine. Captcha service: slow. <a href=/c>All</a></p>")),
     Answer("a race", "", page("Race", "<p>Of ten people, one was ahead of you. <a href=/r>Results</a></p>")),
 )
+BLOCKS += (
+    Answer("an edge's number and no refusal", "captcha", page("Lamps", "<p>Sorry. 0.1a2b3c4d.1700000000.5e6f7a8b</p>")),
+    Answer(
+        "a browser that was not checked", "captcha", page("Lampe", "<p>Nie udało się zweryfikować przeglądarki.</p>")
+    ),
+    Answer("a limit in one line", "server", "Too Many Requests"),
+)
+PAGES += (Answer("a version", "", page("Lamps 1.2", "<p>Lamps 18.2.1700000000.5 is out. <a href=/l>All</a></p>")),)
