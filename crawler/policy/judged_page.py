@@ -86,7 +86,7 @@ _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b|input\b[^<>]*hidden)[a-z]",
     re.IGNORECASE,
 )
-_LOADER: Final = re.compile(rb"(?:\s*<script\b[^<>]*\ssrc\s*=[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
+_LOADER: Final = re.compile(rb"(?:\s*<script\b(?=[^<>]*\ssrc\s*=)[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
 # A redirect, in a script or a tag, to where visitors are checked, or a frame with that.
 _DETOUR: Final = re2.compile(
     rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*url=|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""

@@ -8,15 +8,16 @@ from typing import Final
 from crawler.policy.page_text import visible_text
 
 HEADLINE_BYTES: Final = 1_024
+MOST_PICTURES: Final = 50  # of a page that asks for a code; looking at a hostile one takes 0.3 ms
 _HEADING: Final = re.compile(rb"<h1\b", re.IGNORECASE)
 _SMALLER_HEADING: Final = re.compile(rb"<h[23]\b", re.IGNORECASE)
 _FORM: Final = re.compile(rb"<(?:form|input|button|table|ul|ol|article|footer)\b", re.IGNORECASE)
 _END: Final = re.compile(r"[!?。！？…]+|\.(?= |$)")
 _LEADS: Final = re.compile(
-    rb"""<a\b[^<>]*\shref\s*=\s*["']?(?!["'\s]*(?:mailto:|tel:|javascript:|#|["'>]))""", re.IGNORECASE
+    rb"""<a\b[^<>]*\shref\s*+=\s*+["']?+(?!["'\s]*(?:mailto:|tel:|javascript:|#|["'>]))""", re.IGNORECASE
 )
 _RELOADS: Final = re.compile(
-    rb"""<meta\b(?=[^<>]{0,200}http-equiv\s*=\s*["']?refresh)[^<>]{0,200}content\s*=\s*["']?\s*\d{1,3}\s*["'/>]""",
+    rb"""<meta\b(?=[^<>]{0,200}http-equiv\s*=\s*["']?refresh)[^<>]{0,200}content\s*+=\s*+["']?+\s*+\d{1,3}\s*+["'/>]""",
     re.IGNORECASE,
 )
 # A picture that is made for each visitor, and fields to write into.
@@ -58,4 +59,6 @@ def asks_code(source: bytes) -> bool:
     """Whether it shows a picture made for this visitor, and has one field to write into and no other."""
     fields = [field[0] for field in _FIELD.finditer(source)]
     written = [field for field in fields if not _NOT_WRITTEN.search(field)]
-    return len(written) == 1 and written[0][:6].lower() == b"<input" and _PICTURE.search(source) is not None
+    if len(written) != 1 or written[0][:6].lower() != b"<input" or source.lower().count(b"<img") > MOST_PICTURES:
+        return False
+    return _PICTURE.search(source) is not None

@@ -61,6 +61,24 @@ def test_it_takes_linear_time(piece: bytes) -> None:
     assert cpu_seconds(lambda: [detect(403, {}, bomb, "") for bomb in bombs], 1.0) < 1.0
 
 
+SPACES = b" " * 60_000
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        b"<title>Access denied</title><meta http-equiv=refresh content=" + SPACES,
+        b"<title>Access denied</title><a href=" + SPACES + b"#>",
+        b"<script" + b" src=" * 12_000 + b">x</script>",
+        b"<title>Access denied</title><input type=text>" + (b"<IMG " + b"src=x" * 60) * 500,
+    ],
+    ids=["refresh", "link", "script", "pictures"],
+)
+def test_no_place_is_looked_at_from_each_of_its_characters(bomb: bytes) -> None:
+    most = 0.1
+    assert cpu_seconds(lambda: [detect(status, {}, bomb, "") for status in (200, 403)], most) < most
+
+
 @pytest.mark.parametrize("piece", [b"<p", b"<a ", b"<script></script>", b"&amp", b"your ip ", b"<script>window.state="])
 @pytest.mark.parametrize("status", [200, 403])
 def test_a_bomb_costs_little(piece: bytes, status: int) -> None:
