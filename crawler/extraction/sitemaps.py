@@ -32,7 +32,7 @@ _TOKEN: Final = re.compile(
 _CDATA: Final = ("<![CDATA[", "]]>")
 _COMMENT: Final = ("<!--", "-->")
 _BEGIN: Final = {"feed": ("item", "entry"), "urlset": ("url", "sitemap")}
-_ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE: Final = re.compile(r"(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)')")
 _ENTITY: Final = re.compile(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));")
 _ENTITIES: Final = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _ROBOTS: Final = re.compile(r"\s*sitemap\s*:\s*(\S+)", re.IGNORECASE)

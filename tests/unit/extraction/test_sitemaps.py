@@ -205,6 +205,7 @@ BOMBS = {
     "open comments": "<urlset>" + "<!--" * 1_500_000,
     "open sections": "<urlset>" + "<loc><![CDATA[" * 400_000,
     "attributes": "<urlset><link " + 'a="' * 1_500_000,
+    "a long name": "<urlset><link " + "a" * 200_000 + ">" + "<url>" * 500_000,
     "spaces": "<urlset><loc>" + " " * 5_000_000,
     "a line": "https://shop.example/" + "x" * 5_000_000,
     "links": "<urlset>" + "<xhtml:link rel='alternate' href='/a' " + "b='c' " * 30_000 + "/>" + "<url>" * 500_000,
