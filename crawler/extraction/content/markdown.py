@@ -11,6 +11,7 @@ MAX_HTML: Final = 1_000_000  # characters that are converted
 
 LONGEST_LINE: Final = 10_000  # characters of a line that is looked through for escapes
 
+_CONTROLS = re.compile(r"[\0-\x08\x0e-\x1f]")  # a few dozen of them are "binary data", which the library refuses
 _FENCE = re.compile(r"[ ]*(`{3,})")
 _MARKERS = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]+)*+(?:\d{1,9}\\[.)](?=[ ]|$)|\\[-+=#>~])?+")
 # A sign that means something at the start of a line only, an escape that stays, or code.
@@ -24,7 +25,7 @@ def markdown(html: str) -> str:
     if not html or len(html) > MAX_HTML:
         return ""
     whole = html.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
-    result: Any = html_to_markdown.convert(whole, _options())
+    result: Any = html_to_markdown.convert(_CONTROLS.sub("", whole), _options())
     content = str(result.content or "").strip()
     return "\n".join(_lines(content)) if "\\" in content else content
 

@@ -51,6 +51,13 @@ def test_nothing_of_a_page_becomes_markup() -> None:
     assert not re.search(r"(?<!\\)(?:<script|\[x\])", found)
 
 
+@pytest.mark.parametrize("sign", ["&#1;", "\x02", "&#27;", "\x1f", "\0"])
+def test_control_characters_are_no_reason_to_refuse_a_page(sign: str) -> None:
+    """The library takes a text with some dozens of them for binary data."""
+    found = extract_page(f"<main><p>{LONG}{sign * 500}{LONG}</p><p>{LONG}</p></main>", URL).markdown or ""
+    assert found.count("It is a paragraph") == 3
+
+
 def test_elements_that_are_closed_elsewhere() -> None:
     html = f"<main><p><b>{LONG}<a href=/a><p>{LONG}</b></a><li>{LONG}<td>{LONG}</ul></main>\ud800 {LONG}"
     found = extract_page(html, URL).markdown or ""
