@@ -6,10 +6,11 @@ from typing import Final
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefreshMiddleware
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 
 from crawler import urls
 from crawler.errors import MessageError
+from crawler.middlewares.downloader.redirect import ENDLESS_NAME
 from crawler.middlewares.downloader.scope import check_scope
 
 CHARACTERS: Final = 4_096  # Scrapy looks at this many, after decoding the whole page
@@ -22,7 +23,9 @@ class MetaRefreshMiddleware(ScrapyMetaRefreshMiddleware):
         begin = response.body[:CHARACTERS]
         if not begin.isascii() or b"\x1b" in begin:  # characters of several bytes, at most four
             begin = response.body[: 4 * CHARACTERS]
-        if b"\0" not in begin and b"refresh" not in begin.lower():  # UTF-16 and UTF-32 are left to Scrapy
+        if b"\0" in begin and isinstance(response, TextResponse):  # UTF-16
+            begin = response.text[:CHARACTERS].encode(errors="replace")
+        if b"refresh" not in begin.lower() or ENDLESS_NAME.search(begin):
             return response
         try:
             followed = super().process_response(request, response)
