@@ -14,8 +14,9 @@ from crawler.policy.domain_values import FieldRule
 from crawler.policy.domains import DomainRules
 from crawler.urls import same_site
 
-CHUNK: Final = 65_536  # characters parsed at a time
-MAX_STILL: Final = 16  # most chunks of one tag
+CHUNK: Final = 32_768  # characters parsed at a time
+MAX_STILL: Final = 32  # most chunks of one tag
+MAX_BARREN: Final = 5_000  # elements without a product: while none comes, nobody else has a turn
 MAX_DEPTH: Final = 64  # levels of nested elements
 MAX_VALUES: Final = 300  # values of one product
 MAX_TEXT: Final = 20_000  # characters of one value
@@ -62,7 +63,9 @@ class Feed:
         try:
             for start in range(0, len(self.document.html), CHUNK):
                 reader.feed(self.document.html[start : start + CHUNK])
-                yield from self._items(reader)
+                for item in self._items(reader):
+                    reader.barren = 0
+                    yield item
             reader.close()
         except (expat.ExpatError, _RefusedError) as error:
             yield from self._items(reader)
@@ -114,6 +117,7 @@ class _Reader:
         self._texts: list[str] = []
         self._size = 0
         self._still = self._place = 0
+        self.barren = 0  # elements since the last product was found
         self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.StartElementHandler = self._open
@@ -128,6 +132,8 @@ class _Reader:
 
     def feed(self, text: str) -> None:
         """Parse *text*; raises ExpatError, _RefusedError."""
+        if self.barren > MAX_BARREN:
+            raise _RefusedError(f"more than {MAX_BARREN:,} elements without a product")
         self._parser.Parse(text.encode("utf-8", "replace"), False)
         place = self._parser.CurrentByteIndex
         self._still = self._still + 1 if place == self._place else 0
@@ -140,6 +146,7 @@ class _Reader:
         self._parser.Parse(b"", True)
 
     def _open(self, name: str, attributes: dict[str, str]) -> None:
+        self.barren += 1
         self._path.append(name)
         if len(self._path) > MAX_DEPTH:
             raise _RefusedError(f"elements nested deeper than {MAX_DEPTH}")

@@ -92,7 +92,7 @@ def test_products_without_a_link_of_their_own_are_told_apart() -> None:
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>"""
 EXTERNAL = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
-MANY = "".join(f"<a{n}>1</a{n}>" for n in range(50_000))
+MANY = "".join(f"<a{n}>1</a{n}>" for n in range(4_000))
 BROKEN = {
     "entities": (BOMB + "<rss><item><title>&b;</title></item></rss>", 0, "entity 'a'"),
     "external entity": (EXTERNAL + "<rss><item><title>&a;</title></item></rss>", 0, "entity 'a'"),
@@ -102,6 +102,8 @@ BROKEN = {
     "deep": (OPENING + "<a>" * 100_000, 0, "deeper"),
     "endless tag": (OPENING + "<item a='" + "x" * 3_000_000, 0, "an unterminated tag"),
     "many values": (OPENING + f"<item><title>t</title>{MANY}</item>" + END, 1, ""),
+    "no product": (rss(3)[: -len(END)] + "<item/>" * 100_000 + END, 3, "5,000 elements without a product"),
+    "no item": (OPENING + "<a/>" * 100_000 + END, 0, "5,000 elements without a product"),
     "long value": (OPENING + f"<item><title>{'t' * 2_000_000}</title></item>" + END, 1, ""),
     "surrogates": (OPENING + "<item><title>a\ud800b</title></item>" + END, 1, ""),
     "no feed": ("<?xml version='1.0'?><urlset/>", 0, ""),
