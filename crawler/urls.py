@@ -7,7 +7,7 @@ from functools import cache
 from ipaddress import IPv6Address
 from socket import inet_aton, inet_ntoa
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from crawler.caches import cached
 from crawler.errors import MessageError
@@ -168,6 +168,14 @@ def same_site(url: str, other: str) -> bool:
         return _site(group(url)) == _site(group(other))
     except ValueError:
         return False
+
+
+def split(url: str) -> SplitResult:
+    """The parts of *url*, each empty if it is no URL."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 def _shown(url: str) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from crawler import urls
 from crawler.entities import unescape
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
@@ -240,7 +240,7 @@ def _has_times(document: Document) -> bool:
 
 
 def _of_path(url: str) -> str:
-    match = _IN_PATH.search(urlsplit(url).path)
+    match = _IN_PATH.search(urls.split(url).path)
     return f"{match[1]}-{match[2]}-{match[3]}" if match else ""
 
 

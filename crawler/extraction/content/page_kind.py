@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
+from crawler import urls
 from crawler.extraction.content.passages import Passage
 from crawler.extraction.tree.document import Document
 
@@ -48,5 +48,5 @@ def _types(document: Document) -> set[str]:
 
 
 def _is_thread(document: Document) -> bool:
-    path = urlsplit(document.url).path if _THREAD_PATH.search(document.url) else ""
+    path = urls.split(document.url).path if _THREAD_PATH.search(document.url) else ""
     return bool(_THREAD_PATH.search(path)) and any(mark in document.markup for mark in _FORUM_MARKS)

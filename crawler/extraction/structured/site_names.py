@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
+from crawler import urls
 from crawler.extraction.structured import opengraph
 from crawler.extraction.tree.document import Document
 
@@ -20,7 +20,7 @@ def is_site(name: str, document: Document) -> bool:
     """Whether *name* is in the page's host, is one of its labels, or is what the site calls itself (og:site_name),
     with a slogan or without."""
     letters = squeezed(name)
-    host = urlsplit(document.url).netloc.lower()
+    host = urls.split(document.url).netloc.lower()
     if len(letters) > 1 and ((len(letters) >= SURE and letters in squeezed(host)) or letters in host.split(".")[:-1]):
         return True
     called = opengraph.metas(document).get("og:site_name", "")
@@ -51,7 +51,7 @@ def maker(title: str, document: Document) -> str | None:
     """
     called = _SLOGAN.split((opengraph.metas(document).get("og:site_name") or _titled(document)).strip(" -–—|·•"))[0]
     words, named = title.split(), called.split()
-    host = squeezed(urlsplit(document.url).netloc)
+    host = squeezed(urls.split(document.url).netloc)
     for count, least in ((len(named), LEAST), (1, SURE)) if 0 < len(named) < MAX_WORDS else ():
         letters = squeezed("".join(words[:count]))
         if least <= len(letters) and letters in host and letters == squeezed("".join(named[:count])):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from crawler import urls
 from crawler.caches import cached
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.nodetext import text_of
@@ -192,7 +192,7 @@ def _beside_heading(page: View, heading: str) -> str | None:
     if first != heading and page.title.lower().startswith(f"{first.lower()} - "):
         return _short(first)
     squeezed = site_names.squeezed(before) if node is not None and _short(before) else ""
-    if len(squeezed) < site_names.SURE or squeezed not in site_names.squeezed(urlsplit(page.document.url).netloc):
+    if len(squeezed) < site_names.SURE or squeezed not in site_names.squeezed(urls.split(page.document.url).netloc):
         return None
     return None if node is None or page.flags(node) & (view.OTHER | view.LINK) else before
 

@@ -10,8 +10,8 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+from crawler import urls
 from crawler.caches import cached
 from crawler.policy.validation import CURRENCIES
 
@@ -150,7 +150,7 @@ def page_country(url: str, language: str = "") -> str:
     Its host's country domain, else a locale in the path (`/en-ca/`), else the region of *language* (`fr-CH`), else the
     country of most of its writers (`sv`).
     """
-    parts = urlsplit(url)
+    parts = urls.split(url)
     match = _LOCALE.match(parts.path)
     return _country(parts.hostname or "", match[1] if match else language)
 

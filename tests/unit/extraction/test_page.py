@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.extraction import extract_page
+from crawler.extraction import extract_page, extract_product
 
 URL = "https://news.example.com/2026/knives"
 TEXT = "Knives have been made of steel for a long time, and they cut well when they are kept sharp. "
@@ -41,3 +41,13 @@ def test_a_page_without_text_keeps_its_title() -> None:
 )
 def test_no_page_is_too_strange(html: str | bytes) -> None:
     assert extract_page(html, URL).url == URL
+
+
+@pytest.mark.parametrize("url", ["http://[bad/", "http://[1]/", "//[", ""])
+def test_a_page_whose_url_is_none_is_read(url: str) -> None:
+    stated = '{"@type": "Product", "name": "A lamp", "offers": {"price": "9.50", "priceCurrency": "$"}}'
+    html = f'<title>A lamp</title><script type="application/ld+json">{stated}</script><h1>A lamp</h1>'
+    assert extract_page(html, url).title == "A lamp"
+    product = extract_product(html, url)
+    assert product is not None
+    assert (product.title, str(product.price), product.currency) == ("A lamp", "9.50", "USD")
