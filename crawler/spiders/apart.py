@@ -31,6 +31,7 @@ from crawler import config
 from crawler.errors import TooCostlyError
 from crawler.extraction import Document
 
+CROWD: Final = 50_000  # tags; real pages of 2 MB have up to 32,000
 WALL: Final = 30  # wall-clock seconds per CPU second before the child is killed, for a busy machine
 NO_MEMORY: Final = 75  # the child's exit status
 # Meant for the worker, which finishes its pages: systemd tells all processes of a unit, a terminal those of a job.
@@ -82,7 +83,8 @@ class Apart:
 
     def wants(self, document: Document) -> bool:
         """Whether *document* is to be read in the child."""
-        return self.is_long(len(document.html)) or document.is_doubtful  # telling that of 4 MB takes 50 ms
+        html = document.html
+        return self.is_long(len(html)) or is_crowded(html) or document.is_doubtful  # telling that of 4 MB takes 50 ms
 
     def is_long(self, size: int) -> bool:
         """Whether a page of *size* is read in the child whatever it contains."""
@@ -129,6 +131,12 @@ class Apart:
         if status in {-signal.SIGXCPU, -signal.SIGKILL}:
             return f"it takes more than {self._bounds.seconds:g} s of CPU to read (PARSE_MAX_SECONDS)"
         return f"the process that read it ended with status {status}"
+
+
+def is_crowded(html: str) -> bool:
+    """Whether it has so many tags that no more should be asked of it on the event loop: of 2 MB to tell its scripts
+    from its markup may take 0.3 s, and as long whether it is doubtful."""
+    return html.count("<") > CROWD
 
 
 def _start(bounds: Bounds) -> tuple[SpawnProcess, Connection]:

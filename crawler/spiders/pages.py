@@ -14,6 +14,7 @@ from crawler.extraction import Document, Links, extract_page, links
 from crawler.items import PageItem
 from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.policy.robots_tags import NOFOLLOW
+from crawler.spiders.apart import is_crowded
 from crawler.spiders.base import GUESSED, FrontierSpider
 from crawler.spiders.reading import Reading
 
@@ -66,10 +67,13 @@ class PagesSpider(FrontierSpider):
         follows = self.follows and str(self.follow).lower() in {"yes", "true", "1"}
         document = Document(response.text, response.url)
         arguments = (self.rules.for_url(response.url), follows, self.extras, self.excludes)
-        return Reading(read, document, arguments, long=_is_long(document.markup))
+        return Reading(read, document, arguments, long=_is_long(document))
 
 
-def _is_long(markup: str) -> bool:
+def _is_long(document: Document) -> bool:
+    if is_crowded(document.html):
+        return True
+    markup = document.markup
     return markup.count("<") + len(markup) // CHARACTERS > MANY_TAGS
 
 

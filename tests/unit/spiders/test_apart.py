@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 from crawler.errors import ConfigError, TooCostlyError
 from crawler.extraction import Document, extract_page
 from crawler.policy.domains import DomainRules
-from crawler.spiders.apart import Apart, Bounds
+from crawler.spiders.apart import CROWD, Apart, Bounds
 from crawler.spiders.products import read
 
 URL = "https://shop.example.com/p/12345"
@@ -52,6 +52,8 @@ async def test_a_long_page_is_not_even_looked_at_here(apart: Apart, monkeypatch:
     """Telling whether it is doubtful takes as long as parsing it."""
     monkeypatch.setattr("crawler.extraction.source.tame.tamed", lambda page, strays=None: pytest.fail("looked at"))
     assert apart.wants(Document(LONG, URL))
+    monkeypatch.setattr("crawler.extraction.source.source.read", lambda html: pytest.fail("taken apart"))
+    assert Apart(Bounds(10_000_000, 1, 1_000_000_000)).wants(Document(LAMP + "<b>" * CROWD, URL))
 
 
 async def test_ordinary_pages_are_read_here(apart: Apart) -> None:

@@ -12,6 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.errors import ConfigError
 from crawler.items import PageItem
+from crawler.spiders.apart import CROWD
 from crawler.spiders.pages import CHARACTERS, MANY_TAGS, PagesSpider
 
 URL = "https://site.example/docs/"
@@ -75,6 +76,12 @@ def test_bad_arguments(spider: Spider, name: str, value: str) -> None:
 )
 def test_pages_that_take_long_are_read_apart(spider: Spider, body: str, is_long: bool) -> None:
     assert spider().reading(HtmlResponse(URL, body=body.encode(), encoding="utf-8")).long == is_long
+
+
+def test_a_crowded_page_is_not_even_taken_apart_here(spider: Spider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """10 MB of `<b>` take a second."""
+    monkeypatch.setattr("crawler.extraction.source.source.read", lambda html: pytest.fail("taken apart"))
+    assert spider().reading(HtmlResponse(URL, body=b"<b>" * (CROWD + 1), encoding="utf-8")).long
 
 
 def test_what_is_no_text_yields_nothing(spider: Spider) -> None:
