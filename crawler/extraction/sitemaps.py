@@ -191,9 +191,8 @@ def _last_start(text: str) -> int:
         at = text.find(start, text.rfind(finish) + 1)
         if at >= 0:
             end = min(end, at)
-    while end == len(text) - 1 or text.startswith("<!", end):
-        if (end := text.rfind("<", 0, max(end, 0))) < 0:  # the element that it may be part of
-            break
+    if end == len(text) - 1 or text.startswith("<!", end):  # part of an element's text: begin with that
+        end = text.replace("<!", "  ").rfind("<", 0, max(end, 0))
     return max(end, 0)
 
 

@@ -203,6 +203,7 @@ BOMBS = {
     "one long tag": "<urlset><url " + "a='b' " * 1_000_000,
     "open tags": "<urlset>" + "<loc" * 1_500_000,
     "open comments": "<urlset>" + "<!--" * 1_500_000,
+    "declarations": "<urlset>" + "<!" * 2_500_000,
     "open sections": "<urlset>" + "<loc><![CDATA[" * 400_000,
     "attributes": "<urlset><link " + 'a="' * 1_500_000,
     "a long name": "<urlset><link " + "a" * 200_000 + ">" + "<url>" * 500_000,
