@@ -53,7 +53,7 @@ async def test_a_long_page_is_not_even_looked_at_here(apart: Apart, monkeypatch:
     monkeypatch.setattr("crawler.extraction.source.tame.tamed", lambda page, strays=None: pytest.fail("looked at"))
     assert apart.wants(Document(LONG, URL))
     monkeypatch.setattr("crawler.extraction.source.source.read", lambda html: pytest.fail("taken apart"))
-    assert Apart(Bounds(10_000_000, 1, 1_000_000_000)).wants(Document(LAMP + "<b>" * CROWD, URL))
+    assert Apart(Bounds(10_000_000, 1, 1_000_000_000)).wants(Document(LAMP + "<b>" * 2 * CROWD, URL))
 
 
 async def test_ordinary_pages_are_read_here(apart: Apart) -> None:

@@ -81,7 +81,7 @@ def test_pages_that_take_long_are_read_apart(spider: Spider, body: str, is_long:
 def test_a_crowded_page_is_not_even_taken_apart_here(spider: Spider, monkeypatch: pytest.MonkeyPatch) -> None:
     """10 MB of `<b>` take a second."""
     monkeypatch.setattr("crawler.extraction.source.source.read", lambda html: pytest.fail("taken apart"))
-    assert spider().reading(HtmlResponse(URL, body=b"<b>" * (CROWD + 1), encoding="utf-8")).long
+    assert spider().reading(HtmlResponse(URL, body=b"<b>" * 2 * CROWD, encoding="utf-8")).long
 
 
 def test_what_is_no_text_yields_nothing(spider: Spider) -> None:
