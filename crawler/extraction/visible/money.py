@@ -14,6 +14,7 @@ from crawler.caches import cached
 from crawler.extraction.visible import view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
+from crawler.policy.validation import CURRENCIES
 
 MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading
 MAX_TEXT: Final = 80  # characters of a text with a price
@@ -75,12 +76,21 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
     text, node = page.texts[index]
     number, currency = _written(text, country)
     if currency:
+        currency = _named_behind(page, index, country) or currency
         return _completed(page, _with_cents(page, Candidate(index, node, number, currency), text, country))
     if not number or (len(text) > len(number) + MAX_AROUND and not _RANGE.fullmatch(text)):
         return None
     if beside := _beside(page, index, number, country):
         return _completed(page, Candidate(index, node, number, beside))
     return _of_surroundings(page, index, number, country)
+
+
+def _named_behind(page: View, index: int, country: str) -> str | None:
+    """The currency with its code in the text behind: `$25` `CAD`. Not the next number's."""
+    following = [text for text, _ in page.texts[index + 1 : index + 3]]
+    if not following or following[0] not in CURRENCIES or following[-1][:1].isdigit():
+        return None
+    return _written(f"{page.texts[index][0]} {following[0]}", country)[1]
 
 
 def _of_surroundings(page: View, index: int, number: str, country: str) -> Candidate | None:
@@ -96,10 +106,17 @@ def _of_surroundings(page: View, index: int, number: str, country: str) -> Candi
             break
         if money := _money(whole, country):
             # Otherwise it is another number's cents, or next to one.
-            return Candidate(index, element, *money) if money[0].startswith(number) else None
+            is_own = money[0].startswith(number) and not _runs_on(page, index, number, money[0])
+            return Candidate(index, element, *money) if is_own else None
     if not unit and (page.flags(node) & view.PRICE or says("price", page, index)):
         return _completed(page, Candidate(index, node, number, None))
     return None
+
+
+def _runs_on(page: View, index: int, number: str, whole: str) -> bool:
+    """Whether the *whole* runs on from a *number* into the price behind it: "up to 4" "129,90 €"."""
+    following = page.texts[index + 1][0] if len(whole) > len(number) and index + 1 < len(page.texts) else ""
+    return following[:1].isdigit() and _money(following, page.document.country) is not None
 
 
 def _is_mentioned(page: View, index: int, country: str) -> bool:

@@ -39,6 +39,7 @@ _DIGIT: Final = re.compile(r"\d")
 _DASHED: Final[dict[str, str]] = _DATA["dashed"]
 _DASH: Final = re.compile(r" ?[.,:] ?[-–—](?!\d)")  # for no cents
 _LETTERS: Final = r"[^\W\d_]+"
+_CODE: Final = re.compile(r"\s{0,2}\(?([A-Z]{3})\b(?!\s?\d)")  # not the next amount's
 _UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")  # scripts without spaces
 _AMOUNT: Final = re.compile(r"[.,'’]\d{2,3}(?!\d)|\d[ \u00a0\u202f]\d{3}(?!\d)")  # decimals, or thousands groups
 _NOT_A_COUNTRY = ("ai", "co", "eu", "io", "me", "tv")  # country domains used by shops anywhere
@@ -95,12 +96,19 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
     if tokens and not _DIGIT.search(tokens[-1].string, tokens[-1].end()) and not _is_joined(tokens[-1]):
         code = _meant(tokens[-1][0], country, certain=certain)
         if code is not None:
-            return code
+            return _coded(tokens[-1][0], after) or code
     first = _TOKEN.search(after[:MAX_BESIDE]) if after else None
     if first is None or _DIGIT.search(after[: first.start()]):
         return _dashed(after, country)
     is_next = first.start() > 0 and after[first.end() : first.end() + 1].isdigit()  # 12 $15
-    return None if is_next else _meant(first[0], country, certain=certain)
+    return None if is_next else _coded(first[0], after[first.end() :]) or _meant(first[0], country, certain=certain)
+
+
+def _coded(symbol: str, after: str) -> str | None:
+    """The code behind an amount whose *symbol* several countries share: `$25.00 CAD`, `25,00 $ CAD`."""
+    meant = _SHARED.get(symbol.lower())
+    code = _CODE.match(after) if meant and after else None
+    return code[1] if meant and code and code[1] in meant.values() else None
 
 
 def _is_joined(token: re.Match[str]) -> bool:

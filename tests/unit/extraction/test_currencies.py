@@ -108,6 +108,15 @@ def test_what_a_text_means(text: str, country: str, code: str | None) -> None:
         ("Price - USD 49", "", "USD"),
         ("US-$ 49", "", "USD"),
         ("12,50 p/st", "se", None),
+        ("$ 48.900,00 COP", "", "COP"),
+        ("$25.00 CAD", "", "CAD"),
+        ("25,00 $ CAD", "", "CAD"),
+        ("$25.00 (AUD)", "us", "AUD"),
+        ("$25 USD", "mx", "USD"),
+        ("kr 120,00 NOK", "", "NOK"),
+        ("$25.00 CAD 33.00", "", "USD"),  # the next amount's
+        ("$25.00 XXL", "", "USD"),
+        ("€25.00 USD", "", "EUR"),
     ],
 )
 def test_what_stands_beside_a_number(text: str, country: str, code: str | None) -> None:
