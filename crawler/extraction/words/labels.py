@@ -17,13 +17,13 @@ def any_of(phrases: str) -> str:
 
 _THINGS: Final = (
     r"product item style article catalog(?:ue)? stock store web listing auction prod(?:u[ckti]|ott|us)\w* arti[ckg]\w*"
-    r" artí\w* artyk\w* art bestell order vare tuote tovar\w* towar\w* zbož\w* r[ée]f\w* term[ée]k cikk ürün stok"
+    r" artí\w* artyk\w* art bestell? order vare tuote tovar\w* towar\w* zbož\w* r[ée]f\w* term[ée]k cikk ürün stok"
     r" prec\w+ prek\w+ toote kauba товар\w* продукт\w* προϊόντος proizvod\w* izdelk\w* artikl\w* obj\w* best"
-    r" katal\w+ kat артикул\w* каталож\w+ кат barang"
+    r" katal\w+ kat rendelés\w* varu είδους производ\w* артикл\w* каталошк\w+ артикул\w* каталож\w+ кат barang"
 )
 _WORDS: Final = (
     r"codes? numbers? num numm?er[oa]? numéro número nro? no n id k[oó]d\w{0,2} koodi? c[oó]d(?:igo|ice)? šifra"
-    r" sz(?:ám)? nummer numarası tunnus номер код κωδικός # broj číslo číslice numer"
+    r" sz(?:ám)? шифра број κωδ nummer numarası tunnus номер код κωδικός # broj číslo číslice numer"
 )
 _ALONE: Final = (
     r"ugs sku asin r[ée]f r[ée]f[éeê]r[eê]n(?:[cç]\w+|tie|s) referans referin[tț][aă] varukod sipariş_kodu"
@@ -34,24 +34,26 @@ _ALONE: Final = (
     r" קוד_(?:מוצר|פריט) מספר_קטלוגי vörunúmer vnr kodi_i_produktit პროდუქტის_კოდი არტიკული ապրանքի_կոդ"
     r" məhsul(?:un)?_kodu mahsulot_kodi бараан(?:ы)?_код тауар_коды šifra_(?:proizvoda|artikla|izdelka)"
     r" kataloški_broj αρ\._προϊόντος αριθμός_προϊόντος 제품\s?(?:번호|코드) 품번"
-    r" 商品(?:{0}) 製品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
+    r" 品番・型番 管理(?:{0}) 商品(?:{0}) 製品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
     r" 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
-).replace("{0}", "編號|编号|番号|番|号|號|ID|コード")
+).replace("{0}", "編號|编号|番号|番|号|號|ID|コード|代碼|代码")
 _FIRST: Final = "".join({phrase[0] + phrase[0].upper() for phrase in f"{_THINGS} {_WORDS} {_ALONE}".split()})
 _THING, _WORD = any_of(_THINGS), any_of(_WORDS)
 SKU_LABEL: Final = re.compile(
-    rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de|du|della|dell'|на)?\s*+{_THING}"
-    rf"|{any_of(_ALONE)})(?![^\W\d_])(?: ?\((?i:sku)\))?[.:：#№º°\s)]*"
+    rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}"
+    rf"|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de l['’]|de|du|della|dell'|d['’]|на)?\s*+{_THING}"
+    rf"|{any_of(_ALONE)}(?:[.\s]{{1,2}}{_THING}(?![^\W\d_-]))?)(?![^\W\d_])(?: ?\((?i:sku)\))?[.:：#№º°\s)]*"
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
 _DOUBTED: Final = (
     r"codes? k[oó]d[esa]? kood cod cód código codice rif šifra sifra kodas? κωδικός κωδ symbol artikkel artikuls арт"
-    r" 型番 型号 型號 nr num_art obj art mã کد رمز كود رقم รหัส კოდი կոդ шифра kodi código_interno"
+    r" koodi artikulas 型番 型号 型號 nr num_art obj art mã کد رمز كود رقم รหัส კოდი կոդ шифра kodi código_interno"
+    r" cod_intern"
 )
 # Mostly the maker's, in some shops their own: they need a colon.
 _MODELS: Final = (
     "part_no\\.? part_number part_nr\\.? model modell modelo modèle modello modelis mudel malli модель modeli μοντέλο"
-    " الموديل موديل مدل דגם รุ่น 모델 모델명 मॉडल"
+    " رقم_الموديل 모델번호 الموديل موديل مدل דגם รุ่น 모델 모델명 मॉडल"
 )
 MODEL_LABEL: Final = re.compile(rf"{any_of(_MODELS)}\s?(?:[:：#№]|$)\s*")
 DOUBTFUL_LABEL: Final = re.compile(rf"{any_of(_DOUBTED)}(?:\.?\s?[:：#№]|\.(?:\s|$)|$)\s*")
