@@ -19,12 +19,15 @@ MAX_LONG = 150  # texts of several nodes that are read at length: properties may
 MAX_SHORT = 100  # characters of further ones
 MAX_NAMES = 20  # properties of one element
 MAX_PRICE = 200  # characters of an element with a price
+MAX_INSIDE = 20  # elements in one without a text, of which an image names it
 MAX_DEPTH = 256  # parents climbed to find the item that a property belongs to
 
 _LINKS: Final = {"a": "href", "link": "href", "area": "href", "img": "src", "source": "src", "iframe": "src"}
 _VALUES: Final = {"time": "datetime", "data": "value", "meter": "value", "input": "value", "object": "data"}
 # Properties whose link is the value; for others the link is only the target of the text.
 _URLS: Final = frozenset(("url", "image", "availability", "itemCondition", "item", "logo", "thumbnailUrl"))
+# Properties that are names, also where the element is a link or an image: then it is not the value.
+_NAMES: Final = frozenset(("brand", "manufacturer"))
 _ALIASES: Final = {
     "offerDetails": "offers",
     "currency": "priceCurrency",
@@ -165,12 +168,20 @@ def _value(node: LexborNode, attributes: dict[str, str | None], name: str, texts
     tag = node.tag or ""
     if content := attributes.get("content"):
         return content
+    if name in _NAMES:
+        return texts.of(node) or _name_shown(node)
     if tag == "img":
         return attributes.get("data-src") or attributes.get("src")
     if tag in _VALUES and attributes.get(_VALUES[tag]):
         return attributes[_VALUES[tag]]
     if tag in _LINKS and (name in _URLS or tag == "link"):
         return attributes.get(_LINKS[tag])
-    if "price" in name.lower():
-        return price_text(node, MAX_PRICE)
-    return texts.of(node) or attributes.get("href")
+    is_price = "price" in name.lower()
+    return price_text(node, MAX_PRICE) if is_price else texts.of(node) or attributes.get("href")
+
+
+def _name_shown(node: LexborNode) -> str | None:
+    """What an element without a text, or the image in it, is called: `<a title=Acme>`, `<a><img alt=Acme></a>`."""
+    inside = islice(node.traverse(), MAX_INSIDE)
+    alts = (each.attributes.get("alt") for each in inside if each.tag == "img")
+    return next(filter(None, alts), None) or node.attributes.get("title")

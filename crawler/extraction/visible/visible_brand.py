@@ -18,7 +18,9 @@ from crawler.extraction.words import labels
 
 _BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
 _BRAND_LOGO = re.compile(
-    r"brand(?!ed|-(?:primary|secondary|color|dark|light))|manufactur|vendor|hersteller|marque|marca\b", re.IGNORECASE
+    r"brand(?!ed|-(?:primary|secondary|color|dark|light))|manufactur|vendor|hersteller|marque|marca\b|merk\b|marke\b"
+    r"|marka\b|supplier\b|produ[ck]ent\b|vyrobc|firm[-_]?logo",
+    re.IGNORECASE,
 )
 _LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
 # Names of elements that show just a brand.
@@ -165,7 +167,9 @@ def _brand_image(page: View, heading: str) -> str | None:
         around = around.parent
     for node in around.css("img[alt]")[:MAX_LOGOS] if around is not None else ():
         name = _short(_LOGO.sub("", (node.attributes["alt"] or "").strip()))
-        if name and name not in heading and _is_of_brand(node) and not page.flags(node) & view.OTHER:
+        if not name or (name in heading and " " in name and not _begun(name, heading)):
+            continue  # a picture of the product
+        if name != heading and _is_of_brand(node) and not page.flags(node) & view.OTHER:
             return name
     return None
 

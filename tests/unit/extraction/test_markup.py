@@ -62,7 +62,28 @@ def test_pages_without_markup_are_not_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    "html", ["<p itemprop=a>" * 30_000, "<p itemscope itemprop='a b'>" * 30_000, "<i itemscope itemprop=a>" * 5_000]
+    ("brand", "name"),
+    [
+        ("<a itemprop=brand href=/b/7 title=Acme><img src=/7.png></a>", "Acme"),
+        ("<a itemprop=brand href=/b/7><span><img src=/7.png alt=Acme></span></a>", "Acme"),
+        ("<img itemprop=brand src=/7.png alt=Acme>", "Acme"),
+        ("<a itemprop=manufacturer href=/b/7>Acme</a>", "Acme"),
+        ("<a itemprop=brand href=/b/7><img src=/7.png></a>", None),
+    ],
+)
+def test_a_brand_is_a_name_not_a_link(brand: str, name: str | None) -> None:
+    (item,) = markup.items(Document(f"<div itemscope>{brand}</div>", URL), markup.MICRODATA)
+    assert item.get("brand", item.get("manufacturer")) == name
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p itemprop=a>" * 30_000,
+        "<p itemscope itemprop='a b'>" * 30_000,
+        "<i itemscope itemprop=a>" * 5_000,
+        "<p itemprop=brand>" * 900 + "<i></i>" * 90_000,
+    ],
 )
 def test_endless_markup_ends(html: str) -> None:
     top = markup.items(Document("<div itemscope>" + html, URL), markup.MICRODATA)

@@ -356,6 +356,7 @@ def test_what_buttons_say_of_the_stock(body: str, availability: str) -> None:
         ("<div class=manufacturer-box><img src=/7.png alt=Acme></div>", "Acme"),
         ("<a href=/brand/acme><img src=/7.png alt=Acme></a>", "Acme"),
         ("<a data-test=brand-logo><img src=/7.png alt=Acme></a>", "Acme"),
+        ("<div class=product--supplier><img src=/7.png alt=Acme></div>", "Acme"),
         ("<div class=payment><img src=/7.png alt=Acme></div>", None),
         ("<div data-qa=pdp-brand-123>Acme</div>", "Acme"),
         ("<button class=btn-brand><i>Buy now</i></button>", None),
@@ -366,6 +367,21 @@ def test_the_brand_that_is_shown(body: str, brand: str | None) -> None:
     html = f"<title>Knife</title><main><h1>Knife</h1><p class=price>$9</p>{body}<button>Add to cart</button></main>"
     item = found(html)
     assert item.brand == brand
+
+
+@pytest.mark.parametrize(
+    ("heading", "image", "brand"),
+    [
+        ("Acme X200 knife", "<div class=brand><a href=/acme><img alt=Acme src=/1.png></a></div>", "Acme"),
+        ("Knife ACME X200", "<p class=marca><img alt=ACME src=/1.png></p>", "ACME"),
+        ("Knife ACME X200", "<p class=marca><img alt='ACME X200' src=/1.png></p>", None),
+        ("Knife", "<p class=marca><img alt=Knife src=/1.png></p>", None),
+        ("Acme X200 knife", "<p class=gallery><img alt=X200 src=/1.png></p>", None),
+    ],
+)
+def test_an_image_named_a_brands_may_show_what_the_heading_says(heading: str, image: str, brand: str | None) -> None:
+    body = f"<main><h1>{heading}</h1><p class=price>$9</p>{image}<button>Add to cart</button></main>"
+    assert found(f"<title>{heading}</title>{body}").brand == brand
 
 
 @pytest.mark.parametrize(
