@@ -41,9 +41,13 @@ _KINDS: Final = re.compile(
     r"|quotes?|currencies|wallpapers?"
     r"|carts?|basket|checkout|orders?|wish-?lists?|compar(?:e|ison)s?|warenkorb|einkaufswagen|kasse|merkzettel"
     r"|vergleich\w*|panier|commande|comparat\w+|carrito|carrello|confront\w+|carrinho|winkel(?:wagen|mand(?:je)?)"
+    r"|search(?:[-_]?results?)?|catalogsearch|such(?:e|en|ergebnis(?:se)?)|recherche|buscar?|buscador|busqueda|ricerca"
+    r"|cerca|zoek(?:en|resultaten)?|szukaj|wyszukiwanie|hledat|hledani|vyhledavani|vyhladavanie|kereses|cautare"
+    r"|poisk|tarsene|arama|s[oö]k|s[oø]g|haku|otsing|paieska|iskanje|pretraga|tim-kiem|cari|поиск|търсене"
     r"|koszyk|porownaj|porownanie|kosik|porovnani|varukorg|handlekurv|indkobskurv|ostoskori|korzina|sravnenie|sepet",
     re.IGNORECASE,
 )
+_SEARCHED = re.compile(r"(?:^|&)(?:s|q|query|search|keywords?)=")  # on a front page
 _AGAINST = re.compile(r"\w (?:vs\.?|versus) \w", re.IGNORECASE)
 _DATED = re.compile(r"/(?:19|20)\d\d/(?:0?[1-9]|1[012])/")
 _RECIPE = re.compile(
@@ -93,10 +97,11 @@ def _has_recipe(markup: str) -> bool:
 def _names_a_kind(url: str) -> bool:
     """Whether the path names another kind of page, and no product after it."""
     try:
-        path = unquote(urlsplit(url).path)
+        parts = urlsplit(url)
     except ValueError:
         return False
-    if _DATED.search(path):
+    path = unquote(parts.path)
+    if _DATED.search(path) or (path in ("", "/", "/index.php") and _SEARCHED.search(parts.query)):
         return True
     segments = [each for each in path.split("/") if each]
     kinds = [at for at, each in enumerate(segments) if _KINDS.fullmatch(each)]
