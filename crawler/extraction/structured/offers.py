@@ -69,7 +69,8 @@ def _stated(offer: Node) -> dict[str, Any]:
     price, currency = _scalar(offer.get("price")), _scalar(offer.get("priceCurrency"))
     if price is None:
         for specification in _nodes(offer.get("priceSpecification")):
-            if not _NOT_ASKED.search(str(_scalar(specification.get("priceType")))):
+            is_members = specification.get("validForMemberTier") is not None
+            if not (is_members or _NOT_ASKED.search(str(_scalar(specification.get("priceType"))))):
                 price = _scalar(specification.get("price") or specification.get("minPrice"))
                 currency = _scalar(specification.get("priceCurrency")) or currency
                 break

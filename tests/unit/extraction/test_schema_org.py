@@ -97,6 +97,7 @@ def test_of_several_products_the_one_of_the_page_counts() -> None:
         ({"@type": "AggregateOffer", "lowPrice": "3", "offers": [offer(4, "SoldOut"), offer(5)]}, 5, "InStock"),
         ({"@type": "AggregateOffer", "priceCurrency": "EUR", "offers": [{"price": 4}]}, 4, None),
         ({"priceSpecification": {"price": 6, "priceCurrency": "EUR"}}, 6, None),
+        ({"priceSpecification": [{"price": 4, "validForMemberTier": {"@id": "#club"}}, {"price": 6}]}, 6, None),
         ({"priceSpecification": [{"priceType": "https://schema.org/ListPrice", "price": 9}, {"price": 6}]}, 6, None),
         ({"price": ["5", "6"], "availability": [{"@id": "http://schema.org/InStock"}]}, "5", "InStock"),
         ({"availability": "https://schema.org/OutOfStock"}, None, "OutOfStock"),
