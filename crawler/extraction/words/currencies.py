@@ -166,7 +166,8 @@ def page_country(url: str, language: str = "") -> str:
 @cached(4_096)
 def _country(host: str, language: str) -> str:
     last = host.rpartition(".")[2]
-    if len(last) == 2 and last.isalpha() and last not in _NOT_A_COUNTRY:
+    is_anywhere = last in _NOT_A_COUNTRY and not host.endswith(f".com.{last}")
+    if len(last) == 2 and last.isalpha() and not is_anywhere:
         return "gb" if last == "uk" else last
     match = re.match(r"[a-z]{2,3}[-_](?:[a-z]{4}[-_])?([a-z]{2})\b", language, re.IGNORECASE)
     return match[1].lower() if match else _COUNTRIES.get(re.split(r"[-_]", language.lower())[0], "")

@@ -50,6 +50,13 @@ def test_a_price_in_a_text(raw: str, amount: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("raw", "amount"), [("129,000", "129"), ("1.299,000", "1299"), ("1299", "1299"), ("12,50", "12.5")]
+)
+def test_a_price_in_dinars_of_tunisia_has_three_decimals(raw: str, amount: str) -> None:
+    assert values.price_in_text(raw, "TND") == Decimal(amount)
+
+
+@pytest.mark.parametrize(
     ("raw", "currency", "amount"),
     [
         ("13.4", None, "13.4"),
