@@ -91,7 +91,7 @@ def text_of(node: LexborNode, limit: int = LONG) -> str:
 
 
 def price_text(node: LexborNode, limit: int = LONG) -> str:
-    """Like `text_of`, with a dot before cents in their own element (12 <sup>99</sup>).
+    """Like `text_of`, with a point before cents in their own element (12 <sup>99</sup>, 1.299 <sup>99</sup>).
 
     A longer text is cut somewhere after *limit*.
     """
@@ -100,6 +100,16 @@ def price_text(node: LexborNode, limit: int = LONG) -> str:
         return parts[0]
     joined = ""
     for part in parts:
-        cents = len(part) == 2 and part.isdecimal() and _WHOLE.search(joined)
-        joined += f".{part}" if cents else f" {part}"
+        whole = _WHOLE.search(joined) if len(part) == 2 and part.isdecimal() else None
+        joined += f"{',' if '.' in whole[0] else '.'}{part}" if whole else f" {part}"
     return _BROKEN.sub(r"\1", joined.strip())
+
+
+def around(node: LexborNode) -> Iterator[LexborNode]:
+    """*node*, and the two elements around it."""
+    current: LexborNode | None = node
+    for _ in range(3):
+        if current is None:
+            return
+        yield current
+        current = current.parent

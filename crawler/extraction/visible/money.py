@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -11,7 +11,8 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
-from crawler.extraction.visible import view
+from crawler.extraction.tree.nodetext import around
+from crawler.extraction.visible import cents, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
 from crawler.policy.validation import CURRENCIES
@@ -29,10 +30,9 @@ _PER = re.compile(
     r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
     re.IGNORECASE,
 )
-_CENTS = re.compile(r"([.,]?)(\d\d)")
-_GROUP = re.compile(r"\d\d\d?")  # or cents
+_TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")
 _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
-_HAS_CENTS = re.compile(r"[.,]\d{1,2}$")
+_EURO_CENTS = re.compile(r"\s?€(\d\d)(?![\d.,])")  # 49€99
 
 
 @dataclass(slots=True)  # a frozen one takes three times as long to make
@@ -63,7 +63,7 @@ def numbers(page: View) -> list[int]:
         for index in page.numbers
         if len(text := texts[index][0]) <= MAX_TEXT
         and "%" not in text
-        and not (_are_cents(texts, index) or (text[-1] in "x×" and _TIMES.fullmatch(text)))
+        and not (cents.are_cents(texts, index) or (text[-1] in "x×" and _TIMES.fullmatch(text)))
     ]
     if len(found) > MAX_NUMBERS:
         found = sorted(sorted(found, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
@@ -80,6 +80,8 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
         return _completed(page, _with_cents(page, Candidate(index, node, number, currency), text, country))
     if not number or (len(text) > len(number) + MAX_AROUND and not _RANGE.fullmatch(text)):
         return None
+    if signed := cents.signed(page, index, number):
+        return Candidate(index, node, signed[0], currencies.beside("", number, signed[1], country))
     if beside := _beside(page, index, number, country):
         return _completed(page, Candidate(index, node, number, beside))
     return _of_surroundings(page, index, number, country)
@@ -139,19 +141,6 @@ def _is_alone(text: str, node: LexborNode) -> bool:
     return only is not None and only.next is None and not any(map(str.isspace, text))
 
 
-def _are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
-    """Whether a text goes on with the number before it: `49` `,90`, `49,` `90`, `49` `,` `90`, or `1` `.` `299`."""
-    text, before = texts[index][0], texts[index - 1][0] if index else ""
-    if not before:
-        return False
-    if text[0] in ".,":
-        return before[-1].isdigit()
-    if before[-1] not in ".," or _GROUP.fullmatch(text) is None:
-        return False
-    whole = before[:-1] or (texts[index - 2][0] if index > 1 else "")
-    return whole[-1:].isdigit()
-
-
 @cached(16_384)  # pages of a site share most of their texts
 def _written(text: str, country: str) -> tuple[str, str]:
     """(number, currency) of the first number in *text* that has a currency beside it, else (first number, "").
@@ -162,8 +151,20 @@ def _written(text: str, country: str) -> tuple[str, str]:
     for number in values.WRITTEN.finditer(text):
         first = first or number[0]
         if currency := currencies.beside(text[: number.start()], number[0], text[number.end() :], country):
-            return number[0], currency
+            return _with_taxes(text) or _with_euro_cents(text, number), currency
     return first, ""
+
+
+def _with_euro_cents(text: str, number: re.Match[str]) -> str:
+    """*number* with the cents behind its sign: `49€90`."""
+    cents_behind = _EURO_CENTS.match(text, number.end()) if number[0].isdecimal() else None
+    return f"{number[0]},{cents_behind[1]}" if cents_behind else number[0]
+
+
+def _with_taxes(text: str) -> str:
+    """The amount that a Japanese *text* calls the one with tax, behind the one without: `1,290円（税込1,419円）`."""
+    taxed = _TAXED.search(text) if "税込" in text else None
+    return taxed[1] if taxed else ""
 
 
 def _money(text: str, country: str) -> tuple[str, str] | None:
@@ -174,54 +175,17 @@ def _money(text: str, country: str) -> tuple[str, str] | None:
 
 def _with_cents(page: View, each: Candidate, text: str, country: str) -> Candidate:
     """The same price with cents from their own element."""
-    for element in list(around(each.node))[:2] if text[-1].isdigit() and not _HAS_CENTS.search(text) else ():
+    for element in list(around(each.node))[:2] if text[-1].isdigit() and not cents.HAS_CENTS.search(text) else ():
         whole = page.price_text(element, MAX_BLOCK)
-        if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
+        if len(whole) <= MAX_BLOCK and whole.startswith((f"{text}.", f"{text},")) and (money := _money(whole, country)):
             return Candidate(each.index, element, *money)
     return each
 
 
 def _completed(page: View, each: Candidate) -> Candidate:
-    """The same price with thousands and cents that stand after it in elements of their own: `€ 49,<sup>90</sup>`."""
-    text = page.texts[each.index][0]
-    whole = each.number.rstrip(".,")
-    if _HAS_CENTS.search(whole) or not text.rstrip(".,").endswith(whole):
-        return each
-    if (grouped := _with_groups(page, each.index, whole)) != whole:
-        places = 2 * (grouped.count(".") + grouped.count(","))
-        return _with_own_cents(page, replace(each, number=grouped), each.index + places, "")
-    return _with_own_cents(page, each, each.index, text[-1] if text[-1] in ".," else "")
-
-
-def _with_groups(page: View, index: int, whole: str) -> str:
-    """*whole* with what follows it in elements of their own: `1` `.` `299`."""
-    point = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
-    while point in (".", ",") and index + 2 < len(page.texts) and page.texts[index + 1][0] == point:
-        group, node = page.texts[index + 2]
-        if len(group) != 3 or not group.isdecimal() or not _is_near(node, page.texts[index][1]):
-            break
-        whole, index = f"{whole}{point}{group}", index + 2
-    return whole
-
-
-def _with_own_cents(page: View, each: Candidate, last: int, point: str) -> Candidate:
-    """*each* with the cents after the text *last*, which ends with *point*."""
-    whole = each.number.rstrip(".,")
-    following = page.texts[last + 1 : last + 3]
-    if not point and following and following[0][0] in (".", ","):
-        point, following = following[0][0], following[1:]
-    cents = _CENTS.fullmatch(following[0][0]) if following else None
-    if cents is None or not _is_near(following[0][1], each.node):
-        return each
-    if not (point or cents[1] or following[0][1].tag in ("sup", "small")):
-        return each
-    return replace(each, number=f"{whole}{',' if '.' in whole else '.'}{cents[2]}")
-
-
-def _is_near(node: LexborNode, other: LexborNode) -> bool:
-    """Whether both stand in one element, or in two that do."""
-    those = {each.mem_id for each in around(other)}
-    return any(each.mem_id in those for each in around(node))
+    """The same price with thousands and cents from elements of their own."""
+    whole = cents.completed(page, each.index, each.node, each.number)
+    return each if whole == each.number else replace(each, number=whole)
 
 
 def _beside(page: View, index: int, number: str, country: str) -> str | None:
@@ -253,21 +217,12 @@ def is_aside(page: View, index: int) -> bool:
     label = label_before(page, index)
     if label.endswith((":", "：")) and says("side_price", label):
         return True
+    index += index + 2 < len(texts) and currencies.is_word(texts[index + 1][0])
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
     if _PER.match(after):
         return True
     is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)
     return is_own and says("side_price", after)
-
-
-def around(node: LexborNode) -> Iterator[LexborNode]:
-    """*node*, and the two elements around it."""
-    current: LexborNode | None = node
-    for _ in range(3):
-        if current is None:
-            return
-        yield current
-        current = current.parent
 
 
 def says(kind: str, page: View, index: int) -> bool:
@@ -282,4 +237,4 @@ def says(kind: str, page: View, index: int) -> bool:
 def _is_button_apart(page: View, index: int) -> bool:
     """Whether the text before is that of a button that does not stand with this one: a tab, a panel that opens."""
     node = page.texts[index - 1][1]
-    return bool(page.flags(node) & view.BUTTON) and not _is_near(node, page.texts[index][1])
+    return bool(page.flags(node) & view.BUTTON) and not cents.is_near(node, page.texts[index][1])

@@ -9,7 +9,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree import elements
-from crawler.extraction.tree.nodetext import tag_ids, text_of
+from crawler.extraction.tree.nodetext import around, tag_ids, text_of
 from crawler.extraction.visible import cards, money, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import MAX_HEADING, View
@@ -40,7 +40,7 @@ def heading_level(page: View, price: money.Candidate) -> int:
     """1 to 6 if *price*, near the page's heading, is in a heading itself, else 0: some shops write it as one."""
     if abs(price.index - page.heading_index) > NEAR:
         return 0
-    return next((level for each in money.around(price.node) if (level := _LEVELS.get(each.tag_id, 0))), 0)
+    return next((level for each in around(price.node) if (level := _LEVELS.get(each.tag_id, 0))), 0)
 
 
 def _is_others(page: View, price: Price) -> bool:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
+from crawler.extraction.tree.nodetext import around
 from crawler.extraction.visible import cards, editions, money, own_price, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
@@ -282,4 +283,4 @@ def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, o
 
 
 def _signature(page: View, node: LexborNode) -> tuple[str, ...]:
-    return tuple(map(page.look, money.around(node)))
+    return tuple(map(page.look, around(node)))
