@@ -14,7 +14,8 @@ from crawler.extraction.visible.view import View
 HAS_CENTS: Final = re.compile(r"[.,]\d{1,2}$")
 _CENTS = re.compile(r"([.,]?)(\d\d)")
 _RAISED_CENTS = re.compile(r"([€£$]?)(\d\d)\s?(€|£|\$|zł|lei|ron|kč|лв\.?|)", re.IGNORECASE)
-_END = re.compile(r"[.,]?\s?[€£$]?$")  # of a text whose cents stand in the next one
+_BEFORE_RAISED: Final = frozenset("0123456789.,€£")
+_BEHIND: Final = ".,€£$ \u00a0"  # what may stand between a number and cents in the next text
 _GROUP = re.compile(r"\d\d\d?")  # or cents
 _RAISED: Final = tag_ids("sup small")
 
@@ -27,8 +28,8 @@ def are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
         return False
     if text[0] in ".,":
         return before[-1].isdigit()
-    if texts[index][1].tag_id in _RAISED and _RAISED_CENTS.fullmatch(text):
-        return (before[-1].isdigit() or before[-1] in ".,€£") and _are_together(texts[index - 1][1], texts[index][1])
+    if before[-1] in _BEFORE_RAISED and texts[index][1].tag_id in _RAISED and _RAISED_CENTS.fullmatch(text):
+        return _are_together(texts[index - 1][1], texts[index][1])
     if before[-1] not in ".," or _GROUP.fullmatch(text) is None:
         return False
     whole = before[:-1] or (texts[index - 2][0] if index > 1 else "")
@@ -39,7 +40,9 @@ def signed(page: View, index: int, number: str) -> tuple[str, str] | None:
     """(number with cents, sign) of a plain *number* that raised cents with a sign follow: `49<sup>€90</sup>`."""
     text, node = page.texts[index]
     following, cents = page.texts[index + 1] if index + 1 < len(page.texts) else ("", node)
-    match = _RAISED_CENTS.fullmatch(following) if text == number and cents.tag_id in _RAISED else None
+    if cents.tag_id not in _RAISED or text != number:
+        return None  # nearly always
+    match = _RAISED_CENTS.fullmatch(following)
     sign = (match[1] or match[3]) if match else ""
     return (_joined(number, match[2]), sign) if match and sign and _are_together(node, cents) else None
 
@@ -49,7 +52,7 @@ def completed(page: View, index: int, node: LexborNode, number: str) -> str:
     `€ 49,<sup>90</sup>`, `49 €<sup>90</sup>`."""
     text = page.texts[index][0]
     whole = number.rstrip(".,")
-    if HAS_CENTS.search(whole) or not _END.sub("", text).endswith(whole):
+    if HAS_CENTS.search(whole) or not text.rstrip(_BEHIND).endswith(whole):
         return number
     if (grouped := _with_groups(page, index, whole)) != whole:
         places = 2 * (grouped.count(".") + grouped.count(","))
