@@ -22,6 +22,7 @@ MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
+MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
@@ -80,7 +81,7 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
         return _completed(page, _with_cents(page, Candidate(index, node, number, currency), text, country))
     if not number or (len(text) > len(number) + MAX_AROUND and not _RANGE.fullmatch(text)):
         return None
-    if signed := cents.signed(page, index, number):
+    if index + 1 in page.numbered and (signed := cents.signed(page, index, number)):
         return Candidate(index, node, signed[0], currencies.beside("", number, signed[1], country))
     if beside := _beside(page, index, number, country):
         return _completed(page, Candidate(index, node, number, beside))
@@ -89,10 +90,11 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
 
 def _named_behind(page: View, index: int, country: str) -> str | None:
     """The currency with its code in the text behind: `$25` `CAD`. Not the next number's."""
-    following = [text for text, _ in page.texts[index + 1 : index + 3]]
-    if not following or following[0] not in CURRENCIES or following[-1][:1].isdigit():
+    texts = page.texts
+    code = texts[index + 1][0] if index + 1 < len(texts) else ""
+    if code not in CURRENCIES or (index + 2 < len(texts) and texts[index + 2][0][0].isdigit()):
         return None
-    return _written(f"{page.texts[index][0]} {following[0]}", country)[1]
+    return _written(f"{texts[index][0]} {code}", country)[1]
 
 
 def _of_surroundings(page: View, index: int, number: str, country: str) -> Candidate | None:
@@ -217,8 +219,9 @@ def is_aside(page: View, index: int) -> bool:
     label = label_before(page, index)
     if label.endswith((":", "：")) and says("side_price", label):
         return True
-    index += index + 2 < len(texts) and currencies.is_word(texts[index + 1][0])
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
+    if len(after) <= MAX_CODE and index + 2 < len(texts) and currencies.is_word(after):
+        index, after = index + 1, texts[index + 2][0]
     if _PER.match(after):
         return True
     is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)

@@ -19,3 +19,4 @@ class Price:
     wordy: bool  # other words stand with it
     index: int  # of its text on the page
     look: tuple[str, ...]  # the form of its element and those around it
+    offered: bool = False  # the lowest of other sellers

@@ -55,6 +55,7 @@ class Looked(NamedTuple):
     named: bool
     wordy: bool
     score: float  # of one that is neither past nor repeated
+    offered: bool  # by other sellers
 
 
 def shown_prices(page: View) -> list[Price]:
@@ -94,8 +95,9 @@ def by_score(page: View) -> list[Price]:
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
         repeated = (looks[at], each.currency) in lists
         score = looked.score - 5 * past - REPEATED * repeated
+        place, look = each.index, looks[at]
         found.append(
-            Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
+            Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, place, look, looked.offered)
         )
     found.sort(key=lambda price: -price.score)
     for own in own_price.of(page, found, MIN_SCORE - REPEATED) if lists else ():
@@ -117,7 +119,7 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     named = named or level > 0
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
     score += HEADED * (level == 1)
-    return Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
+    return Looked(past, bool(worded or flags & view.OLD), named, wordy, score, offered)
 
 
 @cached(16_384)
@@ -262,7 +264,7 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and (price.index < first.index or price.wordy <= (first.wordy or price.named))
         and price.currency in (None, first.currency or price.currency)
         and first.amount * MIN_DISCOUNTED <= price.amount < first.amount
-        and not is_in_card(page, price)
+        and not (price.offered or is_in_card(page, price))
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
 
@@ -272,7 +274,7 @@ def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, o
     score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
     text = page.texts[candidate.index][0]
     if offered:  # in a link to all offers, with the cheapest one's shipping
-        score -= 3
+        score -= 3 + len(text) / 80
     else:
         score -= 4 * bool(flags & view.LINK) + 4 * money.says("other_price", page, candidate.index)
         score -= 0.5 * wordy + len(text) / 40

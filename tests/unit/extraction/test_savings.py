@@ -1,4 +1,4 @@
-"""What one saves is not what one pays."""
+"""What one saves, or what others pay, is not what one pays."""
 
 from __future__ import annotations
 
@@ -84,3 +84,23 @@ def test_what_one_saves_is_no_price(lang: str) -> None:
 def test_what_one_pays_is_a_price_with_such_words_too(lang: str) -> None:
     for each in PAID[lang].split(" | "):
         assert price(lang, f"<p>{each}</p>") == 3, each
+
+
+@pytest.mark.parametrize(
+    ("lang", "own", "others"),
+    [
+        ("en", "£9", "Trade price £7"),
+        ("ru", "Розничная цена: 9 ₽", "Оптовая цена: 7 ₽"),
+        ("uk", "9 грн", "Опт 7 грн"),
+        ("de", "9 €", "Großhandelspreis 7 €"),
+        ("fr", "9 €", "Prix adhérent 7 €"),
+        ("pl", "9 zł", "Cena hurtowa 7 zł"),
+        ("cs", "9 Kč", "Velkoobchodní cena 7 Kč"),
+        ("tr", "9 TL", "Toptan fiyatı 7 TL"),
+        ("zh", "NT$9", "批發價 NT$7"),
+    ],
+)
+def test_what_dealers_and_members_pay_stands_aside(lang: str, own: str, others: str) -> None:
+    assert price(lang, f"<p>{own}</p><p>{others}</p>") == 9
+    assert price(lang, f"<p>{others}</p><p>{own}</p>") == 9
+    assert price(lang, f"<p>{others}</p>") == 7
