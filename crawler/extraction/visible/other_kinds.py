@@ -49,6 +49,28 @@ _KINDS: Final = re.compile(
 )
 _SEARCHED = re.compile(r"(?:^|&)(?:s|q|query|search|keywords?)=")  # on a front page
 _AGAINST = re.compile(r"\w (?:vs\.?|versus) \w", re.IGNORECASE)
+# A whole heading of a cart or a list of wishes, and how that of a search begins.
+_CART = re.compile(
+    r"(?:(?:your|my|shopping)[- ])*(?:cart|basket|bag|trolley|wish ?list)|checkout|(?:(?:mein|ihr|dein) )?"
+    r"(?:warenkorb|einkaufswagen|merkzettel)|(?:(?:mon|votre) )?panier|(?:(?:mi|tu) )?(?:carrito|cesta)"
+    r"(?: de (?:la )?compras?)?"
+    r"|(?:(?:il )?(?:mio|tuo) )?carrello|(?:(?:meu|seu) )?carrinho(?: de compras)?|winkel(?:wagen|mandje)|koszyk"
+    r"|(?:nákupn[íý] )?koš[ií]k|kosár|coș(?:ul)?(?: de cumpărături)?|(?:моя )?корзина|(?:мій )?кошик|количка"
+    r"|(?:το )?καλάθι(?: (?:μου|σας|αγορών))?|sepet(?:im)?|(?:varukorg|kundvagn|handlekurv|indkøbskurv)(?:en)?"
+    r"|ostoskori"
+    r"|ostukorv|(?:pirkumu )?grozs|(?:pirkinių )?krepšelis|košarica|корпа|korpa|(?:ショッピング)?カート"
+    r"|買い物かご|장바구니"
+    r"|購物車|购物车|ตะกร้าสินค้า|giỏ hàng|keranjang(?: belanja)?|سلة التسوق|עגלת קניות|סל (?:ה)?קניות|سبد خرید",
+    re.IGNORECASE,
+)
+_RESULTS = re.compile(
+    r"(?:\d+ )?(?:(?:search )?results? (?:for|of)|search results|suchergebnis|ergebnisse für"
+    r"|résultats? (?:de|pour)|resultados? (?:de|para)"
+    r"|risultat[io] (?:d|per)|zoekresultat|resultaten voor|wyniki|výsledky|találatok|rezultate|резултати|результат[иы]"
+    r"|αποτελέσματα|arama sonu|sökresultat|søkeresultat|søgeresultat|hakutulokset|検索結果"
+    r"|검색 ?결과|搜尋結果|搜索结果)",
+    re.IGNORECASE,
+)
 _DATED = re.compile(r"/(?:19|20)\d\d/(?:0?[1-9]|1[012])/")
 _RECIPE = re.compile(
     r"wprm-recipe|tasty-recipes|mv-create|recipeIngredient|recipeInstructions|h-?recipe\b|easyrecipe|zlrecipe"
@@ -84,7 +106,7 @@ _QUOTED = re.compile(r"\b(?:market cap|previous close|prev\.? close|trading volu
 def outweigh(page: View, evidence: float) -> bool:
     """Whether more speaks against a product than this *evidence* for one; the whole source is read only if that may
     decide."""
-    is_another = _names_a_kind(page.document.url) or _compares(page)
+    is_another = _names_a_kind(page.document.url) or _is_headed(page)
     against = KIND * is_another + DATED * _is_dated(page) + OTHER * _is_told(page)
     return against > evidence or (against + RECIPE > evidence and _has_recipe(page.document.markup))
 
@@ -108,9 +130,11 @@ def _names_a_kind(url: str) -> bool:
     return bool(kinds) and not url_identifiers.names_product(segments[kinds[-1] + 1 :])
 
 
-def _compares(page: View) -> bool:
-    """Whether the heading sets one thing against another."""
-    return page.heading is not None and _AGAINST.search(text_of(page.heading, view.MAX_HEADING)) is not None
+def _is_headed(page: View) -> bool:
+    """Whether the heading is that of a cart or a search, or sets one thing against another."""
+    heading = text_of(page.heading, view.MAX_HEADING) if page.heading is not None else ""
+    is_cart = _CART.fullmatch(heading) or _RESULTS.match(heading)
+    return is_cart is not None or _AGAINST.search(heading) is not None
 
 
 def _is_dated(page: View) -> bool:

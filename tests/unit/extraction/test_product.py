@@ -236,6 +236,24 @@ def test_pages_of_other_kinds_show_prices_too(path: str, above: str, below: str)
 
 
 @pytest.mark.parametrize(
+    ("heading", "is_product"),
+    [
+        ("My cart", False),
+        ("Warenkorb", False),
+        ("Корзина", False),
+        ("カート", False),
+        ("1 result for steak", False),
+        ("Résultats pour « steak »", False),
+        ("Shopping cart for children", True),
+        ("Picnic basket", True),
+    ],
+)
+def test_a_cart_or_a_search_is_told_by_its_heading(heading: str, is_product: bool) -> None:
+    body = f"<title>{heading}</title><h1>{heading}</h1><p class=price>$9</p><button>Order now</button>"
+    assert (extract_product(body, "https://example.com/steak") is not None) is is_product
+
+
+@pytest.mark.parametrize(
     ("stated", "metas"),
     [
         ({"@type": "Recipe", "name": "Beef"}, ""),
