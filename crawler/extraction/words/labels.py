@@ -16,10 +16,11 @@ def any_of(phrases: str) -> str:
 
 
 _THINGS: Final = (
-    r"product item style article catalog(?:ue)? stock store web listing auction prod(?:u[ckti]|ott|us)\w* arti[ckg]\w*"
+    r"product item style article catalog(?:ue)? stock store web listing auction"
+    r" prod(?!uttor|ucent|uc[aă]tor|uctor)(?:u[ckti]|ott|us)\w* arti[ckg]\w*"
     r" artí\w* artyk\w* art bestell? order vare tuote tovar\w* towar\w* zbož\w* r[ée]f\w* term[ée]k cikk ürün stok"
     r" prec\w+ prek\w+ toote kauba товар\w* продукт\w* προϊόντος proizvod\w* izdelk\w* artikl\w* obj\w* best"
-    r" katal\w+ kat rendelés\w* varu είδους производ\w* артикл\w* каталошк\w+ артикул\w* каталож\w+ кат barang"
+    r" katal\w+ kat rendelés\w* varu ofert\w* είδους производ\w* артикл\w* каталошк\w+ артикул\w* каталож\w+ кат barang"
 )
 _WORDS: Final = (
     r"codes? numbers? num numm?er[oa]? numéro número nro? no n id k[oó]d\w{0,2} koodi? c[oó]d(?:igo|ice)? šifra"
