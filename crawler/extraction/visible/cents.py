@@ -16,6 +16,7 @@ _CENTS = re.compile(r"([.,]?)(\d\d)")
 _RAISED_CENTS = re.compile(r"([€£$]?)(\d\d)\s?(€|£|\$|zł|lei|ron|kč|лв\.?|)", re.IGNORECASE)
 _BEFORE_RAISED: Final = frozenset("0123456789.,€£")
 _BEHIND: Final = ".,€£$ \u00a0"  # what may stand between a number and cents in the next text
+_NAMED = re.compile(r"\bcents?\b|centime|fraction|decimal", re.IGNORECASE)
 _GROUP = re.compile(r"\d\d\d?")  # or cents
 _RAISED: Final = tag_ids("sup small")
 
@@ -28,8 +29,10 @@ def are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
         return False
     if text[0] in ".,":
         return before[-1].isdigit()
-    if before[-1] in _BEFORE_RAISED and texts[index][1].tag_id in _RAISED and _RAISED_CENTS.fullmatch(text):
-        return _are_together(texts[index - 1][1], texts[index][1])
+    node, former = texts[index][1], texts[index - 1][1]
+    are_likely = before[-1] in _BEFORE_RAISED and _RAISED_CENTS.fullmatch(text)
+    if are_likely and _is_raised(node) and _are_together(former, node):
+        return True
     if before[-1] not in ".," or _GROUP.fullmatch(text) is None:
         return False
     whole = before[:-1] or (texts[index - 2][0] if index > 1 else "")
@@ -40,9 +43,8 @@ def signed(page: View, index: int, number: str) -> tuple[str, str] | None:
     """(number with cents, sign) of a plain *number* that raised cents with a sign follow: `49<sup>€90</sup>`."""
     text, node = page.texts[index]
     following, cents = page.texts[index + 1] if index + 1 < len(page.texts) else ("", node)
-    if cents.tag_id not in _RAISED or text != number:
-        return None  # nearly always
-    match = _RAISED_CENTS.fullmatch(following)
+    match = _RAISED_CENTS.fullmatch(following) if text == number else None
+    match = match if match and _is_raised(cents) else None
     sign = (match[1] or match[3]) if match else ""
     return (_joined(number, match[2]), sign) if match and sign and _are_together(node, cents) else None
 
@@ -80,7 +82,7 @@ def _with_own(page: View, node: LexborNode, whole: str, last: int, point: str) -
     cents = _CENTS.fullmatch(following[0][0]) if following else None
     if cents is None or not is_near(following[0][1], node):
         return whole
-    if not (point or cents[1] or following[0][1].tag_id in _RAISED):
+    if not (point or cents[1] or _is_raised(following[0][1])):
         return whole
     return _joined(whole, cents[2])
 
@@ -93,6 +95,11 @@ def is_near(node: LexborNode, other: LexborNode) -> bool:
     """Whether both stand in one element, or in two that do."""
     those = {each.mem_id for each in around(other)}
     return any(each.mem_id in those for each in around(node))
+
+
+def _is_raised(node: LexborNode) -> bool:
+    """Whether *node* is written above the line, or named for cents."""
+    return node.tag_id in _RAISED or _NAMED.search(node.attributes.get("class") or "") is not None
 
 
 def _are_together(node: LexborNode, raised: LexborNode) -> bool:

@@ -27,6 +27,7 @@ MAX_LABEL: Final = 40  # characters of a text that may label the next one
 
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
+_PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×]$")  # at the end of a text
 _PER = re.compile(
     r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
     re.IGNORECASE,
@@ -208,6 +209,12 @@ def label_before(page: View, index: int) -> str:
 def is_label(page: View, index: int) -> bool:
     """Whether a text may say what the number beside it is."""
     return index not in page.numbered and len(page.texts[index][0]) <= MAX_LABEL
+
+
+def is_part(page: View, index: int) -> bool:
+    """Whether the text before says that it is paid so many times: `4x` `140,74 €`."""
+    before = page.texts[index - 1][0] if index - 1 in page.numbered else ""
+    return before[-1:] in ("x", "×") and _PAID_TIMES.search(before) is not None
 
 
 def is_aside(page: View, index: int) -> bool:

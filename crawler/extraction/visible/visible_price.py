@@ -276,7 +276,8 @@ def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, o
     if offered:  # in a link to all offers, with the cheapest one's shipping
         score -= 3 + len(text) / 80
     else:
-        score -= 4 * bool(flags & view.LINK) + 4 * money.says("other_price", page, candidate.index)
+        is_other = money.says("other_price", page, candidate.index) or money.is_part(page, candidate.index)
+        score -= 4 * bool(flags & view.LINK) + 4 * is_other
         score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:
         distance = candidate.index - page.heading_index
