@@ -1,4 +1,4 @@
-"""Option types that several commands share: a host, an integer in a range, a time."""
+"""Options that several commands share: none that is empty; a host, an integer in a range, a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
+from typing import Any
 
 from crawler.errors import ConfigError
 
@@ -15,6 +16,18 @@ _HOST = re.compile(r"[a-z0-9._-]{1,255}")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _AGO = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Given(argparse.Action):
+    """Stores an option's value, but not an empty one: of a variable that is not set, say, it would mean any host or
+    spider, and drop more than was asked for."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if values == "":
+            raise argparse.ArgumentError(self, f"'' is invalid: expected a value, or no {option} at all")
+        setattr(namespace, self.dest, values)
 
 
 def host_name(value: str) -> str:

@@ -30,6 +30,7 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 from crawler.addon import check_dicts, completed
 from crawler.announcement import QUEUES, own_places
 from crawler.commands import early, elsewhere, misspelt
+from crawler.commands.options import Given
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.routing.fingerprint import RequestFingerprinter
@@ -58,6 +59,7 @@ class OneLine(_Command):
         if parser.usage:
             parser.usage = "\n      ".join(_folded(parser.usage.split(), width - 6))
         parser.error = partial(_fail, parser)  # type: ignore[method-assign]
+        parser.register("action", None, Given)  # of the options that follow: Scrapy's stay as they are
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy's, but what it answers with a traceback is named in a line."""
@@ -181,15 +183,13 @@ def answering(args: Sequence[str]) -> Iterator[None]:
     """Wraps a command's work: exit status 2 for what a person has to fix, 130 for Ctrl-C, 143 for SIGTERM, which ends
     the work in the same way, 0 after `| head`.
 
-    Refuses *args* that look like options: Scrapy takes unknown options for arguments. Without a standard output (`>&-`)
-    what it prints goes nowhere.
+    Refuses *args* as `_check_arguments` does. Without a standard output (`>&-`) what it prints goes nowhere.
     """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # type: ignore[unreachable]
     elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() not in {"utf-8", "utf8"}:
         sys.stdout.reconfigure(errors="backslashreplace")  # a listing goes on at a title that it cannot show
-    if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
-        raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
+    _check_arguments(args)
     terminations: list[int] = []
     try:
         with _terminable(terminations):
@@ -210,6 +210,14 @@ def answering(args: Sequence[str]) -> Iterator[None]:
             raise
         _print_nothing_more()
         raise UsageError(f"standard output cannot be written: {error.strerror}", print_help=False) from None
+
+
+def _check_arguments(args: Sequence[str]) -> None:
+    """Scrapy takes unknown options for arguments; one that is empty would mean every spider."""
+    if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
+        raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
+    if "" in args:
+        raise UsageError("an argument is empty: leave it out, or name what is meant", print_help=False)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from scrapy.utils.project import get_project_settings
 
 from crawler import tasks
 from crawler.commands.crawl import Command
+from crawler.commands.dead import Command as DeadCommand
 from crawler.commands.export import _target
 from crawler.commands.status import Command as StatusCommand
 from crawler.commands.usage import INTERRUPTED, TERMINATED, agreed, answering, console, spider_class
@@ -39,6 +40,26 @@ def test_what_is_wrong_becomes_a_usage_error_of_one_line() -> None:
 def test_an_option_that_there_is_not_is_refused() -> None:
     with pytest.raises(UsageError, match="there is no option --jsn"), answering(["products", "--jsn"]):
         raise AssertionError("was run")
+
+
+def test_an_argument_that_is_empty_names_no_spider() -> None:
+    with pytest.raises(UsageError, match=r"^an argument is empty: "), answering(["drop", ""]):
+        raise AssertionError("dropped the letters of all spiders")
+
+
+@pytest.mark.parametrize("option", ["--host", "--reason"])
+def test_an_option_that_is_empty_is_none(option: str, project: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    command = DeadCommand()
+    command.settings = project
+    parser = ScrapyArgumentParser(usage="scrapy dead list")
+    command.add_options(parser)
+    assert parser.parse_args([option, "x"])
+    with pytest.raises(SystemExit) as ended:
+        parser.parse_args([option, ""])
+    assert ended.value.code == 2
+    assert (
+        capsys.readouterr().err == f"scrapy dead: {option} = '' is invalid: expected a value, or no {option} at all\n"
+    )
 
 
 def test_a_dash_stands_for_standard_input() -> None:
