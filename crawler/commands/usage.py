@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import io
-import os
 import re
 import signal
 import sys
@@ -29,7 +27,7 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
 from crawler.announcement import QUEUES, own_places
-from crawler.commands import early, elsewhere, misspelt
+from crawler.commands import early, elsewhere, misspelt, streams
 from crawler.commands.options import Given
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
@@ -183,12 +181,9 @@ def answering(args: Sequence[str]) -> Iterator[None]:
     """Wraps a command's work: exit status 2 for what a person has to fix, 130 for Ctrl-C, 143 for SIGTERM, which ends
     the work in the same way, 0 after `| head`.
 
-    Refuses *args* as `_check_arguments` does. Without a standard output (`>&-`) what it prints goes nowhere.
+    Refuses *args* as `_check_arguments` does. What it prints to a closed stream (`>&-`) goes nowhere.
     """
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # type: ignore[unreachable]
-    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() not in {"utf-8", "utf8"}:
-        sys.stdout.reconfigure(errors="backslashreplace")  # a listing goes on at a title that it cannot show
+    streams.make_sure()
     _check_arguments(args)
     terminations: list[int] = []
     try:
@@ -196,7 +191,7 @@ def answering(args: Sequence[str]) -> Iterator[None]:
             yield
             sys.stdout.flush()
     except BrokenPipeError:
-        _print_nothing_more()
+        streams.print_nothing_more()
     except KeyboardInterrupt:
         print("terminated" if terminations else "interrupted", file=sys.stderr)
         raise SystemExit(TERMINATED if terminations else INTERRUPTED) from None
@@ -208,7 +203,7 @@ def answering(args: Sequence[str]) -> Iterator[None]:
     except OSError as error:
         if error.filename is not None or error.errno not in _FULL:
             raise
-        _print_nothing_more()
+        streams.print_nothing_more()
         raise UsageError(f"standard output cannot be written: {error.strerror}", print_help=False) from None
 
 
@@ -244,14 +239,9 @@ def _terminable(terminations: list[int]) -> Iterator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _print_nothing_more() -> None:
-    """Python writes what is left when it exits, and would fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def agreed(question: str) -> bool:
     """Whether whoever sits at the terminal agrees to *question*; raises UsageError where nobody does."""
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
     try:
         return _answer(f"{question} [y/N] ").strip().lower() in {"y", "yes"}

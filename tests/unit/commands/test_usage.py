@@ -154,6 +154,34 @@ def test_without_an_output_what_is_printed_goes_nowhere(monkeypatch: pytest.Monk
     sys.stdout.close()
 
 
+@pytest.mark.parametrize(
+    ("closed", "shown"), [("2>&-", "told\n"), (">&-", "warned\n"), ("<&- >&- 2>&-", "")], ids=["2", "1", "all"]
+)
+def test_what_is_closed_takes_nothing_and_its_number_is_nobody_elses(closed: str, shown: str) -> None:
+    script = (
+        "import os, sys\n"
+        "from crawler.commands.usage import answering\n"
+        "with answering([]):\n"
+        "    print('told')\n"
+        "    print('warned', file=sys.stderr)\n"
+        "    sys.exit(min(os.pipe()) <= 2)\n"
+    )
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", script],
+        cwd=PROJECT_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, shown)
+
+
+def test_nobody_is_asked_where_there_is_no_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="Nobody can be asked here"):
+        agreed("Drop all?")
+
+
 def test_what_an_old_terminal_cannot_show_is_escaped_but_exported_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
