@@ -12,7 +12,9 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.core.downloader import contextfactory  # noqa: F401 - looks at all modules there are: import it before others
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
+from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
 from crawler import scrapy_settings, tasks
 from crawler import stats as names
@@ -122,6 +124,7 @@ class Command(OneLine, CrawlCommand):
             check_shareable(settings, spider, opts, in_use=in_use(settings))
         if not in_use(settings):
             return None
+        check_reactor(settings)
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
         for hint in (*misspelt.unread(spider, opts.spargs), *misspelt.attributes(spider)):
@@ -153,6 +156,16 @@ def check_process(project: BaseSettings, settings: BaseSettings, name: str) -> N
         if settings[one] != project[one]:
             allowed = f"{project[one]!r}, as in the project's settings: a process has one reactor for all its spiders"
             raise ConfigError(f"{one} of spider {name}", settings[one], allowed)
+
+
+def check_reactor(settings: BaseSettings) -> None:
+    """Raise ConfigError for a reactor without asyncio's event loop, in which a worker's connections live."""
+    name, path = "TWISTED_REACTOR", settings["TWISTED_REACTOR"]
+    kind = load_object(path) if path else object
+    fits = isinstance(kind, type) and issubclass(kind, AsyncioSelectorReactor)
+    if settings.getbool("TWISTED_REACTOR_ENABLED") and not fits:
+        needed = f"{AsyncioSelectorReactor.__module__}.{AsyncioSelectorReactor.__qualname__}, which the fleet needs"
+        raise ConfigError(name, path, needed)
 
 
 def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:

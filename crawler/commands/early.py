@@ -41,6 +41,7 @@ CLASSES: Final = (
     "TWISTED_DNS_RESOLVER",
     "TWISTED_REACTOR",
 )
+NO_CLASS: Final[Mapping[str, tuple[Any, ...]]] = {"SPIDER_LOADER_CLASS": (), "TWISTED_REACTOR": (None, "")}  # else None
 
 
 def check(settings: BaseSettings) -> None:
@@ -48,8 +49,9 @@ def check(settings: BaseSettings) -> None:
     _check_project(settings)
     scrapy_settings.check(settings, KINDS)
     for name in CLASSES:
-        if settings[name] and (settings.getpriority(name) or 0) > 0:  # somebody has set it
-            _check_class(name, settings[name], settings[name])
+        value = settings[name]
+        if value not in NO_CLASS.get(name, (None,)) and (settings.getpriority(name) or 0) > 0:  # somebody has set it
+            _check_class(name, value, value)
     _check_addons(settings)
     config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 10_000)
     _check_log(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from crawler.commands.crawl import check_process
+from crawler.commands.crawl import check_process, check_reactor
 from crawler.errors import ConfigError
 
 
@@ -18,3 +18,13 @@ def test_a_spider_cannot_choose_another_reactor(name: str, value: object) -> Non
     with pytest.raises(ConfigError, match=f"^{name} of spider shop = .*, as in the project's settings"):
         check_process(Settings(), Settings({name: value}), "shop")
     check_process(Settings({name: value}), Settings({name: value}), "shop")
+
+
+@pytest.mark.parametrize("path", [None, "", "twisted.internet.selectreactor.SelectReactor"])
+def test_a_worker_needs_the_event_loop_of_asyncio(path: str | None) -> None:
+    check_reactor(Settings())
+    check_reactor(Settings({"TWISTED_REACTOR": path, "TWISTED_REACTOR_ENABLED": False}))  # then there is only that
+    with pytest.raises(
+        ConfigError, match=r"^TWISTED_REACTOR = .*: expected twisted\.\S*AsyncioSelectorReactor, which "
+    ):
+        check_reactor(Settings({"TWISTED_REACTOR": path}))
