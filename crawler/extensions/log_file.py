@@ -23,9 +23,11 @@ class LogFile:
         self._path = handler.baseFilename
         self._emit = handler.emit
         self._complain = handler.handleError
+        self._close = handler.close
         self._lost = 0
         handler.emit = self.emit  # type: ignore[method-assign]
         handler.handleError = self.missed  # type: ignore[method-assign]
+        handler.close = self.close  # type: ignore[method-assign]
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write it; the first line after a gap is followed by one about the gap."""
@@ -47,3 +49,8 @@ class LogFile:
                     f"{self._path} cannot be written ({error.strerror}): log lines are lost until it can\n"
                 )
         self._lost += 1
+
+    def close(self) -> None:
+        """What is left in its buffer does not fit either, and is counted already; the file is closed all the same."""
+        with contextlib.suppress(OSError):
+            self._close()

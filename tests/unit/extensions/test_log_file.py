@@ -62,3 +62,14 @@ def test_a_line_that_cannot_be_made_is_told_as_ever(
 ) -> None:
     handler.handle(logging.LogRecord("tests", logging.WARNING, __file__, 1, "%d lines", ("no number",), None))
     assert "--- Logging error ---" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
+def test_a_full_one_can_be_closed(handler: logging.FileHandler) -> None:
+    """Scrapy does so to open the log anew while it starts: else no worker would start, or be started again."""
+    assert handler.stream is not None
+    handler.stream.close()
+    handler.stream = full = FULL.open("w", encoding="utf-8")
+    logging.getLogger("tests.log_file").warning("lost")
+    handler.close()
+    assert full.closed
