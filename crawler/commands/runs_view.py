@@ -120,7 +120,7 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
         yield f"{run.spider} does {pages:,.1f} pages a second: about {in_words(seconds)} to go."
     elif not seen.workers:
         yield f"No worker of {run.spider} is running."
-    else:
+    elif pages <= 0:
         yield "No page was done in the last minute."
     if paused:
         yield "It is paused (`scrapy control resume`)."

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
@@ -63,15 +63,22 @@ class Snapshot:
 
     def rate(self, what: str, spider: str | None = None) -> float:
         """Pages ("pages_per_s") or items per second in the last minute, of the workers of *spider* or all."""
-        ours = [one.info for one in self.workers if spider in {None, one.info.get("spider")}]
-        return sum(float(info.get(what) or 0) for info in ours)
+        return sum(float(info.get(what) or 0) for info in self._told(spider))
+
+    def is_paused(self, spider: str | None = None) -> bool:
+        """Whether no worker, of *spider* if given, leases anything: its last minute says nothing about the next."""
+        ours = self._told(spider)
+        return bool(ours) and all(info.get("paused") for info in ours)
+
+    def _told(self, spider: str | None) -> list[Mapping[str, Any]]:
+        return [one.info for one in self.workers if spider in {None, one.info.get("spider")}]
 
     def seconds_to_go(self, spider: str | None = None, pending: int | None = None) -> float | None:
-        """Seconds until *pending* requests are done at the current rate, None at a standstill and while some are held
-        back. At least the time of the longest queue at its host's delay, and until the last waiting host's next try,
-        unless some of these may be of other requests than *pending*."""
+        """Seconds until *pending* requests are done at the current rate, None at a standstill, while leasing is paused
+        and while some are held back. At least the time of the longest queue at its host's delay, and until the last
+        waiting host's next try, unless some of these may be of other requests than *pending*."""
         pages = self.rate("pages_per_s", spider)
-        if pages <= 0 or self._holds_back(spider):
+        if pages <= 0 or self.is_paused(spider) or self._holds_back(spider):
             return None
         queues = (one.queued * one.delay_ms / 1000 / max(one.cap, 1) for one in self.hosts)
         longest = max((*queues, *(one.until_ms / 1000 for one in self.waiting), 0.0))

@@ -59,9 +59,11 @@ def verdict(seen: Snapshot) -> str:
     left = f"{several(seen.pending, 'request')} to go"
     if not seen.workers:
         return f"Stopped: no worker is running; {left}."
-    if seen.rate("pages_per_s") <= 0:
+    if seen.rate("pages_per_s") <= 0 or seen.is_paused():
         why = "no page was done in the last minute"
-        if seen.waiting and not seen.eligible_hosts:
+        if seen.is_paused():
+            why = "leasing is paused, see below"
+        elif seen.waiting and not seen.eligible_hosts:
             why = "every host waits, see below"
         elif seen.held_back:
             why = "requests are held back, see below"

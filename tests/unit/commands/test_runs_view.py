@@ -13,7 +13,7 @@ from rich.console import Console
 from crawler.commands import runs, runs_view
 from crawler.commands.status_look import Snapshot
 from crawler.frontier.errors import FrontierUnavailableError
-from crawler.frontier.messages import HostState
+from crawler.frontier.messages import HostState, WorkerState
 from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.run_record import Run, RunCounts
 
@@ -41,6 +41,16 @@ def test_a_thousand_runs_with_long_names_and_large_numbers_fit_80_columns() -> N
     lines = listed(*runs).splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("20261122-") for line in lines) == 1_000, "no id is folded or cut"
+
+
+def test_a_run_whose_workers_lease_nothing_has_no_time_left_to_tell() -> None:
+    run = replace(RUN, state="sealed", ended_ms=0, counts=RunCounts(accepted=90, queued=90))
+    worker = WorkerState("w", 0, {"spider": "products", "pages_per_s": 4.0, "paused": "MongoDB is away"})
+    held_up = ["Leasing is paused: MongoDB is away"]
+    seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, held_up=held_up)
+    told = list(runs_view.whole(run, seen, {}, {}, paused=False))
+    assert told[-1] == "Leasing is paused: MongoDB is away."
+    assert not [line for line in told if "to go" in line or "was done" in line]
 
 
 def test_a_run_says_which_budgets_hold_it_back() -> None:

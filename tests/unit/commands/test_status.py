@@ -150,6 +150,17 @@ def test_no_end_is_forecast_while_requests_are_held_back(spider: str | None) -> 
     assert Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None).seconds_to_go(spider) == 450
 
 
+def test_no_end_is_forecast_while_no_worker_leases() -> None:
+    """Nothing was leased since the store went away, whatever was done in the minute before."""
+    paused, other = (
+        WorkerState("w", 0, {"spider": "s", "pages_per_s": 4.0, "paused": why}) for why in ("MongoDB is away", "")
+    )
+    seen = Snapshot({"s": SpiderStats(queued=90)}, {}, {}, 0, 0, 0, [], [], [paused], [], None, None)
+    assert verdict(seen) == "Waiting: leasing is paused, see below; 90 requests to go."
+    assert seen.seconds_to_go("s") is None
+    assert verdict(replace(seen, workers=[paused, other])).startswith("Crawling: 8.0 pages/s")
+
+
 @pytest.mark.parametrize(("pending", "seconds"), [(None, 3_600), (90, 3_600), (50, 250)])
 def test_a_run_that_has_all_requests_waits_for_hosts_too(pending: int | None, seconds: float) -> None:
     """With other runs under way nobody knows whose requests a host holds."""
