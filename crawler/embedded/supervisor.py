@@ -73,11 +73,17 @@ class Supervisor:
             self._stop_server()
 
     def say(self, state: State, error: str = "") -> None:
-        """Write service.json for the users; if that fails (disk full) they find this process gone."""
+        """Write service.json for the users.
+
+        If that fails (disk full) a record that they have read still holds; before there is one this raises OSError, so
+        that they find this process gone.
+        """
         server = Process.of(self._server.pid) if self._server else None
         try:
             ServiceRecord(state, self._itself, server, self._port, time.monotonic(), error).write(self._directory)
         except OSError:
+            if state in {"starting", "ready"} and not self._served:
+                raise
             logger.exception("cannot write service.json")
 
     def _launch(self) -> None:
@@ -102,9 +108,10 @@ class Supervisor:
         if self._server is None or self._server.poll() is not None:
             self._launch_again()
         elif not self._ready and self._service.is_ready(self._port):
-            self._ready = self._served = True
+            self._ready = True
             self._failures = 0
             self.say("ready")
+            self._served = True
 
     def _launch_again(self) -> None:
         words = self._last_words()

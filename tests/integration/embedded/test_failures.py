@@ -57,3 +57,11 @@ def test_a_data_directory_that_cannot_be_used_is_named(use: Use, data_dir: Path)
     error = use().answer()["error"]
     assert f"EMBEDDED_DATA_DIR = {str(data_dir)!r} is invalid: expected a writable directory" in error
     assert "logs" not in error, "there are none"
+
+
+def test_a_supervisor_that_cannot_say_where_its_server_is_gives_up(use: Use, data_dir: Path) -> None:
+    """As on a disk that is full to the last byte, where Valkey starts with the data it has: nobody waits for ever."""
+    (data_dir / "redis" / "service.json").mkdir(parents=True)
+    error = use().answer()["error"]
+    assert "the bundled redis server did not start" in error
+    assert "service.json" in error
