@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawler.entities import unescape
+from crawler.policy import stubs
 from crawler.policy.block_vendors import HINTS, KINDS, VENDORS, WORDS
 from crawler.policy.judged_page import STATUSES, JudgedPage
 from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, unframed, width
@@ -108,7 +109,7 @@ def _weighed(page: JudgedPage) -> Block | None:
         return None if page.offers else Block(vendor.name, kind)
     if not page.is_bare:
         return None
-    if (maker := page.stub()) is not None or page.is_servers:
+    if (maker := stubs.sender(page)) is not None or page.is_servers:
         return Block(SERVER, KINDS[2]) if maker is None else Block(maker.name, KINDS[0])
     (in_title, in_text), hint = page.told_robots, page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)

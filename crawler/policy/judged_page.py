@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import re2
-
 from crawler.lazy import cached_property
 from crawler.policy.block_vendors import (
     ASKS,
@@ -30,7 +28,6 @@ from crawler.policy.block_vendors import (
 )
 from crawler.policy.page_shape import asks_code, headline, leads_on, reloads
 from crawler.policy.page_text import (
-    bones,
     condensed,
     prose,
     spelled_out,
@@ -49,15 +46,11 @@ HEAD_TEXT: Final = 60  # of a page without a heading
 NO_PAGE_BYTES: Final = 3_000
 MANY_PRICES: Final = 3
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
-STUB_BYTES: Final = 65_536
 # No block page has as many tags, or is as long without its scripts. Of one that is, the text is read in part only: a
 # bomb of 1 MB of `<p` would cost a second.
 MANY_TAGS: Final = 5_000
 MOST_SOURCE: Final = 160_000  # bytes
 CROWDED_BYTES: Final = 16_384
-MANY_HIDDEN: Final = 50  # names as obfuscators make them
-LONG_SCRIPT: Final = 4_096
-STUB_TEXT: Final = 200  # a note for visitors without scripts
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 428, 429, 430, 456, 498, 503, 999})
 OWN: Final = frozenset({428, 430, 456, 498, 999})  # statuses that say little but this
 _OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
@@ -78,20 +71,8 @@ _NO_TITLE: Final = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}|")  # but the host's name
 _STOPS: Final = ("", *"-–—|:.,(·")
 _ADDRESS: Final = re.compile(r"\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+")
 _NUMBER: Final = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|#\d{6,}")
-_SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas")
-_AGAIN: Final = (b"document.cookie", b"location.reload")
 _ARTICLE: Final = (b"<article", b"<ARTICLE")
-_OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
-_MORE_THAN_SCRIPT: Final = re.compile(
-    rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b|input\b[^<>]*hidden)[a-z]",
-    re.IGNORECASE,
-)
-_LOADER: Final = re.compile(rb"(?:\s*<script\b(?=[^<>]*\ssrc\s*=)[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
-# A redirect, in a script or a tag, to where visitors are checked, or a frame with that.
-_DETOUR: Final = re2.compile(
-    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*url=|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
-    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b)"
-)
+OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 UNAVAILABLE: Final = 503  # roads, too
 
 
@@ -218,7 +199,7 @@ class JudgedPage:
         tells = self._explains or (not self.is_case and ASKS.any_in(self.spoken[:MAX_TEXT]))
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and _any(_ARTICLE, self.source)
-        return 4 * sells + 3 * (asks + tells) + 2 * (is_data + is_article) + _any(_OWN_DATA, self.source)
+        return 4 * sells + 3 * (asks + tells) + 2 * (is_data + is_article) + _any(OWN_DATA, self.source)
 
     @property
     def _explains(self) -> bool:
@@ -263,33 +244,6 @@ class JudgedPage:
     def waits(self) -> bool:
         """Whether it only waits to be loaded again."""
         return reloads(self.source) and not self.is_linked
-
-    def stub(self) -> Vendor | None:
-        """The vendor of a page that is nothing but a script; any vendor's, if the script is long, or the page has no
-        title, or is not even a document, or the status is a refusal, or it leads to a check, as a tag may, too."""
-        if len(self.source) > STUB_BYTES or len(self.text) > STUB_TEXT:
-            return None
-        is_detour = _DETOUR.search(self.source) is not None
-        if not is_detour and b"<script" not in self.source.lower():
-            return None
-        frame = bones(self.source)
-        if _MORE_THAN_SCRIPT.search(frame):
-            if not self._tests_visitors(frame):
-                return None
-            return next((one for one in self.told_robots if one is not None), VENDORS[-1])
-        known = next((one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub)), None)
-        if known is not None or _any(_OWN_DATA, self.source) or carries_data(self.source):
-            return known
-        is_long = len(self.source) - len(frame) >= LONG_SCRIPT or self.source.count(b"_0x") > MANY_HIDDEN
-        is_nameless = not self.title and (b" src=" in frame or _LOADER.fullmatch(self.source) is not None)
-        return VENDORS[-1] if self.refused or is_long or is_nameless or self.is_unindexed or is_detour else None
-
-    def _tests_visitors(self, frame: bytes) -> bool:
-        """Whether scripts in the page itself, with no app to mount, set a cookie and load it again, or hide what they
-        do."""
-        if self.is_linked or b" src=" in frame or _any(_SERVED, frame) or carries_data(self.source):
-            return False
-        return _all(_AGAIN, self.source) or self.source.count(b"_0x") > MANY_HIDDEN
 
     @cached_property
     def says(self) -> int:
@@ -357,7 +311,3 @@ def _any(signs: Iterable[Any], where: Any) -> bool:
 def _ends_so(title: str, starts: Iterable[str]) -> bool:
     """Whether *title* is one of *starts*, or goes on after a stop: it names an error and does not tell about it."""
     return any(title.startswith(start) and title[len(start) :].lstrip()[:1] in _STOPS for start in starts)
-
-
-def _all(signs: Iterable[bytes], where: bytes) -> bool:
-    return all(sign in where for sign in signs)

@@ -1,0 +1,66 @@
+"""Pages that are nothing but a script, or lead elsewhere at once: how vendors send their challenges. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import re2
+
+from crawler.policy.block_vendors import VENDORS, Vendor
+from crawler.policy.judged_page import OWN_DATA, JudgedPage
+from crawler.policy.page_text import bones
+from crawler.policy.shells import carries_data
+
+STUB_BYTES: Final = 65_536
+STUB_TEXT: Final = 200  # a note for visitors without scripts
+MANY_HIDDEN: Final = 50  # names as obfuscators make them
+LONG_SCRIPT: Final = 4_096
+
+_SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas")
+_AGAIN: Final = (b"document.cookie", b"location.reload")
+_MORE_THAN_SCRIPT: Final = re.compile(
+    rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b|input\b[^<>]*hidden)[a-z]",
+    re.IGNORECASE,
+)
+_LOADER: Final = re.compile(rb"(?:\s*<script\b(?=[^<>]*\ssrc\s*=)[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
+# A redirect, in a script or a tag, to where visitors are checked, or a frame with that.
+_DETOUR: Final = re2.compile(
+    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*url=|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
+    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b)"
+)
+
+
+def sender(page: JudgedPage) -> Vendor | None:
+    """The vendor of a page that is nothing but a script; any vendor's, if the script is long, or the page has no title,
+    or is not even a document, or the status is a refusal, or it leads to a check, as a tag may, too."""
+    source = page.source
+    if len(source) > STUB_BYTES or len(page.text) > STUB_TEXT:
+        return None
+    is_detour = _DETOUR.search(source) is not None
+    if not is_detour and b"<script" not in source.lower():
+        return None
+    frame = bones(source)
+    if _MORE_THAN_SCRIPT.search(frame):
+        if not _tests_visitors(page, frame):
+            return None
+        return next((one for one in page.told_robots if one is not None), VENDORS[-1])
+    known = next((one for one in VENDORS if any(_are_in(source, signs) for signs in one.stub)), None)
+    if known is not None or any(sign in source for sign in OWN_DATA) or carries_data(source):
+        return known
+    is_long = len(source) - len(frame) >= LONG_SCRIPT or source.count(b"_0x") > MANY_HIDDEN
+    is_nameless = not page.title and (b" src=" in frame or _LOADER.fullmatch(source) is not None)
+    return VENDORS[-1] if page.refused or is_long or is_nameless or page.is_unindexed or is_detour else None
+
+
+def _tests_visitors(page: JudgedPage, frame: bytes) -> bool:
+    """Whether scripts in the page itself, with no app to mount, set a cookie and load it again, or hide what they
+    do."""
+    is_served = any(sign in frame for sign in (b" src=", *_SERVED))
+    if page.is_linked or is_served or carries_data(page.source):
+        return False
+    return _are_in(page.source, _AGAIN) or page.source.count(b"_0x") > MANY_HIDDEN
+
+
+def _are_in(source: bytes, signs: tuple[bytes, ...]) -> bool:
+    return all(sign in source for sign in signs)
