@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import main_text_fit
+from crawler.defaults import GC_THRESHOLD
 from crawler.extraction import Document, extract_page
 from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
@@ -106,6 +107,7 @@ def measured(pages: Sequence[Page], reader: Reader) -> tuple[list[str], list[flo
     reader(pages[0])
     gc.collect()
     gc.freeze()  # else one page in a hundred pays for looking through all that is loaded
+    gc.set_threshold(GC_THRESHOLD)  # as a worker sets it
     texts, times = [], []
     for page in pages:
         started = time.process_time()
