@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from crawler import urls
 from crawler.extraction.product import state_sku
 from crawler.extraction.scripts import state, state_nodes, state_prices
 from crawler.extraction.scripts.state_nodes import Node, plain, text
@@ -208,7 +209,4 @@ def _folded(name: str) -> str:
 
 
 def _path(url: str) -> str:
-    try:
-        return _SUFFIX.sub("", unquote(urlsplit(url[:2000]).path).rstrip("/").lower())
-    except ValueError:
-        return ""
+    return _SUFFIX.sub("", unquote(urls.split(url[:2000]).path).rstrip("/").lower())

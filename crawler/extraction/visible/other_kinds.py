@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
+from crawler import urls
 from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.visible import view
 from crawler.extraction.visible.view import View
@@ -118,10 +119,7 @@ def _has_recipe(markup: str) -> bool:
 
 def _names_a_kind(url: str) -> bool:
     """Whether the path names another kind of page, and no product after it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
+    parts = urls.split(url)
     path = unquote(parts.path)
     if _DATED.search(path) or (path in ("", "/", "/index.php") and _SEARCHED.search(parts.query)):
         return True

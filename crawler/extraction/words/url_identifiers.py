@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from crawler import urls
+
 INPUTS: Final = frozenset(  # names of fields that hold one
     (
         "articleid", "asin", "goodsid", "id", "idproduct", "itemid", "pid", "prodid", "product", "productcode",
@@ -60,10 +62,7 @@ def _is_id_key(key: str) -> bool:
 
 def likelihood(url: str) -> float:
     """How much *url* looks like a product's: 1 if a part of its path says so, 0.5 for an identifier, else 0."""
-    try:
-        segments = urlsplit(url).path.split("/")
-    except ValueError:
-        return 0.0
+    segments = urls.split(url).path.split("/")
     if names_product(segments[:-1]):
         return 1.0
     return 0.5 if next(identifiers(url), None) else 0.0
