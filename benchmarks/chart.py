@@ -10,8 +10,8 @@ WIDTH: Final = 640
 BAR: Final = 30  # height of a bar
 STEP: Final = 44  # from bar to bar
 TOP: Final = 56  # above the first bar: title and note
-LEFT, RIGHT = 120, 90  # room for names and figures
-COLOURS: Final = ("#0d9488", "#9ca3af")  # the first bar stands out
+LEFT, RIGHT = 150, 90  # room for names and figures
+OURS, THEIRS = "#0d9488", "#9ca3af"  # the last bar is what the others are compared with
 _STYLE: Final = (
     "text{font:14px system-ui,sans-serif;fill:#1f2937}"
     ".title{font-weight:600;font-size:16px}.note{font-size:12px;opacity:.75}"
@@ -36,7 +36,8 @@ def bars(title: str, note: str, figures: Sequence[tuple[str, float]], unit: str)
         f'<text class="note" x="0" y="38">{escape(note)}</text>',
     ]
     for place, (name, figure) in enumerate(figures):
-        parts += _bar(TOP + STEP * place, name, figure, figure / longest, unit, COLOURS[min(place, 1)])
+        colour = THEIRS if place == len(figures) - 1 else OURS
+        parts += _bar(TOP + STEP * place, name, figure, figure / longest, unit, colour)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -1,14 +1,17 @@
-"""`make bench`: one Shoal worker beside one stock scrapy-redis worker, both storing the same pages in MongoDB.
+"""`make bench`: Shoal workers beside one stock scrapy-redis worker, all storing the same pages in MongoDB.
 
 Each round starts a worker on an empty queue and database, gives it the front pages of eight hosts, and samples its CPU
 time from when a tenth of the pages is stored until all are: start and end are left out. Rounds alternate, and medians
 are compared. The stock worker reads its fields from JSON-LD with `json.loads` and stores with one `insert_one` per
-item; Shoal's does everything that its pipelines do.
+item. The same project is measured in Shoal, with the add-on's line in its settings and its spider unchanged, and
+Shoal's own spider `products`, which knows nothing of the site and finds out what is the product on each page. Both do
+all that Shoal's pipelines do.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import sys
 import time
@@ -33,8 +36,11 @@ from demo.state import any_port
 
 PROJECT: Final = Path(__file__).resolve().parent.parent
 HOME: Final = PROJECT / ".demo" / "bench"
-SHOAL, STOCK = "Shoal", "scrapy-redis"
-DIRECTORIES: Final = {SHOAL: PROJECT, STOCK: PROJECT / "benchmarks" / "stock_scrapy_redis"}
+SHOAL, SAME, STOCK = "Shoal", "Shoal, same spider", "scrapy-redis"
+_STOCK_PROJECT: Final = PROJECT / "benchmarks" / "stock_scrapy_redis"
+DIRECTORIES: Final = {SHOAL: PROJECT, SAME: _STOCK_PROJECT, STOCK: _STOCK_PROJECT}
+# Items of a type that Shoal does not know are in a collection of their own.
+COLLECTIONS: Final = {SHOAL: "products", SAME: "items", STOCK: "products"}
 # Settings of both; the rest are each one's own.
 COMMON: Final = {
     "CONCURRENT_REQUESTS": 64,
@@ -44,8 +50,11 @@ COMMON: Final = {
 }
 OWN: Final[Mapping[str, Mapping[str, object]]] = {
     SHOAL: {"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8"},
+    SAME: {"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8"},
     STOCK: {},
 }
+# Its scrapy.cfg names the settings with the add-on `shoal`.
+_ENVIRONMENTS: Final = {SAME: {"SCRAPY_PROJECT": "shoal", "PYTHONPATH": str(PROJECT)}}
 PLOT: Final = PROJECT / "docs" / "cost-per-page.svg"
 LIMIT_SECONDS = 180.0
 POLL_SECONDS = 0.02
@@ -73,11 +82,12 @@ class Bench:
 
     def round(self, who: str, number: int) -> Figures:
         """Crawl everything once with a worker of *who*; raises TimeoutError, ChildProcessError."""
-        database = f"bench_{number}_{who.replace('-', '_').lower()}"
+        database = f"bench_{number}_{re.sub('[^a-z]+', '_', who.lower())}"
         self.queue_start_urls()
-        worker = Worker(self.command(who, database), DIRECTORIES[who], HOME / f"{database}.log")
+        log, environment = HOME / f"{database}.log", _ENVIRONMENTS.get(who)
+        worker = Worker(self.command(who, database), DIRECTORIES[who], log, environment)
         try:
-            first, last = self.watch(worker, database)
+            first, last = self.watch(worker, database, COLLECTIONS[who])
             memory = worker.peak_mb()
         finally:
             life = worker.end()
@@ -95,10 +105,10 @@ class Bench:
         """Delete what a round has stored."""
         self._mongodb.drop_database(database)
 
-    def watch(self, worker: Worker, database: str) -> tuple[Sample, Sample]:
+    def watch(self, worker: Worker, database: str, collection: str = "products") -> tuple[Sample, Sample]:
         """Samples when a tenth of the products is stored (at the latest, before all are), and when all are; raises
         TimeoutError."""
-        products = self._mongodb[database]["products"]
+        products = self._mongodb[database][collection]
         deadline = time.monotonic() + LIMIT_SECONDS
         first = worker.sample(0)
         while time.monotonic() < deadline:
@@ -138,13 +148,13 @@ def prepared(pages: int) -> Iterator[Bench]:
 
 def measure(bench: Bench, rounds: int, console: Console) -> dict[str, list[Figures]]:
     """*rounds* rounds of each, in turns."""
-    figures: dict[str, list[Figures]] = {SHOAL: [], STOCK: []}
+    figures: dict[str, list[Figures]] = {SHOAL: [], SAME: [], STOCK: []}
     for number in range(rounds):
         for who, found in figures.items():
             found.append(bench.round(who, number))
             one = found[-1]
             text = f"{one.cpu_ms:.2f} CPU-ms per page, {one.pages_per_second:.0f} pages/s"
-            console.print(f"round {number + 1}, {who}: {text}", highlight=False)
+            console.print(f"round {number + 1}: {who}: {text}", highlight=False)
     return figures
 
 
@@ -155,15 +165,20 @@ def median(figures: Sequence[Figures]) -> Figures:
 
 
 def table(figures: Mapping[str, Sequence[Figures]]) -> list[list[str]]:
-    """A row per side, and one for the ratio of medians: Shoal's gain over stock."""
-    ours, stock = median(figures[SHOAL]), median(figures[STOCK])
-    ratios = [
+    """A row for each, and one for the ratio of medians of each of ours: its gain over stock."""
+    medians = {who: median(found) for who, found in figures.items()}
+    stock = medians[STOCK]
+    rows = [[who, *_cells(one)] for who, one in medians.items()]
+    return rows + [[f"times better: {who}", *_ratios(one, stock)] for who, one in medians.items() if who != STOCK]
+
+
+def _ratios(ours: Figures, stock: Figures) -> list[str]:
+    return [
         f"{stock.cpu_ms / ours.cpu_ms:.2f}",
         f"{ours.pages_per_second / stock.pages_per_second:.2f}",
         f"{stock.memory_mb / ours.memory_mb:.2f}",
         f"{stock.life_cpu / ours.life_cpu:.2f}",
     ]
-    return [[SHOAL, *_cells(ours)], [STOCK, *_cells(stock)], ["times better", *ratios]]
 
 
 def _cells(one: Figures) -> list[str]:
@@ -187,8 +202,8 @@ def publish(body: list[list[str]], pages: int, rounds: int) -> None:
 
 
 def plot(body: Sequence[Sequence[str]]) -> str:
-    """CPU time per page of both sides as SVG, from the rows of the table in docs/benchmarks.md."""
-    figures = [(row[0], float(row[1])) for row in body if row[0] in {SHOAL, STOCK}]
+    """CPU time per page of each as SVG, from the rows of the table in docs/benchmarks.md."""
+    figures = [(row[0], float(row[1])) for row in body if row[0] in COLLECTIONS]
     return chart.bars(
         "CPU time per page", "one worker, pages of 20 KB stored in MongoDB; less is better", figures, "ms"
     )

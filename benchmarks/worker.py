@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -31,12 +31,19 @@ class Sample:
 
 
 class Worker:
-    """A process that is measured, and ended with SIGTERM."""
+    """A process that is measured, and ended with SIGTERM; *environment* is added to ours."""
 
-    def __init__(self, command: Sequence[str], directory: Path, log: Path) -> None:
+    def __init__(
+        self, command: Sequence[str], directory: Path, log: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
         with log.open("wb") as output:
             self._process = subprocess.Popen(
-                command, cwd=directory, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+                command,
+                cwd=directory,
+                env=os.environ | (environment or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
             )
         self.log = log
 

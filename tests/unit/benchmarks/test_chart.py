@@ -34,5 +34,6 @@ def test_the_plot_shows_the_figures_of_the_table() -> None:
     table = document.table("crawl")
     texts = _drawn(crawl.PLOT.read_text())[0]
 
-    assert texts[2:] == [crawl.SHOAL, f"{table[0][1]} ms", crawl.STOCK, f"{table[1][1]} ms"]
+    figures = [f"{row[1]} ms" for row in table]
+    assert texts[2:] == [crawl.SHOAL, figures[0], crawl.SAME, figures[1], crawl.STOCK, figures[2]]
     assert crawl.PLOT.read_text() == crawl.plot(table)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks import crawl, document
-from benchmarks.crawl import SHOAL, STOCK, Bench, Figures, median, table
+from benchmarks.crawl import SAME, SHOAL, STOCK, Bench, Figures, median, table
 from benchmarks.static_shop import HOSTS, sites
 from benchmarks.worker import Worker
 from crawler.embedded import Endpoints
@@ -23,10 +25,23 @@ def test_medians_are_taken_field_by_field() -> None:
 
 
 def test_ratios_say_how_many_times_better_we_are() -> None:
-    rows = table({SHOAL: [Figures(1.0, 900, 80, 4)], STOCK: [Figures(3.0, 300, 120, 12)]})
+    ours, same, stock = Figures(1.0, 900, 80, 4), Figures(0.5, 600, 240, 6), Figures(3.0, 300, 120, 12)
+    rows = table({SHOAL: [ours], SAME: [same], STOCK: [stock]})
 
     assert rows[0] == [SHOAL, "1.00", "900", "80", "4.0"]
-    assert rows[2] == ["times better", "3.00", "3.00", "1.50", "3.00"]
+    assert rows[3] == [f"times better: {SHOAL}", "3.00", "3.00", "1.50", "3.00"]
+    assert rows[4] == [f"times better: {SAME}", "6.00", "2.00", "0.50", "2.00"]
+    assert len(rows) == 5
+
+
+def test_the_stock_project_differs_in_shoal_only_by_the_add_on_and_where_items_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(crawl.DIRECTORIES[SAME]))
+    stock, ours = (_settings(f"stock.{name}") for name in ("settings", "in_shoal"))
+
+    assert ours == stock | {"ADDONS": {"crawler.addon.Shoal": 500}, "ITEM_PIPELINES": {}}
+    assert crawl.DIRECTORIES[SAME] == crawl.DIRECTORIES[STOCK]
 
 
 @pytest.mark.parametrize(
@@ -92,3 +107,7 @@ def test_a_worker_is_measured_while_it_lives_and_after(tmp_path: Path) -> None:
     assert worker.end() >= 0.3
     with pytest.raises(ChildProcessError, match="ended with status"):
         worker.sample(2)
+
+
+def _settings(module: str) -> dict[str, Any]:
+    return {name: value for name, value in vars(importlib.import_module(module)).items() if name.isupper()}
