@@ -15,6 +15,14 @@ class FileLock:
         self.path = path
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
+    @property
+    def in_place(self) -> bool:
+        """Whether its path still leads to this file: the directory may have been deleted, and made anew."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), self.path.stat())
+        except OSError:
+            return False
+
     def try_shared(self) -> bool:
         """Take the lock shared; False while someone holds it exclusively."""
         return self._try(fcntl.LOCK_SH)

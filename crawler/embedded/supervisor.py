@@ -8,6 +8,7 @@ check of its users.
 from __future__ import annotations
 
 import ctypes
+import errno
 import logging
 import os
 import signal
@@ -75,18 +76,25 @@ class Supervisor:
     def say(self, state: State, error: str = "") -> None:
         """Write service.json for the users.
 
-        If that fails (disk full) a record that they have read still holds; before there is one this raises OSError, so
-        that they find this process gone.
+        If that fails (disk full, directory deleted) a record that they have read still holds; before there is one this
+        raises OSError, so that they find this process gone.
         """
         server = Process.of(self._server.pid) if self._server else None
         try:
+            self._check_directory()
             ServiceRecord(state, self._itself, server, self._port, time.monotonic(), error).write(self._directory)
         except OSError:
             if state in {"starting", "ready"} and not self._served:
                 raise
             logger.exception("cannot write service.json")
 
+    def _check_directory(self) -> None:
+        """One that was made anew has another supervisor."""
+        if not self._users.in_place:
+            raise FileNotFoundError(errno.ENOENT, "the data directory was deleted", str(self._directory))
+
     def _launch(self) -> None:
+        self._check_directory()
         self._ready = False
         data = self._directory / "data"
         data.mkdir(mode=0o700, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawler.embedded import joining
+from crawler.embedded.processes import PROC, Process
 from crawler.embedded.service import VALKEY
 from demo.state import any_port
 from tests.integration.embedded.users import User, client, eventually, said, server
@@ -148,6 +150,35 @@ def test_who_comes_while_it_shuts_down_gets_a_new_server(use: Use, data_dir: Pat
     assert said(data_dir).supervisor != leaving
 
 
+def test_who_comes_after_the_directory_was_deleted_is_left_alone_by_the_old_supervisor(
+    use: Use, data_dir: Path
+) -> None:
+    first = use()
+    first.url()
+    old = said(data_dir).supervisor
+    first.kill()
+    shutil.rmtree(data_dir / "redis")
+    url = use().url()
+    assert eventually(lambda: not old.alive)
+    assert said(data_dir).state == "ready"
+    assert use().url() == url
+
+
+def test_a_server_whose_directory_was_deleted_is_not_started_in_the_new_one(use: Use, data_dir: Path) -> None:
+    use().url()
+    old = said(data_dir)
+    shutil.rmtree(data_dir / "redis")
+    url = use().url()
+    new = said(data_dir)
+    assert old.server is not None
+    old.server.send(signal.SIGKILL)
+    assert eventually(lambda: not old.supervisor.alive)
+    assert said(data_dir) == new
+    assert _working_in(data_dir / "redis" / "data") == [new.server]
+    with client(url) as redis:
+        assert redis.ping()
+
+
 def test_ctrl_c_in_the_terminal_spares_the_server(use: Use, data_dir: Path) -> None:
     user = use()
     user.url()
@@ -177,3 +208,8 @@ def test_a_free_preferred_port_is_used(data_dir: Path, monkeypatch: pytest.Monke
     free = any_port()
     member = joining.enter(replace(VALKEY, preferred_port=free), data_dir, preferred_port=True)
     assert member.wait() == f"redis://127.0.0.1:{free}/0"
+
+
+def _working_in(directory: Path) -> list[Process]:
+    found = (Process.of(int(entry.name)) for entry in PROC.iterdir() if entry.name.isdigit())
+    return [process for process in found if process.works_in(directory)]
