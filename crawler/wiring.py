@@ -57,7 +57,10 @@ def _replace(settings: BaseSettings, name: str, ours: str) -> None:
             logger.info("%s = %r is replaced by %s: the fleet owns the queue and the pace", name, path, ours)
         settings.set(name, ours, priority=max(priority, SETTINGS_PRIORITIES[PRIORITY]))
     elif not _is(value, ours):
-        allowed = f"{ours} or a subclass (FRONTIER_ENABLED = False crawls with your own class, outside the fleet)"
+        allowed = (
+            f"{ours} or a subclass (without this line it is used; "
+            "FRONTIER_ENABLED = False crawls with your own class, outside the fleet)"
+        )
         raise ConfigError(name, path, allowed)
 
 

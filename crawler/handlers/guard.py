@@ -7,6 +7,7 @@ from typing import Any, Final
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
+from crawler.components import path_of
 from crawler.errors import ConfigError
 from crawler.handlers.http.handler import HttpConfig, tls_context
 from crawler.handlers.resolver import ResolverConfig
@@ -14,6 +15,12 @@ from crawler.policy.addresses import AddressPolicy
 from crawler.urls import SCHEMES
 
 GUARDED: Final = "guards_addresses"  # a handler sets this to state that it dials only what AddressPolicy allows
+# What serves here instead of handlers without it, by the beginning of their path.
+INSTEAD: Final = {
+    "scrapy.": "without this line ours is used",
+    "scrapy_impersonate.": "`tls_profile` in domains.toml does the same, docs/spiders.md",
+    "scrapy_zyte_api.": "paid APIs are the tier `api`, docs/tiers.md",
+}
 
 
 def check(settings: BaseSettings) -> None:
@@ -31,13 +38,15 @@ def check(settings: BaseSettings) -> None:
     tls_context(settings)
 
 
-def guarded(name: str, path: str) -> Any:
-    """The handler class at *path*, the value of setting *name*; raises ConfigError if it has no guard."""
+def guarded(name: str, path: str | type) -> Any:
+    """The handler class at *path*, or itself, the value of setting *name*; raises ConfigError if it has no guard."""
     try:
         handler = load_object(path)
     except (ImportError, NameError, ValueError) as error:
         raise ConfigError(name, path, f"the path of a class that can be loaded ({error})") from None
     if getattr(handler, GUARDED, False) is not True:
-        allowed = f"a handler that dials no private address and declares it with `{GUARDED} = True` (docs/download.md)"
+        given = path_of(path)
+        advice = next((text for start, text in INSTEAD.items() if given.startswith(start)), "docs/download.md")
+        allowed = f"a handler that dials no private address and declares it with `{GUARDED} = True` ({advice})"
         raise ConfigError(name, path, allowed)
     return handler

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
@@ -45,8 +46,14 @@ def test_a_scheme_that_is_off_needs_no_guard_and_the_others_do() -> None:
 def test_a_handler_without_the_guard_is_refused_by_name(scheme: str, handler: str) -> None:
     with pytest.raises(ConfigError) as raised:
         guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {scheme: handler}))
+    advice = "without this line ours is used" if handler.startswith("scrapy.") else "docs/download.md"
     assert f"DOWNLOAD_HANDLERS['{scheme}'] = '{handler}'" in str(raised.value)
-    assert "guards_addresses = True" in str(raised.value)
+    assert f"guards_addresses = True` ({advice})" in str(raised.value)
+
+
+def test_a_handler_given_as_a_class_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match=r"HTTP11DownloadHandler.*without this line ours is used"):
+        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": HTTP11DownloadHandler}))
 
 
 def test_a_handler_that_cannot_be_loaded_says_why() -> None:
