@@ -96,6 +96,19 @@ class Authority:
         return context
 
 
+_SIGNS: Final = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+
 def _certificate(
     host: str,
     key: ec.EllipticCurvePrivateKey,
@@ -110,6 +123,12 @@ def _certificate(
     builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
     builder = builder.add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
     builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    # Python 3.13 asks for both.
+    by_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    builder = builder.add_extension(by_key, critical=False)
+    if authority:
+        builder = builder.add_extension(_SIGNS, critical=True)
     return builder.sign(signer, hashes.SHA256())
 
 

@@ -158,7 +158,7 @@ class Forked:
 
 def serve(control: socket.socket) -> list[str]:
     """Fork for each request; returns in each child, with its arguments, and never in the zygote."""
-    ended = _ends_of_children()
+    ended, end = _ends_of_children()
     control.send(b"loaded")
     askers: dict[int, socket.socket] = {}  # by process: who is told of its end
     while True:
@@ -174,8 +174,7 @@ def serve(control: socket.socket) -> list[str]:
         asker = socket.socket(fileno=files.pop())
         child = os.fork()
         if child == 0:
-            os.close(ended)
-            _forget(control, asker, *askers.values())
+            _forget((ended, end), control, asker, *askers.values())
             return _become(json.loads(message), files)
         for file in files:
             os.close(file)
@@ -183,13 +182,13 @@ def serve(control: socket.socket) -> list[str]:
         askers[child] = asker
 
 
-def _ends_of_children() -> int:
-    """Where there is something to read once a child has ended."""
+def _ends_of_children() -> tuple[int, int]:
+    """A pipe in which there is something to read once a child has ended."""
     ended, end = os.pipe()
     os.set_blocking(end, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(end)
-    return ended
+    return ended, end
 
 
 def _report_exits(askers: dict[int, socket.socket]) -> None:
@@ -198,9 +197,11 @@ def _report_exits(askers: dict[int, socket.socket]) -> None:
             asker.send(b"%d" % os.waitstatus_to_exitcode(ended[1]))
 
 
-def _forget(*sockets: socket.socket) -> None:
+def _forget(pipe: tuple[int, int], *sockets: socket.socket) -> None:
     """In a child: what is the zygote's own."""
-    os.close(signal.set_wakeup_fd(-1))
+    signal.set_wakeup_fd(-1)
+    for one_end in pipe:
+        os.close(one_end)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for one in sockets:
         one.close()
