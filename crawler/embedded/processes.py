@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+LOOPBACK, LISTEN = "0100007F", "0A"  # in its table of connections: 127.0.0.1, and the state of a port that is open
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,13 @@ class Process:
             return self.alive and _is(PROC / str(self.pid) / "cwd", directory.stat())
         except OSError:
             return False
+
+    def listens_on(self, port: int) -> bool:
+        """Whether it is this process that takes connections on *port* of 127.0.0.1, and no other."""
+        lines = (PROC / "net" / "tcp").read_text().splitlines()[1:]
+        entries = (line.split() for line in lines)
+        listening = {f"socket:[{one[9]}]" for one in entries if (one[1], one[3]) == (f"{LOOPBACK}:{port:04X}", LISTEN)}
+        return not listening.isdisjoint(_open_files(self.pid))
 
     def send(self, number: signal.Signals) -> None:
         """Signal the process unless it has ended."""

@@ -115,11 +115,15 @@ class Supervisor:
     def _tend(self) -> None:
         if self._server is None or self._server.poll() is not None:
             self._launch_again()
-        elif not self._ready and self._service.is_ready(self._port):
+        elif not self._ready and self._service.is_ready(self._port) and self._owns_port():
             self._ready = True
             self._failures = 0
             self.say("ready")
             self._served = True
+
+    def _owns_port(self) -> bool:
+        """Whether it is our server that answers, not a stranger's that took the port since it was looked at."""
+        return self._server is not None and Process.of(self._server.pid).listens_on(self._port)
 
     def _launch_again(self) -> None:
         words = self._last_words()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import socketserver
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.integration.embedded.users import User
+from crawler.embedded.service import VALKEY
+from crawler.embedded.supervisor import Supervisor
+from tests.integration.embedded.users import User, client, said, server
 
 Use = Callable[..., User]
 
@@ -65,3 +69,30 @@ def test_a_supervisor_that_cannot_say_where_its_server_is_gives_up(use: Use, dat
     error = use().answer()["error"]
     assert "the bundled redis server did not start" in error
     assert "service.json" in error
+
+
+class Stranger(socketserver.BaseRequestHandler):
+    """A server of somebody else, that says what ours says when it is ready."""
+
+    def handle(self) -> None:
+        self.request.recv(64)
+        self.request.sendall(VALKEY.answer)
+
+
+@pytest.mark.usefixtures("use")
+def test_a_stranger_that_took_the_port_meanwhile_is_not_taken_for_the_server(tmp_path: Path) -> None:
+    """As when two projects start at once: a crawl would push to the other's queue."""
+    data_dir = tmp_path / "own"  # of a supervisor in this process, which `data_dir` must not kill
+    (data_dir / "redis").mkdir(parents=True)
+    supervisor = Supervisor(VALKEY, data_dir / "redis", 0)
+    with socketserver.TCPServer(("127.0.0.1", supervisor._port), Stranger) as stranger:
+        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        try:
+            supervisor._launch()
+            while said(data_dir).state != "ready":
+                supervisor._tend()
+            with client(VALKEY.url.format(port=said(data_dir).port)) as redis:
+                assert redis.info("server")["process_id"] == server(data_dir).pid
+        finally:
+            supervisor._stop_server()
+            stranger.shutdown()
