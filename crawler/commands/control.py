@@ -83,7 +83,8 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, str]:
     picks = verb in _ACTIONS
     if bool(opts.run) + bool(opts.spider) + bool(opts.host) != 1 and not (picks and opts.spider and opts.host):
         raise UsageError(
-            "name one of --run, --spider and --host; purge, priority, tier: or the last two", print_help=False
+            "name one of --run, --spider and --host; purge, priority and tier take the last two together, too",
+            print_help=False,
         )
     if opts.url and not picks:
         raise UsageError(

@@ -54,9 +54,7 @@ class Command(OneLine, CrawlCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Scrapy's, and --workers."""
         super().add_options(parser)
-        words = (
-            f"run N processes under one supervisor, 1 to {WORKERS_MAX}; auto: one per core that this process may use"
-        )
+        words = f"run N processes under one supervisor, 1 to {WORKERS_MAX}, or one per core that it may use (auto)"
         parser.add_argument("--workers", type=number_of_workers, metavar="N|auto", help=words)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -49,7 +49,7 @@ class Command(FleetCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--format", default="jsonl", help="jsonl (default), csv, or for pages markdown: a file each"
+            "--format", default="jsonl", help="jsonl (default), csv, or for pages markdown, a file each"
         )
         parser.add_argument(
             "--raw",
@@ -60,7 +60,7 @@ class Command(FleetCommand, ScrapyCommand):
             "--output", metavar="FILE", help="file to write instead of standard output; for markdown a folder"
         )
         parser.add_argument(
-            "--since", metavar="TIME", help="only what changed since: 2026-01-31, 2026-01-31T08:00, 90m, 12h, 7d"
+            "--since", metavar="TIME", help="only what changed since then (2026-01-31, 2026-01-31T08:00, 90m, 12h, 7d)"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -62,7 +62,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--spider", default="", help="only this spider (default: every one that has crawled)")
+        parser.add_argument("--spider", default="", help="only this spider, not every one that has crawled")
         parser.add_argument("--json", action="store_true", help="print one JSON object per spider, for scripts")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

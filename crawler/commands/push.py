@@ -50,7 +50,9 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--overlap", choices=OVERLAPS, help="while a run of that name is not over (default refuse)")
         parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, once more")
         parser.add_argument("--scope", default="", metavar="JSON", help="what the run may fetch (docs/scope.md)")
-        words = "push a sitemap, index or feed by its URL; `robots`: those that the robots.txt of each site names"
+        words = (
+            "push a sitemap, index or feed by its URL, or with `robots` those that the robots.txt of each site names"
+        )
         parser.add_argument("--sitemap", action="append", default=[], metavar="URL", help=words)
         words = "only pages of sitemaps in whose URL this regular expression is found; may be repeated"
         parser.add_argument("--include", action="append", default=[], metavar="PATTERN", help=words)

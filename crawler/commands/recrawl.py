@@ -50,7 +50,7 @@ class Command(FleetCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--budget", type=integer(1, MOST), metavar="N", help="visits a day, of all documents")
-        words = "how much of the budget this call may spend (default 1): the time until the next one"
+        words = "share of the budget for this call, in hours until the next one (default 1)"
         parser.add_argument("--hours", type=integer(1, 168), default=1, metavar="N", help=words)
         words = "a sitemap file (gzip too) whose lastmods say what may have changed; may be repeated"
         parser.add_argument("--lastmod", action="append", default=[], metavar="FILE", help=words)

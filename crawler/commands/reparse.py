@@ -56,11 +56,11 @@ class Command(FleetCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--since", metavar="TIME", help="only pages fetched since: 2026-01-31, 12h, 7d")
+        parser.add_argument("--since", metavar="TIME", help="only pages fetched since then (2026-01-31, 12h, 7d)")
         parser.add_argument("--host", type=host_name, default="", help="only pages of this host name")
         limit = integer(0, LIMIT_MAX)
         parser.add_argument("--limit", type=limit, default=0, metavar="N", help="at most N pages, the oldest first")
-        words = "processes that share the work (default: one per core, up to 4)"
+        words = "processes that share the work (default one per core, up to 4)"
         parser.add_argument("--workers", type=integer(1, WORKERS_MAX), metavar="N", help=words)
         parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 

@@ -55,7 +55,8 @@ def whole(
 ) -> Iterator[str]:
     """The lines of `runs show`; *items* counts its documents per collection, *totals* are its workers' stats."""
     yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {run.shown_state}"
-    yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}; {_course(run, seen)}"
+    yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}"
+    yield _course(run, seen)
     yield _known(run)
     counts = run.counts
     for name in _COUNTS:
@@ -71,8 +72,12 @@ def whole(
         yield from _prospect(run, seen, paused=paused)
     if totals:
         yield "Stats, summed over its workers:"
-        width = max(map(len, totals))
-        yield from (f"  {name:<{width}} {_number(value):>14}" for name, value in totals.items())
+        yield from _columns({name: _number(value) for name, value in totals.items()})
+
+
+def _columns(told: Mapping[str, str]) -> Iterator[str]:
+    names, numbers = max(map(len, told)), max(map(len, told.values()))
+    return (f"  {name:<{names}} {number:>{numbers}}" for name, number in told.items())
 
 
 def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:

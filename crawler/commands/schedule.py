@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name, integer
-from crawler.commands.schedule_view import table, ticks_of, told, when
+from crawler.commands.schedule_view import lines, table, ticks_of, told, when
 from crawler.commands.usage import FleetCommand, answering, console, fingerprinter
 from crawler.errors import ShoalError
 from crawler.frontier.command_session import session
@@ -59,7 +59,7 @@ class Command(FleetCommand, ScrapyCommand):
         super().add_options(parser)
         add = parser.add_argument
         add("--every", metavar="SPAN", help="an interval: 15m, 12h, 7d, 2w; counted from now")
-        add("--cron", metavar="EXPR", help="minute hour day month weekday, or @hourly, @daily, @weekly, @monthly")
+        add("--cron", metavar="EXPR", help="minute hour day month weekday, or @hourly, @daily ... @yearly")
         add("--zone", default="", help="time zone of --cron, such as Europe/Berlin (default UTC)")
         add("--known", type=host_name, metavar="HOST", help="crawl the spider's stored documents of that host")
         words = "crawl what is due by how often it changes, N visits a day (docs/recrawl.md)"
@@ -69,7 +69,7 @@ class Command(FleetCommand, ScrapyCommand):
             action="append",
             default=[],
             metavar="URL",
-            help="crawl what it names; robots: of the sites named",
+            help="crawl what it names, or with `robots` what the robots.txt of each site names",
         )
         add(
             "--include",
@@ -82,11 +82,12 @@ class Command(FleetCommand, ScrapyCommand):
             "--exclude", action="append", default=[], metavar="RE", help="no pages of sitemaps in whose URL it is found"
         )
         add("--changed-only", action="store_true", help="skip sitemaps whose lastmod is the same as at the last tick")
-        add("--missed", default="once", help="what was missed is run once (default), all of it, or none")
-        add("--overlap", default="skip", help="while its last run is not over: skip (default), queue, replace or allow")
+        add("--missed", default="once", help="once (default), all or none of the ticks that were missed")
+        words = "skip (default), queue, replace or allow a tick while the last run is not over"
+        add("--overlap", default="skip", help=words)
         ranged = integer(-MAX_PRIORITY, MAX_PRIORITY)
         add("--priority", type=ranged, default=0, help="-1000 to 1000, higher first (default 0)")
-        add("--tier", default="", help=f"the least that its pages need: {', '.join(TIERS)}")
+        add("--tier", default="", help=f"the least that its pages need ({', '.join(TIERS)})")
         add("--column", default="", help="the file is CSV: the column of the URLs, its name or number")
         add("--scope", default="", metavar="JSON", help="what its runs may fetch (docs/scope.md)")
         add("--json", action="store_true", help="list, show: one JSON object per schedule")
@@ -224,9 +225,7 @@ class Command(FleetCommand, ScrapyCommand):
         if as_json:
             print(json.dumps(all_of_it))
             return
-        for key, value in all_of_it.items():
-            if value not in ("", [], {}, None):
-                print(f"{key:<11} {json.dumps(value) if isinstance(value, (dict, list)) else value}")
+        print("\n".join(lines(all_of_it)))
         if all_of_it["next"]:
             schedule = Schedule.read(name, seen.definitions[name])
             for epoch in islice(schedule.timing.epochs(int(seen.cursors[name])), 1, SHOWN):

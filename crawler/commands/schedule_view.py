@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,6 +64,15 @@ def told(seen: Timetable, name: str) -> dict[str, Any]:
     ]
     one["last"] = _outcome(seen.last.get(name, ""))
     return one
+
+
+def lines(one: dict[str, Any]) -> Iterator[str]:
+    """What `show` says of *one*, as `told` tells it, but for what is empty."""
+    waiting = (f"tick {each['epoch']} ({each['pushed']} pushed to run {each['run'] or '-'})" for each in one["waiting"])
+    last = f"{last_words(one['last'])}, ended {one['last'].get('ended', '-')}" if one["last"] else ""
+    for key, value in (one | {"waiting": ", ".join(waiting), "last": last}).items():
+        if value not in ("", {}, None):
+            yield f"{key:<11} {json.dumps(value) if isinstance(value, dict) else value}"
 
 
 def _outcome(text: str) -> dict[str, Any]:

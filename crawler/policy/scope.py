@@ -1,6 +1,6 @@
 """What a crawl may fetch: which links it follows, and how many pages per host and run.
 
-The same keys are allowed in the setting SCOPE, a spider's `scope`, a domain's table `scope` and a run; the most
+The same keys are allowed in the setting SCOPE, a spider's `crawl_scope`, a domain's table `scope` and a run; the most
 specific one with a key decides. Links are checked where they become requests, pushed URLs where they are pushed, by
 `ScopeRules` only.
 """
@@ -17,7 +17,7 @@ from crawler import urls
 from crawler.caches import LONGEST, Memo
 from crawler.errors import ConfigError
 from crawler.policy import scope_values
-from crawler.policy.domain_values import BadValueError
+from crawler.policy.domain_values import BadValueError, Reader
 from crawler.policy.domains import DomainRules, Rules
 from crawler.policy.patterns import Pattern
 from crawler.policy.traps import SESSION, harmless, trap, without_session
@@ -146,10 +146,10 @@ def shared_links() -> Memo[Judged]:
     return Memo(lambda asked: asked[1].judge_alone(asked[0]), REMEMBERED, LONGEST)
 
 
-def read_scope(raw: Any, where: str) -> dict[str, Any]:
+def read_scope(raw: Any, where: str, read: Reader = scope_values.of_spider) -> dict[str, Any]:
     """The checked values of a scope; raises ConfigError naming *where*, key and value."""
     try:
-        return dict(scope_values.of_run(raw))
+        return dict(read(raw))
     except BadValueError as error:
         key = "".join(f"[{part!r}]" for part in error.path)
         raise ConfigError(f"{where}{key}", error.value, error.expected) from None

@@ -70,7 +70,8 @@ _OF_DOMAIN: Final[MappingProxyType[str, Reader]] = MappingProxyType(
         "noindex": boolean,
     }
 )
-_OF_RUN: Final = MappingProxyType({**_OF_DOMAIN, "pages": integer(0, MOST_PAGES)})
+_OF_SPIDER: Final = MappingProxyType({**_OF_DOMAIN, "pages": integer(0, MOST_PAGES)})
+_OF_RUN: Final = MappingProxyType({**_OF_SPIDER, "budget": lambda raw: raw})
 
 
 def of_domain(raw: Any) -> MappingProxyType[str, Any]:
@@ -78,6 +79,11 @@ def of_domain(raw: Any) -> MappingProxyType[str, Any]:
     return MappingProxyType(table(raw, _OF_DOMAIN))
 
 
+def of_spider(raw: Any) -> MappingProxyType[str, Any]:
+    """The scope of a spider or the settings; raises BadValueError."""
+    return MappingProxyType(table(raw, _OF_SPIDER))
+
+
 def of_run(raw: Any) -> MappingProxyType[str, Any]:
-    """The scope of a run, a spider or the settings; raises BadValueError."""
+    """The scope of a run, with its budget as it is; raises BadValueError."""
     return MappingProxyType(table(raw, _OF_RUN))

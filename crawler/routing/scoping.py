@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.policy import scope_values
 from crawler.policy.budgets import Budget
 from crawler.policy.domains import Rules
 from crawler.policy.scope import ScopeRules, read_scope, shared_links
@@ -83,9 +84,8 @@ class Scopes:
         """*scope*, a JSON object, with precedence over all others; raises ConfigError."""
         table = _table(scope, "--scope")
         self.budget_of(scope)
-        if isinstance(table, dict):
-            table.pop("budget", None)
-        own = read_scope(table, "--scope")
+        own = read_scope(table, "--scope", scope_values.of_run)
+        own.pop("budget", None)
         return ScopeRules(self._common, self._domains, own=own, shared=self._links)
 
     def _shared(self, given: str) -> ScopeRules:

@@ -43,6 +43,20 @@ def test_a_thousand_runs_with_long_names_and_large_numbers_fit_80_columns() -> N
     assert sum(line.startswith("20261122-") for line in lines) == 1_000, "no id is folded or cut"
 
 
+def test_a_run_in_full_fits_80_columns() -> None:
+    """The longest name of a stat that there usually is, and large numbers."""
+    totals = {"downloader/exception_type_count/scrapy.exceptions.IgnoreRequest": 5, "bytes": 12_345_678_901}
+    run = replace(RUN, producer="schedule nightly", state="sealed", sealed_ms=RUN.opened_ms, ended_ms=0)
+    seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, now_ms=RUN.opened_ms + 600_000)
+    lines = list(runs_view.whole(run, seen, {}, totals, paused=False))
+    assert lines[1:3] == [
+        "opened 2026-11-22 09:33:20 UTC by schedule nightly",
+        "under way for 10 min, sealed 2026-11-22 09:33:20 UTC",
+    ]
+    assert lines[-1].endswith(" 12,345,678,901")
+    assert max(map(len, lines)) <= 80
+
+
 def test_a_run_whose_workers_lease_nothing_has_no_time_left_to_tell() -> None:
     run = replace(RUN, state="sealed", ended_ms=0, counts=RunCounts(accepted=90, queued=90))
     worker = WorkerState("w", 0, {"spider": "products", "pages_per_s": 4.0, "paused": "MongoDB is away"})

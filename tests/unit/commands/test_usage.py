@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -215,17 +216,39 @@ def test_a_dict_of_components_given_as_something_else_is_named(project: Settings
         command.process_options([], Namespace(set=[given]))
 
 
-@pytest.mark.parametrize("name", ["control", "crawl", "push", "schedule"])
-def test_a_help_text_fits_the_terminal(name: str, project: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+COMMANDS = sorted(
+    path.stem for path in (PROJECT_DIR / "crawler" / "commands").glob("*.py") if "class Command(" in path.read_text()
+)
+
+
+def parser_of(name: str, project: Settings) -> ScrapyArgumentParser:
     command = importlib.import_module(f"crawler.commands.{name}").Command()
     command.settings = project
     usage = f"scrapy {name} {command.syntax()}"
     parser = ScrapyArgumentParser(prog="scrapy", usage=usage, formatter_class=ScrapyHelpFormatter)
     command.add_options(parser)
-    shown = parser.format_help()
+    return parser
+
+
+@pytest.mark.parametrize("name", ["control", "crawl", "push", "schedule"])
+def test_a_help_text_fits_the_terminal(name: str, project: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    parser = parser_of(name, project)
+    shown, usage = parser.format_help(), str(parser.usage)
     assert max(map(len, shown.splitlines())) <= 80
     assert usage.split() == shown.split()[2:][: len(usage.split())]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_line_of_a_help_text_is_taken_for_a_heading(
+    name: str, project: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scrapy underlines any that ends with a colon, wherever a terminal's width breaks it."""
+    parser = parser_of(name, project)
+    for width in range(60, 121):
+        monkeypatch.setenv("COLUMNS", str(width))
+        headings = re.findall(r"^(.+)\n[=-]+$", parser.format_help(), re.MULTILINE)
+        assert set(headings) <= {"Usage", "Options", "Global Options"}, width
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -61,7 +61,8 @@ def test_a_run_may_bring_a_budget_along() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ('{"deep": 1}', "--scope['deep'] = 'deep' is invalid: expected one of"),
+        ('{"deep": 1}', "--scope['deep'] = 'deep' is invalid: expected one of within, "),
+        ('{"deep": 1}', ", pages, budget"),
         ('{"budget": {"hours": "1-2"}}', "--scope['budget']['hours'] = '1-2' is invalid"),
         ('{"budget": {"hours": "01:00-02:00"}}', "no hours and no time_zone"),
         ('{"budget": 5}', "--scope['budget'] = 5"),
