@@ -57,15 +57,13 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--dry-run", action="store_true", help="learn and count, push nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 1 when nothing was due."""
+        """Exit status 2 with one line if it fails; nothing due is no error."""
         with answering(args):
             if len(args) != 1 or opts.budget is None:
                 raise UsageError("name a spider and a budget: scrapy recrawl products --budget 20000", print_help=False)
-            pushed, told = tasks.run(self._recrawl(args[0], opts))
-            print(told)
-            self.exitcode = 0 if pushed else 1
+            print(tasks.run(self._recrawl(args[0], opts)))
 
-    async def _recrawl(self, spider: str, opts: argparse.Namespace) -> tuple[int, str]:
+    async def _recrawl(self, spider: str, opts: argparse.Namespace) -> str:
         crawler = self.crawler_of(spider)
         encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
         history = list(StorageConfig.from_settings(crawler.settings).history.values())
@@ -81,12 +79,12 @@ class Command(FleetCommand, ScrapyCommand):
             told = f"{count:,} documents of {spider} known, {learned:,} visits learned from, {len(due):,} due"
             told += f", {hinted:,} of them by lastmod" if hinted else ""
             if opts.dry_run or not due:
-                return len(due), told
+                return told
             with tracing_pushes(crawler.settings) as traced:
                 async with session(crawler.settings) as frontier:
                     run, pushed = await _push(frontier, traced(encoder), due)
             await known.pushed(pushed, now)
-        return len(pushed), f"{told}; {len(pushed):,} pushed ({run})"
+        return f"{told}; {len(pushed):,} pushed ({run})"
 
 
 def told_changed(paths: Sequence[str]) -> Iterator[tuple[str, datetime]]:

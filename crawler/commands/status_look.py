@@ -11,7 +11,7 @@ from typing import Any, Final
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.state.budgets import Closed
-from crawler.frontier.state.eligible import eligible
+from crawler.frontier.state.eligible import by_queue
 from crawler.frontier.state.held_back import held_back
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.tiers import Spent, Tiers
@@ -95,6 +95,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
     stats = await frontier.inspection.stats(spider)
     workers = await frontier.inspection.workers()
     closed = await frontier.budgets.closed(stats.now_ms)
+    queues = await by_queue(frontier.shards)
     bytes_per_queued, bytes_per_seen = await frontier.inspection.sizes()
     return Snapshot(
         spiders=dict(stats.spiders),
@@ -117,7 +118,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         closed=closed,
         held_back=held_back(stats, workers, await frontier.control.said(), closed),
         runs=_shown(await frontier.runs.find(spider, limit=MOST_RUNS)),
-        oldest_ms=(await eligible(frontier.shards)).late_ms,
+        oldest_ms=max((one.late_ms for (name, _), one in queues.items() if spider in {None, name}), default=0),
         now_ms=stats.now_ms,
         uncounted=stats.uncounted,
         set_aside=await frontier.inspection.set_aside(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.commands.status_look import look
 from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.messages import SpiderStats
 from crawler.frontier.state.waiting import last_lease_ms
@@ -36,6 +37,17 @@ async def test_eligible_hosts_are_those_that_could_be_visited_now(redis_client: 
     await world.pass_ms(1_000)
     stats = await world.frontier.inspection.stats()
     assert (stats.eligible_hosts, stats.waiting_hosts) == (4, 0)
+
+
+async def test_how_long_a_request_has_waited_is_told_of_the_spider_that_is_asked_about(redis_client: Any) -> None:
+    """On call, somebody looks for what holds up one crawl: another's old queue is no answer."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(1, "a.example", stream="old")])
+    await world.pass_ms(600_000)
+    await world.frontier.push([message(2, "b.example", stream="new")])
+    await world.pass_ms(1_000)
+    told = {spider: (await look(world.frontier, spider)).oldest_ms for spider in ("new", "old", "nobody", None)}
+    assert told == {"new": 1_000, "old": 601_000, "nobody": 0, None: 601_000}
 
 
 async def test_the_busiest_hosts_are_listed_with_their_state(redis_client: Any) -> None:
