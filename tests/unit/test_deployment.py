@@ -286,6 +286,21 @@ def test_the_autoscaler_asks_for_a_figure_that_the_fleet_exports_and_the_adapter
 
 
 @pytest.mark.parametrize("scaler", SCALERS)
+def test_a_copy_of_production_takes_components_where_it_says_so(tmp_path: Path, scaler: str) -> None:
+    """`kubectl apply` would undo what an autoscaler does, and miss the workers that it ended."""
+    shutil.copytree(PROJECT_DIR / "k8s", tmp_path, dirs_exist_ok=True)
+    mine = shutil.copytree(tmp_path / "overlays" / "production", tmp_path / "overlays" / "mine")
+    with (mine / "kustomization.yaml").open("a") as file:
+        file.write(
+            "".join(f"  - ../../components/{name}\n" for name in COMPONENTS if name not in SCALERS or name == scaler)
+        )
+    found = {(one["kind"], one["metadata"]["name"]): one["spec"] for one in _build(mine) if "spec" in one}
+    assert "replicas" not in found["StatefulSet", "workers"]
+    environment = found["Deployment", "serve"]["template"]["spec"]["containers"][0]["env"]
+    assert [one["value"] for one in environment if one["name"] == "FLEET_WORKERS"] == ["0"]
+
+
+@pytest.mark.parametrize("scaler", SCALERS)
 def test_with_an_autoscaler_nobody_else_says_how_many_workers(tmp_path: Path, scaler: str) -> None:
     documents = _overlay(tmp_path, "base", f"components/{scaler}")
     workers = next(one for one in documents if (one["kind"], one["metadata"]["name"]) == ("StatefulSet", "workers"))
