@@ -99,8 +99,9 @@ bench-kept: $(STAMP)  ## What a page leaves on disk, and saved pages (PAGES=DIR)
 bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling them again; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.reparse $(ARGS)
 
-docs: $(STAMP)  ## Write docs/settings.md from crawler/defaults.py, the PrometheusRule and dashboards of k8s/, docs/capacity.md
+docs: $(STAMP)  ## Write docs/settings.md and stats.md from the code, the PrometheusRule and dashboards of k8s/, docs/capacity.md
 	@$(BIN)/python docs/settings_table.py
+	@$(BIN)/python docs/stats_table.py
 	@$(BIN)/python docs/prometheus_rule.py
 	@$(BIN)/python docs/dashboards.py
 	@$(BIN)/python docs/capacity.py
