@@ -17,6 +17,16 @@ Made from `crawler/defaults.py` by `make docs`. Set one with `-s NAME=VALUE`, in
 `custom_settings`. An invalid value stops the start with one line that says what is expected. For settings that Scrapy
 has too, these defaults apply under `scrapy crawl` only. What a project sets wins.
 """
+WITHOUT_DEFAULT = """
+## Without a default here
+
+| setting | where | meaning |
+|---|---|---|
+| `FRONTIER_ENABLED` | a spider, a script | False in a spider's `custom_settings`: it crawls alone, with Scrapy's own parts. True in a script: it is a worker of the fleet. `scrapy crawl` sets it. Reader: addon.py |
+| `REDIS_HOST` | scrapy-redis' name | The server, with REDIS_PORT and REDIS_DB, where REDIS_URL is empty. Reader: frontier/server/connection.py |
+| `REDIS_PARAMS` | scrapy-redis' name | Arguments of the Redis client, such as passwords and `sentinel_kwargs`. Reader: frontier/server/connection.py |
+| `REDIS_START_URLS_KEY` | scrapy-redis' name | The start-URLs key of spiders that name none, `%(name)s:start_urls` without it. Reader: spiders/base.py |
+"""  # noqa: E501  # rows
 DEPARTURES = """
 # This deployment
 
@@ -33,7 +43,7 @@ def page() -> str:
     deployment = DEPLOYMENT.read_text(encoding="utf-8")
     names = next(ast.literal_eval(node.value) for node in ast.parse(deployment).body if _name(node) == ENVIRONMENT)
     departures = DEPARTURES.format(", ".join(names)) + render(deployment)
-    return HEAD + render(DEFAULTS.read_text(encoding="utf-8")) + departures
+    return HEAD + render(DEFAULTS.read_text(encoding="utf-8")) + WITHOUT_DEFAULT + departures
 
 
 def render(source: str) -> str:

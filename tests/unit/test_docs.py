@@ -15,7 +15,7 @@ from scrapy.cmdline import _get_commands_dict
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
-from crawler import components, defaults
+from crawler import components, defaults, meta
 from crawler.policy.outcome import DEAD_REASONS
 from tests.integration.monitoring import exported
 from tests.shipped import shipped
@@ -229,6 +229,13 @@ def test_every_reason_of_a_dead_letter_is_told() -> None:
     text = (PROJECT_DIR / "docs" / "operations.md").read_text("utf-8")
     told = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
     assert set(DEAD_REASONS) - told == set()
+
+
+def test_every_key_of_meta_that_a_spider_sets_is_told() -> None:
+    text = (PROJECT_DIR / "docs" / "spiders.md").read_text("utf-8")
+    section = text.partition("## What a request may ask for")[2].partition("\n## ")[0]
+    told = set(re.findall(r"`(\w+)`", " ".join(line.split(" | ")[0] for line in section.splitlines() if "| `" in line)))
+    assert told == {key.name for key in meta.TABLE if key.meaning.startswith("spider")}
 
 
 def test_every_place_in_the_order_of_downloader_middlewares_is_told() -> None:
