@@ -89,7 +89,8 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
     for why in seen.held_back[:MOST_WAITING]:
         yield f"Held back: {escape(why)}."
     for one in seen.waiting[:MOST_WAITING]:
-        yield f"{one.host}: {wait(one.pages, 'page')}, next try in {_seconds(one.until_ms)}: {one.why}{_given_up(one)}."
+        soon = f"in {_seconds(one.until_ms)}" if one.until_ms > 0 else "now"
+        yield f"{one.host}: {wait(one.pages, 'page')}, next try {soon}: {one.why}{_given_up(one)}."
     if (more := len(seen.waiting) - MOST_WAITING) > 0:
         yield f"{wait(more, 'more host')} (--json lists them)."
     if seen.dead_letters:

@@ -170,11 +170,12 @@ def test_a_run_that_has_all_requests_waits_for_hosts_too(pending: int | None, se
     assert seen.seconds_to_go("s", pending) == seconds
 
 
-def test_a_wait_of_a_day_is_told_in_hours() -> None:
-    waiting = [WaitingHost("a.example", 1, "delayed (retry)", 86_388_000)]
+@pytest.mark.parametrize(("until_ms", "told"), [(86_388_000, "in 24 h"), (500, "in 0.5 s"), (0, "now"), (-30, "now")])
+def test_when_a_host_is_tried_next_is_told_in_words(until_ms: int, told: str) -> None:
+    waiting = [WaitingHost("a.example", 1, "delayed (retry)", until_ms)]
     console = Console(width=80, file=io.StringIO(), record=True)
     console.print(render(Snapshot({"s": SpiderStats(delayed=1)}, {}, {}, 0, 1, 0, [], waiting, [], [], None, None)))
-    assert "a.example: 1 page waits, next try in 24 h: delayed" in console.export_text()
+    assert f"a.example: 1 page waits, next try {told}: delayed" in console.export_text()
 
 
 def test_damaged_counters_are_not_taken_for_a_finished_crawl() -> None:
