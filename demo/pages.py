@@ -58,7 +58,8 @@ def load(folder: Path) -> list[SavedPage]:
     try:
         return [_place(number, page) for number, page in enumerate(scoring.load(folder))]
     except OSError as error:
-        raise PagesError(f"{error.filename or folder}: {error.strerror or error}") from None
+        expected = "expected html/*.html.gz and truth.json in the folder"
+        raise PagesError(f"{error.filename or folder}: {error.strerror or error}; {expected}") from None
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         what = f"{folder / 'truth.json'} must map file names to their URL and fields"
         raise PagesError(f"{what} ({type(error).__name__}: {error})") from None

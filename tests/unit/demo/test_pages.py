@@ -61,5 +61,7 @@ def test_a_broken_truth_is_named(folder: Path, text: str) -> None:
 @pytest.mark.parametrize("missing", ["truth.json", "html/a.html.gz"])
 def test_a_missing_file_is_named(folder: Path, missing: str) -> None:
     (folder / missing).unlink()
-    with pytest.raises(PagesError, match=missing):
+    with pytest.raises(
+        PagesError, match=rf"{missing}: No such file.* expected html/\*\.html\.gz and truth\.json in the folder"
+    ):
         load(folder)
