@@ -231,6 +231,15 @@ def test_every_reason_of_a_dead_letter_is_told() -> None:
     assert set(DEAD_REASONS) - told == set()
 
 
+def test_every_room_and_file_beside_them_is_told() -> None:
+    text = (PROJECT_DIR / "docs" / "architecture.md").read_text("utf-8")
+    told = set(re.findall(r"[\w.]+", " ".join(_spans(text.partition("## Rooms")[2].partition("\n## ")[0]))))
+    package = PROJECT_DIR / "crawler"
+    rooms = {path.parent.name for path in package.glob("*/*") if path.suffix in {".py", ".tmpl"} or path.is_dir()}
+    beside = {path.name for path in package.glob("*.py")}
+    assert (rooms | beside) - told - {"__init__.py", "__pycache__"} == set()
+
+
 def test_every_key_of_meta_that_a_spider_sets_is_told() -> None:
     text = (PROJECT_DIR / "docs" / "spiders.md").read_text("utf-8")
     section = text.partition("## What a request may ask for")[2].partition("\n## ")[0]
