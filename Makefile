@@ -12,7 +12,9 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers bombs properties mutants alert-mutants scaling dashboards operate image sbom pin compat
 
 help:  ## Show the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { line = sprintf("%-15s", $$1); count = split($$2, words, " "); \
+		for (i = 1; i <= count; i++) { if (length(line words[i]) > 79) { print line; line = sprintf("%-15s", "") } \
+		line = line " " words[i] } print line }' $(MAKEFILE_LIST)
 
 setup: $(RUN)  ## Create .venv with what a run needs (600 MB); `make test` and `make lint` add their tools (400 MB)
 

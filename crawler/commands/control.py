@@ -43,7 +43,7 @@ class Command(FleetCommand, ScrapyCommand):
         return SYNTAX
 
     def short_desc(self) -> str:
-        return "Pause, resume or cancel crawls; drop, reprioritise or move queued requests"
+        return "Pause, resume or cancel crawls; drop or move queued requests"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

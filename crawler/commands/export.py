@@ -44,7 +44,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "<collection> [--format jsonl|csv|markdown] [--raw] [--output FILE|FOLDER] [--since TIME]"
 
     def short_desc(self) -> str:
-        return "Write what is stored (products, pages, product_changes, rejected_items ...)"
+        return "Write what is stored: products, pages, changes, rejected items"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

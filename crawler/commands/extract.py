@@ -46,7 +46,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "products|pages FILE... [--url URL]"
 
     def short_desc(self) -> str:
-        return "Show what would be stored from saved pages, with the source of each field"
+        return "Show what would be stored from saved pages, and its source"
 
     def long_desc(self) -> str:
         return (

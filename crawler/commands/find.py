@@ -58,7 +58,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "URL [--spider NAME] [--json]"
 
     def short_desc(self) -> str:
-        return "Show where a URL is: its place in the queue, its worker, why it is dead, its documents"
+        return "Show where a URL is, and why it has not been crawled yet"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -21,7 +21,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "[--dry-run]"
 
     def short_desc(self) -> str:
-        return "Set the validators of the collections; --dry-run shows the steps and changes nothing"
+        return "Set the validators of the collections"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

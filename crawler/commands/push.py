@@ -35,7 +35,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "<spider> [--sitemap URL | URL... | FILE... | s3://BUCKET/KEY... | -] [--name NAME | --run ID] [options]"
 
     def short_desc(self) -> str:
-        return "Push URLs to a spider: as arguments, from files, or from standard input (-)"
+        return "Push URLs: as arguments, from files or from standard input (-)"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -45,7 +45,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "SPIDER --budget VISITS_A_DAY [--hours N] [--lastmod FILE] [--dry-run]"
 
     def short_desc(self) -> str:
-        return "Push known documents that are due for another visit, by how often each changes"
+        return "Push known documents that are due for another visit"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -52,7 +52,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "<spider> [--since TIME] [--host HOST] [--limit N] [--workers N] [--dry-run]"
 
     def short_desc(self) -> str:
-        return "Parse archived pages again: no request is sent, newer states are never overwritten"
+        return "Parse archived pages again, without sending a request"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -53,7 +53,7 @@ class Command(FleetCommand, ScrapyCommand):
         )
 
     def short_desc(self) -> str:
-        return "Crawl repeatedly: add, list, show, pause, resume, run or remove schedules"
+        return "Crawl repeatedly: add, list, show, change or run schedules"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

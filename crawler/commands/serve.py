@@ -40,7 +40,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "[-s SERVE_PORT=9411]"
 
     def short_desc(self) -> str:
-        return "Run schedules: a long-running service with any number of replicas"
+        return "Run the service beside workers: schedules, metrics, scaling"
 
     def long_desc(self) -> str:
         return (

@@ -32,7 +32,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "[spider] [--json] [--watch]"
 
     def short_desc(self) -> str:
-        return "Show whether the crawl is finished, when it will be, and what delays it"
+        return "Show whether the crawl is finished, or what holds it up"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

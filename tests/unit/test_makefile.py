@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -71,3 +72,10 @@ def test_a_missing_path_of_tests_is_named(tmp_path: Path) -> None:
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode != 0
     assert "TESTS: there is no tests/nope.py\n" in ended.stderr
+
+
+def test_help_shows_every_target_on_a_screen_of_80_columns() -> None:
+    shown = subprocess.run(["make", "help"], cwd=PROJECT_DIR, capture_output=True, text=True, check=True).stdout
+    targets = re.findall(r"^([a-z-]+):.*## ", (PROJECT_DIR / "Makefile").read_text(), re.MULTILINE)
+    assert re.findall(r"^([a-z-]+) ", shown, re.MULTILINE) == targets
+    assert max(map(len, shown.splitlines())) <= 80

@@ -230,6 +230,12 @@ def parser_of(name: str, project: Settings) -> ScrapyArgumentParser:
     return parser
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_a_line_in_the_list_of_all(name: str) -> None:
+    """Of a terminal of 80 columns; Scrapy's list has the name in the first 16."""
+    assert len(importlib.import_module(f"crawler.commands.{name}").Command().short_desc()) <= 64
+
+
 @pytest.mark.parametrize("name", ["control", "crawl", "push", "schedule"])
 def test_a_help_text_fits_the_terminal(name: str, project: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
