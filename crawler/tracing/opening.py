@@ -28,7 +28,7 @@ def open_tracing(settings: BaseSettings, count: Callable[[str, int], object] = l
     try:
         from crawler.tracing.provider import Tracing
     except ImportError as error:
-        allowed = f"0, as OpenTelemetry is not installed (pip install 'shoal[otel]'): {error}"
+        allowed = f"0, as OpenTelemetry is not installed (pip install './shoal[otel]'): {error}"
         raise ConfigError("TRACES_RATIO", terms.ratio, allowed) from None
     except ValueError as error:
         raise _unread(terms, error) from None

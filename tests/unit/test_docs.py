@@ -225,6 +225,17 @@ def test_what_kubectl_is_asked_for_is_in_the_box(page: Path) -> None:
             assert directory == COPY or (PROJECT_DIR / directory).is_dir(), line
 
 
+def test_shoal_is_installed_from_its_checkout() -> None:
+    """It is not on PyPI: a package of its name there would be a stranger's."""
+    code = [*(PROJECT_DIR / "crawler").rglob("*.py"), *PAGES]
+    found = {
+        (path.name, name) for path in code for name in re.findall(r"pip install (?:-e )?'?([^ '`]+)", path.read_text())
+    }
+    ours = {one for one in found if "[" in one[1] or "shoal" in one[1]}
+    assert {one for one in ours if not one[1].startswith("./shoal")} == set()
+    assert len(ours) > 5
+
+
 def test_every_reason_of_a_dead_letter_is_told() -> None:
     text = (PROJECT_DIR / "docs" / "operations.md").read_text("utf-8")
     told = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))

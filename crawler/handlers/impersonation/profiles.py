@@ -95,7 +95,7 @@ def _load(profile: str | None) -> type[Impersonating]:
     try:
         from crawler.handlers.impersonation.handler import Impersonating
     except ImportError:
-        allowed = "no profile, or the extra `tls` installed: pip install -e .[tls]"
+        allowed = "no profile, or the extra `tls` installed: pip install './shoal[tls]'"
         raise ConfigError("tls_profile", profile, allowed) from None
     return Impersonating
 

@@ -106,7 +106,7 @@ def test_settings_out_of_range_are_refused_by_name(name: str, value: object) -> 
 
 def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "crawler.tracing.provider", None)
-    with pytest.raises(ConfigError, match=r"pip install 'shoal\[otel\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '\./shoal\[otel\]'"):
         opening.open_tracing(_settings(TRACES_RATIO=0.1))
 
 
