@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from scrapy.utils.conf import build_component_list
 
 from crawler import components, config
@@ -40,7 +40,7 @@ def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True)
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not config.boolean(settings, "FRONTIER_ENABLED"):
         why = _why_alone(settings, in_script=in_script)
-        yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone ({why})"
+        yield f"Requests of {spider} come from {_scheduler(settings)} ({why})"
         yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
         return
     server = config.shown_uri(config.text(settings, "REDIS_URL")) or "the bundled Redis of this machine"
@@ -65,6 +65,13 @@ def _why_alone(settings: BaseSettings, *, in_script: bool) -> str:
     if in_script:
         return "a script joins the fleet with FRONTIER_ENABLED = True"
     return "this is Scrapy's own `crawl`: Shoal's commands are not installed, `pip install ./shoal` does that"
+
+
+def _scheduler(settings: BaseSettings) -> str:
+    """Where requests come from outside the fleet: scrapy-redis' scheduler, say, may be shared by processes."""
+    path = components.path_of(settings["SCHEDULER"])
+    theirs = "Scrapy's own scheduler, in this process alone"
+    return theirs if path == default_settings.SCHEDULER else f"{path}, outside the fleet"
 
 
 def _items(settings: BaseSettings, spider: str, beside: str) -> str:

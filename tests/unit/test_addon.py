@@ -240,6 +240,11 @@ def test_the_setting_that_is_gone_names_the_new_one() -> None:
             "no pipeline, and to a.json; Shoal",
         ),
         ({"FRONTIER_ENABLED": False}, "Scrapy's own scheduler", "the project's own item pipelines"),
+        (
+            {"FRONTIER_ENABLED": False, "SCHEDULER": "scrapy_redis.scheduler.Scheduler"},
+            "from scrapy_redis.scheduler.Scheduler, outside the fleet (FRONTIER_ENABLED = False)",
+            "the project's own item pipelines",
+        ),
     ],
 )
 def test_two_lines_say_where_requests_come_from_and_items_go(
