@@ -218,7 +218,7 @@ def _decoder(head: bytes) -> codecs.IncrementalDecoder:
     if name is None and b"\0" in head[:4]:
         name = "utf-16-le" if head[1:2] == b"\0" else "utf-16-be"
     if name is None and (found := _DECLARED.search(head[:HEAD])):
-        name = charsets.LABELS.get(found[1].decode().lower())
+        name = charsets.as_written(charsets.LABELS.get(found[1].decode().lower()))
     return codecs.getincrementaldecoder(name or "utf-8")("replace")
 
 

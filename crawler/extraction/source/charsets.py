@@ -119,6 +119,14 @@ def decode(body: bytes, content_type: str | None = None) -> str:
     return to_unicode(body, encoding(content_type, body))
 
 
+def as_written(name: str | None) -> str | None:
+    """What a declaration of *name* among the bytes themselves means, one of ENCODINGS or None. UTF-16 is UTF-8: the
+    declaration could not have been read."""
+    if name in _UTF_16:
+        return "utf-8"
+    return name if name in ENCODINGS else None
+
+
 def _guessed(body: bytes) -> str:
     """Known weakness: Latin scripts other than Western are taken for Windows-1252."""
     text = body.decode("utf-8", "replace")
@@ -152,7 +160,4 @@ def _named(content_type: str) -> str | None:
 
 
 def _named_by_itself(body: bytes) -> str | None:
-    named = html_body_declared_encoding(body)
-    if named in _UTF_16:  # impossible: the declaration itself could not have been read
-        return "utf-8"
-    return named if named in ENCODINGS else None
+    return as_written(html_body_declared_encoding(body))

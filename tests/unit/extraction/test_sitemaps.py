@@ -144,6 +144,11 @@ def test_encodings(encoding: str) -> None:
     assert pages(text.encode(encoding)) == [f"{A}{word}"]
 
 
+def test_utf_16_whose_declaration_can_be_read_is_utf_8() -> None:
+    """As programs write it that declare the encoding of their strings, not of their files."""
+    assert pages(f"<?xml version='1.0' encoding='utf-16'?><urlset><url><loc>{A}é</loc></url></urlset>") == [f"{A}é"]
+
+
 MALFORMED = {
     "cut off": (PLAIN[: PLAIN.index("</urlset>") - 40], [A, f"{B}?x=1&y=2&z=3"]),
     "cut in an address": (f"<urlset><url><loc>{A}</loc></url><url><loc>{B}", [A]),
