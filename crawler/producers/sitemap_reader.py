@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
 from scrapy import Request
@@ -19,13 +20,13 @@ from crawler import urls
 from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
 from crawler.extraction.source.unpacking import DamagedError, TooLongError, unpacked
-from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.pushing import Row
 from crawler.frontier.server.wire_format import push_row
 from crawler.frontier.state.runs import RunError, run_id_of
-from crawler.frontier.state.sitemaps import SitemapVerdict
+from crawler.frontier.state.sitemaps import MOST, SitemapVerdict
+from crawler.outage import Outage
 from crawler.policy.traps import harmless
 from crawler.producers.lastmods import Lastmods
 from crawler.routing.encoder import Encoder
@@ -35,6 +36,7 @@ from crawler.storage.recrawl_hints import moment
 
 PIECES: Final = 4  # of a body, parsed per call of a thread
 BATCH: Final = 480  # rows; after each batch other tasks get a turn
+SITEMAPS: Final = 96  # rows of sitemaps: each is a request with its terms, not a plain page
 MOST_PAGES: Final = 500_000  # per sitemap; sitemaps.org allows 50,000
 ROOM_SECONDS: Final = 5.0  # between tries while Redis is full or away
 ROOM_TRIES: Final = 120
@@ -44,6 +46,8 @@ _NAMES: Final = {
     SitemapVerdict.UNCHANGED: "sitemaps_unchanged",
     SitemapVerdict.TOO_MANY: "sitemaps_too_many",
 }
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -61,17 +65,19 @@ class SitemapStep(NamedTuple):
 
 
 class SitemapReader:
-    """Reads the sitemaps of one spider. *cut* is called for pages out of scope with rule, URL and generation.
-    *lastmods* is told when known pages of the sitemap's site are said to have changed."""
+    """Reads the sitemaps of one spider. *cut* is called for pages out of scope with rule, URL and generation. *outage*
+    waits while Redis is away. *lastmods* is told when known pages of the sitemap's site are said to have changed."""
 
     def __init__(
         self,
         frontier: Frontier,
         encoder: Encoder,
         cut: Callable[[str, str, str], object],
+        outage: Outage,
         lastmods: Lastmods | None = None,
     ) -> None:
         self._frontier = frontier
+        self._outage = outage
         self._encoder = encoder
         self._cut = cut
         self._lastmods = lastmods
@@ -86,7 +92,7 @@ class SitemapReader:
         parser = SitemapParser(is_robots=terms.is_robots)
         pieces = unpacked(response.body, MAX_BYTES)
         step = SitemapStep([])
-        while not step.is_last and reading.counts["pages"] <= MOST_PAGES:
+        while not step.is_last and not reading.too_many:
             step = await asyncio.to_thread(_step, parser, pieces)
             for entries in _batches(step.entries):
                 await self._push(reading, reading.rows(entries))
@@ -111,44 +117,43 @@ class SitemapReader:
 
     async def _push_sitemaps(self, reading: _Reading) -> None:
         """Queue the sitemaps that it names, unless unchanged."""
-        named, terms, spider = reading.sitemaps, reading.terms, self._encoder.spider.name
+        named, spider, changed_only = reading.sitemaps, self._encoder.spider.name, reading.terms.changed_only
         if not named:
             return
-        if terms.depth >= DEPTH:
+        if reading.terms.depth >= DEPTH:
             raise SitemapError(f"sitemap {reading.url} names others, {DEPTH} levels deep: that is no index any more")
-        for group in (list(named.items())[at : at + BATCH] for at in range(0, len(named), BATCH)):
-            verdicts = await self._frontier.sitemaps.add(
-                spider, reading.generation, group, changed_only=terms.changed_only
+        for group in _batches(list(named.items()), SITEMAPS):
+            rows = [(one, row) for one in group if (row := reading.sitemap_row(*one)) is not None]
+            wanted = [one for one, _ in rows]
+            verdicts = await self._outage.insist(
+                partial(self._frontier.sitemaps.add, spider, reading.generation, wanted, changed_only=changed_only)
             )
             for verdict in verdicts:
                 reading.counts[_NAMES[verdict]] += 1
-            chosen = [one for one, verdict in zip(group, verdicts, strict=True) if verdict is SitemapVerdict.READ]
-            await self._push(reading, [row for one in chosen if (row := reading.sitemap_row(*one)) is not None])
+            chosen = zip(rows, verdicts, strict=True)
+            await self._push(reading, [row for (_, row), verdict in chosen if verdict is SitemapVerdict.READ])
         if reading.counts[_NAMES[SitemapVerdict.TOO_MANY]]:
             raise SitemapError(f"sitemap {reading.url} names more sitemaps than a run may have")
 
     async def _push(self, reading: _Reading, rows: Sequence[Row]) -> None:
-        """Queue rows; waits while Redis is full or away, and raises SitemapError if that lasts too long."""
+        """Queue rows; waits while Redis is full, and raises SitemapError if that lasts too long."""
         for _ in range(ROOM_TRIES):
-            try:
-                outcomes = await self._frontier.push_rows(rows, forced=True) if rows else []
-                rows = [row for row, out in zip(rows, outcomes, strict=True) if out is PushOutcome.REFUSED_MEMORY]
-                reading.is_cancelled |= PushOutcome.CANCELLED in outcomes
-            except FrontierError as error:
-                logger.warning("The pages of a sitemap wait for Redis: %s", error)
             if not rows:
                 return
-            await asyncio.sleep(ROOM_SECONDS)
+            outcomes = await self._outage.insist(partial(self._frontier.push_rows, rows, forced=True))
+            reading.is_cancelled |= PushOutcome.CANCELLED in outcomes
+            rows = [row for row, out in zip(rows, outcomes, strict=True) if out is PushOutcome.REFUSED_MEMORY]
+            await asyncio.sleep(ROOM_SECONDS if rows else 0)
         raise SitemapError("a sitemap's pages found no room in Redis")
 
     async def _end(self, reading: _Reading) -> None:
         """Note that it was read. One of which pages were left out counts as changed: the next run may want them."""
         terms, name = reading.terms, self._encoder.spider.name
         lastmod = "" if reading.counts["filtered"] or reading.counts["cut"] else terms.lastmod
-        left = await self._frontier.sitemaps.end(name, reading.generation, terms.url or reading.url, lastmod)
-        if left <= 0 and (run_id := run_id_of(reading.generation)):
+        end = partial(self._frontier.sitemaps.end, name, reading.generation, terms.url or reading.url, lastmod)
+        if await self._outage.insist(end) <= 0 and (run_id := run_id_of(reading.generation)):
             with suppress(RunError):  # forgotten: it was over long ago
-                await self._frontier.runs.seal(run_id)
+                await self._outage.insist(partial(self._frontier.runs.seal, run_id))
 
 
 class _Reading:
@@ -177,6 +182,13 @@ class _Reading:
         self._own_scope = self._scope.of(url)
         self._takes_all = not terms.include and not terms.exclude
         self._origin = self._scope.trapped_alone(url)  # most of its pages are there
+
+    @property
+    def too_many(self) -> str:
+        """What it names too many of; "" while there is room."""
+        if self.counts["pages"] > MOST_PAGES:
+            return f"{MOST_PAGES:,} pages"
+        return f"{MOST:,} sitemaps" if len(self.sitemaps) > MOST else ""
 
     def rows(self, entries: Sequence[SitemapEntry]) -> list[Row]:
         """The rows of wanted pages in *entries*; notes sitemaps."""
@@ -267,16 +279,16 @@ def _step(parser: SitemapParser, pieces: Iterator[bytes]) -> SitemapStep:
     return SitemapStep(entries)
 
 
-def _batches(entries: Sequence[SitemapEntry]) -> Iterator[list[SitemapEntry]]:
+def _batches(entries: Sequence[T], size: int = BATCH) -> Iterator[list[T]]:
     rest = iter(entries)
-    while batch := list(islice(rest, BATCH)):
+    while batch := list(islice(rest, size)):
         yield batch
 
 
 def _missing(parser: SitemapParser, reading: _Reading, terms: SitemapTerms) -> str:
     """What is wrong with it as a whole; "" for a valid sitemap."""
-    if reading.counts["pages"] > MOST_PAGES:
-        return f"names more than {MOST_PAGES:,} pages"
+    if reading.too_many:
+        return f"names more than {reading.too_many}"
     if parser.kind == "html":
         return "is a web page, not a sitemap"
     if terms.is_robots and not reading.sitemaps:

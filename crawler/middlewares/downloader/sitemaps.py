@@ -62,7 +62,8 @@ class SitemapsMiddleware:
         if held is None or request is None:
             raise MessageError(f"{response} is a sitemap without a lease: nobody would know when it is read")
         terms = SitemapTerms.of(request.meta[SITEMAP])
-        reader = SitemapReader(worker.frontier, worker.queue.encoder, worker.cuts.count, self._lastmods)
+        encoder, outage = worker.queue.encoder, worker.outage
+        reader = SitemapReader(worker.frontier, encoder, worker.cuts.count, outage, self._lastmods)
         counts = await reader.read(response, terms, held.lease.generation, request.priority)
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
         logger.info("Sitemap %s is read: %s", response.url, told or "nothing in it")

@@ -87,6 +87,17 @@ async def test_one_that_fails_leaves_the_run_open(fleet: Fleet, bad: Page) -> No
         assert "0 sitemaps pushed" in push(fleet, "--sitemap", site.url("/index.xml"))
 
 
+async def test_one_that_cannot_be_fetched_at_all_holds_up_no_run(fleet: Fleet) -> None:
+    wrong = "<sitemap><loc>ftp://shop.example/wrong.xml</loc></sitemap></sitemapindex>"
+    with shop(index=Page(index(good="").replace("</sitemapindex>", wrong)), good=Page(urlset("/a"))) as site:
+        push(fleet, "--sitemap", site.url("/index.xml"))
+        _, log = await ended(fleet.start(DOWNLOAD_DELAY=0))
+        assert once(site) == ["/a", "/good.xml", "/index.xml"]
+    assert count(log, "sitemaps/named/invalid") == 1
+    assert "unknown scheme 'ftp': expected http or https: 'ftp://shop.example/wrong.xml'" in log
+    assert await runs(fleet) == [("finished", 3, 0)]
+
+
 async def test_sitemaps_that_have_not_changed_are_read_by_a_recrawl_alone(fleet: Fleet) -> None:
     with shop(
         index=Page(index(first="2026-11-01", second="2026-11-01", third="")),

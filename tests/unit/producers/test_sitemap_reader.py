@@ -10,11 +10,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
 
-from crawler.frontier.errors import FrontierError
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.pushing import Row
+from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.state.runs import RunError
 from crawler.frontier.state.sitemaps import SitemapVerdict
 from crawler.policy.patterns import Pattern
@@ -34,8 +38,10 @@ RUN = "20261122000001"
 class Away:
     """A frontier that answers from a list of what goes wrong, then accepts; notes what happened in order."""
 
-    def __init__(self, *wrong: PushOutcome | FrontierError) -> None:
+    def __init__(self, *wrong: PushOutcome | FrontierUnavailableError, away: int = 0) -> None:
         self.wrong = list(wrong)
+        self.away = away  # for how many calls that are no pushes
+        self.added: list[str] = []
         self.happened: list[str] = []
         self.rows: list[Row] = []
         self.left = 0
@@ -47,22 +53,31 @@ class Away:
     async def push_rows(self, rows: Sequence[Row], *, forced: bool) -> list[PushOutcome]:
         assert forced, "children of leased work"
         wrong = self.wrong.pop(0) if self.wrong else PushOutcome.ACCEPTED
-        if isinstance(wrong, FrontierError):
+        if isinstance(wrong, FrontierUnavailableError):
             raise wrong
         if wrong is PushOutcome.ACCEPTED:
             self.rows += rows if self.keep else ()
             self.happened.append("pushed")
         return [wrong] * len(rows)
 
+    def _be_away(self) -> None:
+        self.away -= 1
+        if self.away >= 0:
+            raise FrontierUnavailableError("away")
+
     async def add(self, *args: Any, changed_only: bool) -> list[SitemapVerdict]:
+        self._be_away()
+        self.added += [url for url, _ in args[2]]
         return [SitemapVerdict.READ if changed_only else SitemapVerdict.UNCHANGED for _ in args[2]]
 
     async def end(self, *args: Any) -> int:
+        self._be_away()
         self.happened.append("ended")
         self.lastmod = args[-1]
         return self.left
 
     async def seal(self, run_id: str) -> None:
+        self._be_away()
         if self.is_forgotten:
             raise RunError(f"there is no run {run_id}")
         self.happened.append(f"sealed {run_id}")
@@ -93,7 +108,8 @@ async def read(
 ) -> dict[str, int]:
     cut: list[tuple[str, str, str]] = []
     made = encoder(**settings)
-    reader = SitemapReader(frontier, made, lambda *told: cut.append(told), known)  # type: ignore[arg-type]
+    outage = RedisOutage(StatsCollector(Crawler(Spider)), lambda: None, lambda low, high: -0.05)
+    reader = SitemapReader(frontier, made, lambda *told: cut.append(told), outage, known)  # type: ignore[arg-type]
     terms = terms or SitemapTerms(url=URL)
     counts = await reader.read(Response(URL, body=body), terms, RUN, 0)
     assert len(cut) == counts["cut"]
@@ -107,6 +123,11 @@ def urlset(count: int, more: str = "") -> bytes:
         for number in range(count)
     )
     return f"<urlset>{''.join(rows)}{more}</urlset>".encode()
+
+
+def index(count: int, more: str = "") -> bytes:
+    rows = (f"<sitemap><loc>/{number}.xml</loc></sitemap>" for number in range(count))
+    return f"<sitemapindex>{''.join(rows)}{more}</sitemapindex>".encode()
 
 
 @pytest.fixture(autouse=True)
@@ -132,13 +153,30 @@ async def test_a_run_that_is_forgotten_has_no_end_to_tell() -> None:
 
 
 async def test_a_redis_that_is_full_or_away_is_waited_for() -> None:
-    frontier = Away(PushOutcome.REFUSED_MEMORY, FrontierError("away"), PushOutcome.REFUSED_MEMORY)
+    frontier = Away(PushOutcome.REFUSED_MEMORY, FrontierUnavailableError("away"), PushOutcome.REFUSED_MEMORY)
     assert await read(urlset(3), frontier) == {"pages": 3}
     assert len(frontier.rows) == 3
     frontier = Away(*[PushOutcome.REFUSED_MEMORY] * sitemap_reader.ROOM_TRIES)
     with pytest.raises(SitemapError, match="no room in Redis"):
         await read(urlset(3), frontier)
     assert frontier.happened == []
+
+
+async def test_all_that_is_told_waits_for_redis() -> None:
+    frontier = Away(away=2)
+    assert await read(index(1), frontier) == {"sitemaps": 1}
+    assert frontier.happened == ["pushed", "ended", "sealed 20261122-1"]
+    frontier = Away(FrontierUnavailableError("away"), away=1)
+    assert await read(urlset(1), frontier) == {"pages": 1}
+    assert frontier.happened == ["pushed", "ended", "sealed 20261122-1"]
+
+
+async def test_a_sitemap_that_cannot_be_fetched_is_not_waited_for() -> None:
+    frontier = Away()
+    more = "<sitemap><loc>ftp://shop.example/b.xml</loc></sitemap><sitemap><loc>http://[</loc></sitemap>"
+    assert await read(index(1, more), frontier) == {"sitemaps": 1, "invalid": 2}
+    assert frontier.added == ["https://shop.example/0.xml"]
+    assert len(frontier.rows) == 1
 
 
 @pytest.mark.parametrize(
@@ -151,15 +189,18 @@ async def test_a_redis_that_is_full_or_away_is_waited_for() -> None:
         (urlset(2_001), "names more than 2,000 pages"),
         (urlset(10, " " * 2_000_000), r"is too long \(more than 1,500,000 bytes\); 10 pages"),
         (gzip.compress(b"<urlset>" + b"\0" * 50_000_000), "is too long"),
+        (index(30_000), "names more than 2,000 sitemaps"),
     ],
 )
 async def test_what_fails_is_never_told_as_read(body: bytes, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sitemap_reader, "MAX_BYTES", 1_500_000)
     monkeypatch.setattr(sitemap_reader, "MOST_PAGES", 2_000)
+    monkeypatch.setattr(sitemap_reader, "MOST", 2_000)
     frontier = Away()
     with pytest.raises(SitemapError, match=words):
         await read(body, frontier)
     assert not {"ended", "sealed 20261122-1"} & set(frontier.happened)
+    assert len(frontier.rows) < 10_000, "what follows is not even noted"
 
 
 async def test_patterns_and_scope_choose_pages() -> None:
