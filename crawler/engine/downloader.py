@@ -12,11 +12,12 @@ from typing import Any, Final
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.crawler import Crawler
+from scrapy.exceptions import ResponseDataLossError
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
-from crawler import current_request
+from crawler import config, current_request
 from crawler.accounts import of_run
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
@@ -28,6 +29,7 @@ from crawler.handlers.tiers import TierHandlers
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import RUN_ID, WIRE_TURN
 from crawler.policy.failures import FailureClass, classify
+from crawler.policy.parts import PARTIAL_CONTENT, part
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
@@ -58,6 +60,7 @@ class Downloader(ScrapyDownloader):
         self._chain = MiddlewareChain(self.middleware)
         self._tiers = TierHandlers(crawler)
         self._tls = TlsProfiles(crawler)
+        self._fails_on_dataloss = config.boolean(crawler.settings, "DOWNLOAD_FAIL_ON_DATALOSS")
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares, and tell the request tracker how it ended."""
@@ -99,7 +102,16 @@ class Downloader(ScrapyDownloader):
             self._signal(signals.request_left_downloader, request=request)
         await self._pacer.confirm(turn)
         self._signal(signals.response_downloaded, response=response, request=request)
+        if response.status == PARTIAL_CONTENT and (lost := self._lost(request, response)):
+            raise ResponseDataLossError(f"asked for the page, {response.url} answered with {lost}")
         return response
+
+    def _lost(self, request: Request, response: Response) -> str:
+        """Which part of the page *response* is, where *request* is for all of it; else ""."""
+        fails = request.meta.get("download_fail_on_dataloss", self._fails_on_dataloss)
+        if not fails or "Range" in request.headers:
+            return ""
+        return part((response.headers.get("Content-Range") or b"").decode("latin-1"))
 
     async def _answered(self, request: Request) -> tuple[Turn, Response]:
         """The host's answer; a request on a kept connection that was already closed is sent again in the same turn."""

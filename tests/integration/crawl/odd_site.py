@@ -105,6 +105,8 @@ ODDITIES: dict[str, Callable[[], Bytes]] = {
     "/until-closed": raw(head(Content_Type="text/html"), PAGE),
     "/not-http": raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"),
     "/empty": lambda: page(b""),
+    "/part": lambda: page(status="206 Partial Content", Content_Range="bytes 0-33/5000"),
+    "/all-as-part": lambda: page(status="206 Partial Content", Content_Range=f"bytes 0-{len(PAGE) - 1}/{len(PAGE)}"),
     "/strange-status": lambda: page(status="999 Request denied"),
     # redirects
     "/loop": redirect("/loop-back"),

@@ -106,6 +106,18 @@ async def test_304_for_an_item_that_is_gone_is_no_answer(fleet: Fleet, mongo_dat
     assert [page["title"] async for page in mongo_database["pages"].find()] == ["A"]
 
 
+async def test_a_part_of_a_page_does_not_replace_it(fleet: Fleet, mongo_database: Database) -> None:
+    cut = Page("<title>A pa", 206, {"Content-Range": "bytes 0-10/5000"})
+    with Site({"/a": Page("<title>A page</title>"), "/b": cut}) as site:
+        await crawl(fleet, site.url("/a"))
+        site.pages["/a"] = cut
+        await crawl(fleet, site.url("/a"), "--recrawl", RETRY_TIMES=1)
+        (letter,) = (await fleet.left("shop")).letters
+        assert letter.detail["error"].endswith("answered with a part of it (Content-Range: 'bytes 0-10/5000')")
+        await crawl(fleet, site.url("/b"), DOWNLOAD_FAIL_ON_DATALOSS=False)
+    assert sorted([page["title"] async for page in mongo_database["pages"].find()]) == ["A pa", "A page"]
+
+
 async def test_304_without_having_been_asked_is_no_answer(fleet: Fleet, mongo_database: Database) -> None:
     lies = iter([Page("", 304)])
     with Site({"/a": lambda: next(lies, Page("<title>A</title>")), "/b": Page("", 304)}) as site:

@@ -24,6 +24,7 @@ STORED = {
     "/wrong-charset",
     "/binary-as-html",
     "/empty",
+    "/all-as-part",
     "/gzip-cut",
     "/page",
 }
@@ -40,6 +41,7 @@ RETRIED = {  # and failed again
     "/chunks-bad-size",
     "/chunks-without-end",
     "/not-http",
+    "/part",
 }
 SETTINGS: dict[str, Any] = {
     "RETRY_TIMES": 1,
