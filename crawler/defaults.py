@@ -429,7 +429,7 @@ SPOOL_HIGH_WATER = 0.8
 # On a recrawl, ask whether a page has changed since the version that was stored (ETag, Last-Modified). Reader:
 # middlewares/conditional/downloader.py
 CONDITIONAL_REQUESTS = True
-# Days after a page was last seen at which its version is forgotten, 1 to 3650. Reader:
+# Days after which a page is fetched whole again although its server says that it is unchanged, 1 to 3650. Reader:
 # middlewares/conditional/downloader.py
 CONDITIONAL_DAYS = 90
 # Days for which each fetch attempt is recorded, 0 to 3650; 0 = off. Reader: storage/attempts.py

@@ -36,6 +36,7 @@ class StoredVersion:
     modified: str
     items: tuple[tuple[str, str], ...]  # collection and `_id` of each
     links: bytes  # packed by the caller, to follow them again
+    fetched_at: datetime  # aware
 
 
 class Validators:
@@ -56,11 +57,11 @@ class Validators:
 
     async def seen(self, page: StoredVersion, at: datetime, run: str = "") -> bool:
         """Note that *page* and its items were unchanged at that time, and so part of *run*; False if one of the items
-        is no longer stored."""
+        is no longer stored as the page had it: then the page has to be fetched."""
         return await self._seen.submit(page.id, (page, at, run))
 
     async def store(self, page: StoredVersion) -> bool:
-        """Remember *page*, which expires if it is not seen again; True."""
+        """Remember *page*, for some days: no server's word that it is unchanged is taken for longer; True."""
         return await self._kept.submit(page.id, page)
 
     async def close(self) -> None:
@@ -75,24 +76,35 @@ class Validators:
         return [found.get(page) for page in pages]
 
     async def _see(self, entries: Sequence[tuple[StoredVersion, datetime, str]]) -> Sequence[bool]:
+        wanted: dict[str, set[str]] = defaultdict(set)
+        for page, *_ in entries:
+            for collection, item in page.items:
+                wanted[collection].add(item)
+        with served(COLLECTION):
+            stored = {name: await self._stored(name, list(ids)) for name, ids in wanted.items()}
+            valid = [all(_as_then(stored[name].get(item), page) for name, item in page.items) for page, *_ in entries]
+            await self._move([entry for entry, is_valid in zip(entries, valid, strict=True) if is_valid], stored)
+        return valid
+
+    async def _move(
+        self, entries: Sequence[tuple[StoredVersion, datetime, str]], stored: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Items of *entries* were seen, and belong to the run. Not those of a page that is fetched whole now: what it
+        says would come too late, at the same time."""
         ids: dict[str, dict[str, datetime]] = defaultdict(dict)
         for page, at, _ in entries:
             for collection, item in page.items:
                 ids[collection][item] = max(at, ids[collection].get(item, at))
-        with served(COLLECTION):
-            stored = {name: await self._stored(name, list(wanted)) for name, wanted in ids.items()}
-            for name, wanted in ids.items():
-                moves = [UpdateOne({"_id": item}, {"$max": {"last_seen_at": at}}) for item, at in wanted.items()]
-                await self._database[name].bulk_write(moves, ordered=False)
-                await self._run_items.add(name, _by_run(name, entries, stored[name]))
-            ours = [UpdateOne({"_id": page.id}, {"$set": {"at": datetime.now(UTC)}}) for page, *_ in entries]
-            await self._database[COLLECTION].bulk_write(ours, ordered=False)
-        return [all(item in stored[name] for name, item in page.items) for page, *_ in entries]
+        for name, seen in ids.items():
+            moves = [UpdateOne({"_id": item}, {"$max": {"last_seen_at": at}}) for item, at in seen.items()]
+            await self._database[name].bulk_write(moves, ordered=False)
+            await self._run_items.add(name, _by_run(name, entries, stored[name]))
 
-    async def _stored(self, collection: str, ids: list[str]) -> dict[str, int]:
-        """Their versions."""
-        cursor = self._database[collection].find({"_id": {"$in": ids}}, {"version": 1}, batch_size=len(ids))
-        return {row["_id"]: version(row) async for row in cursor}
+    async def _stored(self, collection: str, ids: list[str]) -> dict[str, Mapping[str, Any]]:
+        """Version and last change of each."""
+        fields = {"version": 1, "last_changed_at": 1}
+        cursor = self._database[collection].find({"_id": {"$in": ids}}, fields, batch_size=len(ids))
+        return {row["_id"]: row async for row in cursor}
 
     async def _keep(self, pages: Sequence[StoredVersion]) -> Sequence[bool]:
         with served(COLLECTION):
@@ -110,17 +122,24 @@ def _batcher(flush: Flush[T, R], seconds: float) -> Batcher[T, R]:
 
 
 def _by_run(
-    collection: str, entries: Sequence[tuple[StoredVersion, datetime, str]], versions: Mapping[str, int]
+    collection: str, entries: Sequence[tuple[StoredVersion, datetime, str]], stored: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, list[tuple[str, int]]]:
     found: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for page, _, run in entries:
-        found[run] += [(item, versions[item]) for name, item in page.items if name == collection and item in versions]
+        found[run] += [(item, version(stored[item])) for name, item in page.items if name == collection]
     return found
+
+
+def _as_then(item: Mapping[str, Any] | None, page: StoredVersion) -> bool:
+    """Whether *item* is stored as *page* had it, and not as a later fetch or another page did."""
+    changed = item and item.get("last_changed_at")
+    return item is not None and not (isinstance(changed, datetime) and changed > page.fetched_at)
 
 
 def _row(page: StoredVersion, now: datetime) -> dict[str, Any]:
     items = [list(item) for item in page.items]
-    return {"etag": page.etag, "modified": page.modified, "items": items, "links": page.links, "at": now}
+    row = {"etag": page.etag, "modified": page.modified, "items": items, "links": page.links}
+    return row | {"fetched_at": page.fetched_at, "at": now}
 
 
 def _read(row: Mapping[str, Any]) -> StoredVersion | None:
@@ -131,7 +150,11 @@ def _read(row: Mapping[str, Any]) -> StoredVersion | None:
         return None
     if not (isinstance(items, list) and items and all(map(_is_pair, items))):
         return None
-    return StoredVersion(row["_id"], etag, modified, tuple((collection, item) for collection, item in items), links)
+    fetched_at = row.get("fetched_at", row.get("at"))  # earlier releases have not noted it
+    if not isinstance(fetched_at, datetime):
+        return None
+    pairs = tuple((collection, item) for collection, item in items)
+    return StoredVersion(row["_id"], etag, modified, pairs, links, fetched_at)
 
 
 def _is_pair(item: object) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
 
@@ -16,6 +17,8 @@ from crawler.items import Item
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.conditional.downloader import ConditionalMiddleware, page_id, plainly, wanted
 from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.spider.provenance import fetched_at
+from crawler.policy import page_versions
 from crawler.storage.documents import identity
 from crawler.storage.validators import StoredVersion
 from crawler.worker.access import worker_of
@@ -31,6 +34,7 @@ class PageVersion:
 
     etag: str
     modified: str
+    fetched_at: datetime
     items: int = 0
     links: list[page_links.Link] = field(default_factory=list)
     stored: list[tuple[str, str]] = field(default_factory=list)
@@ -70,7 +74,8 @@ class VersionMiddleware(OutputMiddleware[Versioned]):
 
     def begin(self, response: Response) -> Versioned | None:
         """What it has yielded so far; None for a page without a version."""
-        page = _page(response) if self._fetched_plainly(response) else None
+        held = worker_of(self._crawler).book.behind(response)
+        page = _page(response, fetched_at(held, response)) if held is not None and plainly(held) else None
         if page is None:
             return None
         self._pages[response] = page
@@ -90,10 +95,6 @@ class VersionMiddleware(OutputMiddleware[Versioned]):
         """*response* has a plain link to *url* that `each` does not get, as it is known."""
         if (page := self._pages.get(response)) is not None:
             page.links.append(page_links.bare(url))
-
-    def _fetched_plainly(self, response: Response) -> bool:
-        held = worker_of(self._crawler).book.behind(response)
-        return held is not None and plainly(held)
 
     def _note(self, page: PageVersion, output: Any) -> None:
         if isinstance(output, Item):
@@ -120,18 +121,20 @@ class VersionMiddleware(OutputMiddleware[Versioned]):
         conditional = self._crawler.get_downloader_middleware(ConditionalMiddleware)
         if conditional is not None:
             url = page_id(self._crawler, response.url)
-            known = StoredVersion(url, page.etag, page.modified, tuple(page.stored), page_links.pack(page.links))
+            links = page_links.pack(page.links)
+            known = StoredVersion(url, page.etag, page.modified, tuple(page.stored), links, page.fetched_at)
             task = asyncio.create_task(conditional.store(known))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
 
 
-def _page(response: Response) -> PageVersion | None:
+def _page(response: Response, at: datetime) -> PageVersion | None:
     asked = response.request
     if response.status != 200 or asked is None or asked.method != "GET":
         return None
-    etag, modified = _header(response, "ETag"), _header(response, "Last-Modified")
-    return PageVersion(etag, modified) if etag or modified else None
+    etag = page_versions.etag(_header(response, "ETag"))
+    modified = page_versions.modified(_header(response, "Last-Modified"), at)
+    return PageVersion(etag, modified, at) if etag or modified else None
 
 
 def _header(response: Response, name: str) -> str:

@@ -106,6 +106,23 @@ async def test_304_for_an_item_that_is_gone_is_no_answer(fleet: Fleet, mongo_dat
     assert [page["title"] async for page in mongo_database["pages"].find()] == ["A"]
 
 
+async def test_304_for_an_item_that_another_fetch_has_changed_is_no_answer(
+    fleet: Fleet, mongo_database: Database
+) -> None:
+    """Prices come back to what they were, and with them the ETag; what was in between has left no version."""
+    with Shop({"/a": "<title>A</title>"}, {"/a": {"ETag": '"1"'}}) as shop:
+        await crawl(fleet, shop.url("/a"))
+        at_first, shop.pages["/a"] = shop.pages["/a"], Page("<title>B</title>")
+        await crawl(fleet, shop.url("/a"), "--recrawl")
+        assert [page["title"] async for page in mongo_database["pages"].find()] == ["B"]
+        shop.pages["/a"] = at_first
+        log = await crawl(fleet, shop.url("/a"), "--recrawl")
+        again = await crawl(fleet, shop.url("/a"), "--recrawl")
+    assert count(log, "conditional/refetched/not_stored") == 1
+    assert [page["title"] async for page in mongo_database["pages"].find()] == ["A"]
+    assert count(again, "conditional/unchanged") == 1
+
+
 async def test_a_part_of_a_page_does_not_replace_it(fleet: Fleet, mongo_database: Database) -> None:
     cut = Page("<title>A pa", 206, {"Content-Range": "bytes 0-10/5000"})
     with Site({"/a": Page("<title>A page</title>"), "/b": cut}) as site:

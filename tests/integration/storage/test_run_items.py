@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -83,11 +84,15 @@ async def test_a_page_that_answered_304_is_part_of_the_run(mongo_database: Datab
     await writer.store(product("a", FIRST, 0))
     await writer.close()
     validators = Validators(mongo_database, 90, 30)
-    page = StoredVersion("page", "e", "", (("products", "https://shop.example/a"), ("products", "missing")), b"")
-    assert await validators.seen(page, at(50), SECOND) is False
+    pair = ("products", "https://shop.example/a")
+    page = StoredVersion("page", "e", "", (pair,), b"", at(0))
+    assert await validators.seen(page, at(50), SECOND)
+    assert not await validators.seen(replace(page, items=(pair, ("products", "missing"))), at(50), "20261124-3")
     await validators.close()
     members = [one async for one in run_items.members(mongo_database, SECOND)]
     assert members == [RunItem("products", "https://shop.example/a", 1)]
+    none = [one async for one in run_items.members(mongo_database, "20261124-3")]
+    assert none == [], "it is fetched whole, which says what it has"
 
 
 async def test_the_newest_runs_are_kept(mongo_database: Database) -> None:

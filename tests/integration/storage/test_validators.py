@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,9 +21,8 @@ MISSING = object()
 
 
 def page(number: int, *items: str) -> StoredVersion:
-    return StoredVersion(
-        f"shop http://a.example/{number}", f'"{number}"', "", tuple(("pages", i) for i in items), b"\0l"
-    )
+    pairs = tuple(("pages", i) for i in items)
+    return StoredVersion(f"shop http://a.example/{number}", f'"{number}"', "", pairs, b"\0l", THEN)
 
 
 async def test_what_is_remembered_is_found_and_the_rest_is_not(mongo_database: Database) -> None:
@@ -38,7 +38,10 @@ async def test_what_is_remembered_is_found_and_the_rest_is_not(mongo_database: D
 
 async def test_seen_moves_the_items_forward_only_and_tells_when_one_is_gone(mongo_database: Database) -> None:
     validators = Validators(mongo_database, 90)
-    rows = [{"_id": "old", "last_seen_at": THEN}, {"_id": "new", "last_seen_at": LATER + timedelta(days=1)}]
+    rows = [
+        {"_id": "old", "last_seen_at": THEN, "last_changed_at": THEN},
+        {"_id": "new", "last_seen_at": LATER + timedelta(days=1)},
+    ]
     await mongo_database["pages"].insert_many(rows)
     whole, partly, empty = page(1, "old", "new"), page(2, "old", "gone"), page(3)
     await validators.store(whole)
@@ -50,7 +53,25 @@ async def test_seen_moves_the_items_forward_only_and_tells_when_one_is_gone(mong
     after = await mongo_database["validators"].find_one({"_id": whole.id})
     assert before is not None
     assert after is not None
-    assert after["at"] > before["at"], "kept for longer"
+    assert after == before, "no longer kept: a server that says so for ever is not believed for ever"
+    await validators.close()
+
+
+async def test_seen_is_none_whose_item_has_changed_since(mongo_database: Database) -> None:
+    validators = Validators(mongo_database, 90, runs_kept=5)
+    await mongo_database["pages"].insert_one({"_id": "i", "last_changed_at": THEN + timedelta(milliseconds=1)})
+    assert not await validators.seen(page(1, "i"), LATER, "20260101-1")
+    row = await mongo_database["pages"].find_one()
+    assert row is not None
+    assert "last_seen_at" not in row, "what the whole page says, fetched in the same turn, is not older than that"
+    await validators.close()
+
+
+async def test_a_record_of_an_earlier_release_was_fetched_when_it_was_written(mongo_database: Database) -> None:
+    validators = Validators(mongo_database, 90)
+    await validators.store(page(1, "i"))
+    await mongo_database["validators"].update_one({}, {"$unset": {"fetched_at": 1}, "$set": {"at": LATER}})
+    assert await validators.find(page(1).id) == replace(page(1, "i"), fetched_at=LATER)
     await validators.close()
 
 
@@ -82,6 +103,7 @@ async def test_a_mongodb_that_is_away_is_a_service_error() -> None:
             for odd in (MISSING, "text", 7, [["pages"]], [["pages", 7]], [None], [["", "i"]], [["a$", "i"]])
         ),
         *(("links", odd) for odd in (MISSING, None, "text", ["a"])),
+        *(("fetched_at", odd) for odd in (None, "text", 7)),
     ],
 )
 async def test_a_record_of_another_form_is_none_and_is_replaced(

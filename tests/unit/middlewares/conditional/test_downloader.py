@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,8 @@ from tests.unit.frontier.fakes import Clock, Stats, held
 
 FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler", "ITEM_PIPELINES": {STORE: 1}}
 URL = "http://a.example/a"
-PAGE = StoredVersion(f"shop {URL}", '"1"', "yesterday", (("pages", URL),), b"")
+THEN = datetime(2026, 1, 1, tzinfo=UTC)
+PAGE = StoredVersion(f"shop {URL}", '"1"', "yesterday", (("pages", URL),), b"", THEN)
 
 
 class Validators:

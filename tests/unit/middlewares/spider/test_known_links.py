@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -164,7 +165,7 @@ async def test_a_callback_of_its_own_gets_all_requests() -> None:
 async def test_a_page_that_is_remembered_keeps_its_known_links() -> None:
     shop = await known_menu(Shop(ProductsSpider(), (VersionMiddleware,)))
     versions = shop.crawler.engine.scraper.spidermw.middlewares[-1]
-    page = versions._pages[PAGE] = PageVersion('"1"', "")
+    page = versions._pages[PAGE] = PageVersion('"1"', "", datetime(2026, 1, 1, tzinfo=UTC))
     assert followed(shop) == [OTHER]
     assert page.links == [page_links.plain(Request(MENU), Spider("products"))]
 
