@@ -16,7 +16,9 @@ from crawler.handlers.http.tls import TLS
 
 PLAIN_BYTES: Final = 8 * 1024  # memory of a connection with everything that belongs to it
 TLS_BYTES: Final = 40 * 1024  # memory of a TLS session (measured: 14 to 33 KB)
-UNASKED_BYTES: Final = 262_144  # for handshakes and tickets; a certificate chain takes some 10 KB
+USUAL_BYTES: Final = 16 * 1024  # on the wire of handshakes with the usual certificates, which take some 10 KB
+BLOWN_UP: Final = 4  # bytes of memory for each that the certificates have beyond (measured: 3.5)
+UNASKED_BYTES: Final = 262_144  # for handshakes and tickets
 
 
 class Connection(asyncio.Protocol):
@@ -53,8 +55,13 @@ class Connection(asyncio.Protocol):
 
     @property
     def weight(self) -> int:
-        """Approximate memory in bytes."""
-        return PLAIN_BYTES + TLS_BYTES * len(self._layers)
+        """Approximate memory in bytes; grows with what comes unasked."""
+        return PLAIN_BYTES + TLS_BYTES * len(self._layers) + BLOWN_UP * max(0, self._unasked - USUAL_BYTES)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether its TLS sessions are as small as those of most servers."""
+        return self._unasked <= USUAL_BYTES
 
     @property
     def has_news(self) -> bool:

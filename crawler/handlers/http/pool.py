@@ -55,11 +55,12 @@ class PoolConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    """A kept connection: its route, since when it is idle, until when it may be used."""
+    """A kept connection: its route, since when it is idle, until when it may be used, what it counts as."""
 
     route: Route
     since: float
     until: float
+    weight: int
 
 
 class ConnectionPool:
@@ -104,7 +105,7 @@ class ConnectionPool:
         if server_seconds is not None:
             seconds = min(seconds, server_seconds - EARLIER_SECONDS)
         self._by_route[route].append(connection)
-        self._idle[connection] = _Idle(route, now, now + seconds)
+        self._idle[connection] = _Idle(route, now, now + seconds, connection.weight)
         self._taken += connection.weight
         connection.on_lost = self._lost
         while self._idle and (len(self._idle) > self._limit or self._taken > self._room):
@@ -137,13 +138,14 @@ class ConnectionPool:
         self._keep_session(self._drop(connection).route, connection)
 
     def _keep_session(self, route: Route, connection: Connection) -> None:
-        if route.scheme == "https" and (layer := connection.tls_session) is not None:
+        layer = connection.tls_session
+        if route.scheme == "https" and layer is not None and connection.is_usual:
             self.sessions.keep(route, layer)
 
     def _drop(self, connection: Connection) -> _Idle:
         connection.on_lost = None
         idle = self._idle.pop(connection)
-        self._taken -= connection.weight
+        self._taken -= idle.weight
         kept = self._by_route[idle.route]
         kept.remove(connection)
         if not kept:

@@ -90,8 +90,9 @@ def test_a_connection_that_is_never_secured_is_a_failure_like_others(downloads: 
     assert downloads.found[unsecured(downloads.plain)] == {"error": "DownloadFailedError"}
 
 
-def certified(directory: Path) -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate of its own making."""
+def certified(directory: Path, more: int = 0, padding: int = 0) -> ssl.SSLContext:
+    """A server's side of TLS, with a certificate of its own making, and that many *more* behind it, each longer by
+    *padding* bytes."""
     key = ec.generate_private_key(ec.SECP256R1())
     name, now = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")]), datetime.now(UTC)
     builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
@@ -100,6 +101,8 @@ def certified(directory: Path) -> ssl.SSLContext:
     pem += key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+    padded = builder.add_extension(x509.UnrecognizedExtension(x509.ObjectIdentifier("1.2.3"), bytes(padding)), False)
+    pem += more * padded.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
     (directory / "site.pem").write_bytes(pem)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(directory / "site.pem")

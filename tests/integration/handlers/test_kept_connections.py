@@ -63,6 +63,17 @@ async def test_idle_connections_take_no_more_memory_than_they_may(
             assert server.open == most
 
 
+async def test_a_connection_with_long_certificates_counts_as_what_it_takes(tmp_path: Path) -> None:
+    """A server may send 95 KB of them: 2,300 such connections took 860 MB where 128 were allowed."""
+    tls = certified(tmp_path, more=15, padding=6_000)
+    async with RawServer(CLOSING, OK, tls=tls) as server, Client(CONNECTION_IDLE_MB=1) as client:
+        await client.get(server.url())
+        await asyncio.gather(*(client.get(server.url()) for _ in range(6)))
+        await server.closed(but=2)
+        assert server.open == 2, "of a megabyte less an eighth 350 KB each"
+        assert client.stat(names.SESSIONS_RESUMED) == 0, "nor is its session kept, which is as long"
+
+
 async def test_idle_connections_leave_half_of_the_files_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     limits, asked = [(6, 8)], list[tuple[int, int]]()
     monkeypatch.setattr("resource.getrlimit", lambda _: limits[0])
