@@ -45,8 +45,10 @@ class Connection(asyncio.Protocol):
 
     @cached_property
     def certificate(self) -> bytes | None:
-        """The peer's, DER-encoded; None without TLS."""
-        return self._layers[-1].session.getpeercert(binary_form=True) if self._layers else None
+        """The peer's, DER-encoded; None without TLS, and where that has broken: then OpenSSL does not give it."""
+        if not self._layers or self._layers[-1].error is not None:
+            return None
+        return self._layers[-1].session.getpeercert(binary_form=True)
 
     @property
     def tls_session(self) -> ssl.SSLObject | None:
@@ -113,6 +115,7 @@ class Connection(asyncio.Protocol):
             plain = self._decrypted(data)
             if plain:
                 self._received(plain)
+            self._check()
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
             self._fail(error)
         if self._layers and self._layers[-1].is_closed:
@@ -134,6 +137,12 @@ class Connection(asyncio.Protocol):
             self._answer(error)
         else:
             self._answer(None)
+
+    def _check(self) -> None:
+        """End what a layer cannot go on with; what came before that has been received."""
+        if (error := next((layer.error for layer in self._layers if layer.error), None)) is not None:
+            self.abort()
+            self._end(error)
 
     def _count(self, size: int) -> None:
         """Before decryption: TLS has records without content."""

@@ -7,7 +7,6 @@ and one tunnel may run inside another.
 from __future__ import annotations
 
 import ssl
-from contextlib import suppress
 from typing import Final
 
 _READ_BYTES: Final = 65_536
@@ -21,6 +20,7 @@ class TLS:
         self.session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host, session=resumed)
         self.is_secured = False
         self.is_closed = False  # the peer closed the session
+        self.error: ssl.SSLError | None = None  # nothing more can be decrypted
 
     def shake_hands(self, data: bytes = b"") -> bool:
         """Process received bytes; True once the handshake is done. Raises ssl.SSLError."""
@@ -33,13 +33,17 @@ class TLS:
         return True
 
     def decrypt(self, data: bytes) -> bytes:
-        """Process received bytes and return the plain text; raises ssl.SSLError."""
+        """Process received bytes and return the plain text, up to an *error*."""
         self._incoming.write(data)
         parts: list[bytes] = []
-        with suppress(ssl.SSLWantReadError):  # that was all for now
+        try:
             while part := self.session.read(_READ_BYTES):
                 parts.append(part)
             self.is_closed = True
+        except ssl.SSLWantReadError:  # that was all for now
+            pass
+        except ssl.SSLError as error:
+            self.error = error
         return b"".join(parts)
 
     def encrypt(self, data: bytes) -> bytes:

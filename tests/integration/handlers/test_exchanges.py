@@ -348,6 +348,61 @@ async def test_a_body_over_tls_may_end_with_the_connection(tls: ssl.SSLContext) 
     assert (response.body, response.flags) == (b"hello", ["partial"])
 
 
+class BreakingOff(RawServer):
+    """Says its answer over TLS and, in the same breath, a record that nobody can decrypt."""
+
+    def __init__(self, answer: bytes, tls: ssl.SSLContext) -> None:
+        super().__init__(answer)
+        self._context = tls
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        session = self._context.wrap_bio(incoming, outgoing, server_side=True)
+        for step in (session.do_handshake, session.read):
+            while True:
+                try:
+                    step()
+                    break
+                except ssl.SSLWantReadError:
+                    writer.write(outgoing.read())
+                    incoming.write(await reader.read(65_536))
+        assert isinstance(self.answers[0], bytes)
+        if self.answers[0]:
+            session.write(self.answers[0])
+        writer.write(outgoing.read() + b"\x17\x03\x03\x00\x20" + b"x" * 32)
+        await reader.read()
+        return False
+
+    def url(self, path: str = "/") -> str:
+        return f"https://{self.address}{path}"
+
+
+async def test_what_came_before_a_session_broke_has_come(tls: ssl.SSLContext) -> None:
+    async with BreakingOff(OK, tls) as server, Client() as client:
+        for _ in range(2):
+            assert (await client.get(server.url())).body == b"ok"
+            await server.closed()
+        assert server.connections == 2, "none is used again"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (b"", DownloadFailedError),
+        (b"HTTP/1.1 200 OK\r\nContent-", DownloadFailedError),
+        (BROKEN[0], ResponseDataLossError),
+        (b"HTTP/1.1 200 OK\r\n\r\nhello", ResponseDataLossError),
+    ],
+)
+async def test_a_session_that_breaks_in_an_answer_fails_as_a_connection_does(
+    tls: ssl.SSLContext, answer: bytes, error: type[Exception]
+) -> None:
+    async with BreakingOff(answer, tls) as server, Client() as client:
+        with pytest.raises(error, match="bad record mac"):
+            await client.get(server.url())
+        await server.closed()
+
+
 async def test_a_certificate_that_nobody_vouches_for_is_refused_by_default(tls: ssl.SSLContext) -> None:
     async with RawServer(OK, tls=tls) as server, Client(DOWNLOAD_VERIFY_CERTIFICATES=True) as client:
         with pytest.raises(DownloadFailedError, match="certificate verify failed"):
