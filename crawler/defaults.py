@@ -310,6 +310,9 @@ BROWSER_SETTLE_SECONDS = 3
 # What pages do not load: any of image, media, font, stylesheet, script, xhr, fetch, manifest. Reader:
 # handlers/browser/chromium.py
 BROWSER_BLOCKED_RESOURCES = ["image", "media", "font"]
+# Resources that one page may ask for, blocked ones too, 1 to 1,000,000; one that asks for more is a dead letter. Few
+# pages ask for 500. Reader: handlers/browser/chromium.py
+BROWSER_PAGE_REQUESTS = 2_000
 # Pages after which a context (cookies, storage, connections) is replaced, 1 to 100,000. Reader:
 # handlers/browser/chromium.py
 BROWSER_CONTEXT_PAGES = 50

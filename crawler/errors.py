@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import DownloadFailedError, DropItem, IgnoreRequest
+from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError, DropItem, IgnoreRequest
 from scrapy.http import Response
 
 from crawler.base_errors import ConfigError, ServiceError, ShoalError
@@ -17,6 +17,7 @@ __all__ = [
     "EndingError",
     "MessageError",
     "OtherReleaseError",
+    "PageTimeoutError",
     "ProxyError",
     "RobotsUnreachableError",
     "ServiceError",
@@ -91,3 +92,7 @@ class RobotsUnreachableError(IgnoreRequest):
 class BrowserError(DownloadFailedError):
     """The browser died, hung or did not start, or its tab crashed: not the host's fault, another browser may
     succeed."""
+
+
+class PageTimeoutError(DownloadTimeoutError):
+    """The document came in time, and its scripts never let it load in the browser: the page's fault, not the host's."""

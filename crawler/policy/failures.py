@@ -46,6 +46,7 @@ _OTHER_STATUSES: Final = ((500, FailureClass.TRANSIENT), (400, FailureClass.PERM
 _EXCEPTIONS: Final = MappingProxyType(
     {
         "crawler.errors.BlockedError": FailureClass.BLOCKED,
+        "crawler.errors.PageTimeoutError": FailureClass.MALFORMED,  # its scripts: the host has answered
         "scrapy.exceptions.CannotResolveHostError": FailureClass.HOST_FAULT,
         "scrapy.exceptions.DownloadConnectionRefusedError": FailureClass.HOST_FAULT,
         "scrapy.exceptions.DownloadTimeoutError": FailureClass.HOST_FAULT,

@@ -51,6 +51,7 @@ class BrowserConfig:
     idle_seconds: float
     check_seconds: float
     connection_bytes: int
+    page_requests: int
     blocked: frozenset[str]
 
     @classmethod
@@ -66,6 +67,7 @@ class BrowserConfig:
             idle_seconds=config.number(settings, "BROWSER_SETTLE_SECONDS", 0, 60),
             check_seconds=config.number(settings, "BROWSER_CHECK_SECONDS", 0.1, 600),
             connection_bytes=config.integer(settings, "BROWSER_CONNECTION_MAX_MB", 1, 10_000) * MEGABYTE,
+            page_requests=config.integer(settings, "BROWSER_PAGE_REQUESTS", 1, 1_000_000),
             blocked=_blocked(settings.get("BROWSER_BLOCKED_RESOURCES")),
         )
 

@@ -26,24 +26,23 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     NotSupported,
 )
-from scrapy.http import Headers, Response
+from scrapy.http import Response
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
 from crawler import config
 from crawler import stats as names
-from crawler.errors import AddressRefusedError, BrowserError, ProxyError
+from crawler.errors import AddressRefusedError, BrowserError, PageTimeoutError, ProxyError
 from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.contexts import Contexts, Lent, Wants
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
 from crawler.handlers.browser.lifecycle import BrowserLifecycle
-from crawler.handlers.browser.page_load import PageLoad, headers_of, wait_until_idle
+from crawler.handlers.browser.page_load import PageLimits, PageLoad, headers_of, wait_until_idle
 from crawler.handlers.forwarding import Pass
 from crawler.handlers.resolver import Resolver
 from crawler.meta import WIRE_TURN
 
 CLOSE_SECONDS = 5.0  # for a tab or context; a browser that takes longer is hung
 IDLE_SECONDS = 60.0  # of a tunnel
-HTML = (b"text/html", b"application/xhtml")
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +50,8 @@ logger = logging.getLogger(__name__)
 class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
     """Fetches every request given to it with Chromium; `meta["playwright"]` need not be set, nor PLAYWRIGHT_ settings.
 
-    Raises BrowserError if the browser failed and not the host, DownloadTimeoutError after `download_timeout`,
+    Raises BrowserError if the browser failed and not the host, DownloadTimeoutError after `download_timeout`, of which
+    PageTimeoutError is the page's fault and not the host's,
     MissedError, AddressRefusedError, CannotResolveHostError, ProxyError, DownloadCancelledError (DOWNLOAD_MAXSIZE).
     """
 
@@ -62,6 +62,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         super().__init__(crawler)
         self._browser = BrowserConfig.from_settings(crawler.settings)
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+        self._page_limits = PageLimits(self._browser.blocked, self._browser.page_requests, self._maxsize)
         self._resolver = Resolver.of(crawler)
         resolves_proxied = config.boolean(crawler.settings, "GUARD_RESOLVE_PROXIED")
         self._limits = TunnelLimits(self._browser.connection_bytes, IDLE_SECONDS, resolves_proxied)
@@ -81,7 +82,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         async with self._lifecycle.seat():
             attempt = request.copy()  # scrapy-playwright writes into headers and meta
             lent = self._contexts.lend(Wants.of(attempt))
-            load = PageLoad(attempt, wire_turn, lent.admitted.written, self._browser.blocked, self.stats)
+            load = PageLoad(attempt, wire_turn, lent.admitted.written, self._page_limits, self.stats)
             response = await self._attempt(load, lent)
         request.meta["download_latency"] = attempt.meta.get("download_latency", 0.0)
         response.request = request
@@ -113,6 +114,8 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             if load.page is None:
                 self._lifecycle.retire("hung")
                 raise BrowserError(f"{request}: the browser opened no tab within {seconds} s") from None
+            if load.has_answered:
+                raise PageTimeoutError(f"{request} came, and took longer than {seconds} s to load") from None
             raise DownloadTimeoutError(f"{request} took longer than {seconds} s in the browser") from None
         except Error as error:
             raise self._failure(error, request, lent) from error
@@ -145,22 +148,15 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
     async def _load(self, load: PageLoad, page: Page, spider: Spider) -> Response:
         started, request = monotonic(), load.request
         answer, download = await self._get_response_and_download(request, page, spider)
-        if download is not None and download.exception is not None:
-            raise BrowserError(f"{request}: {download.exception}")
-        if download is not None:
-            return load.response(
-                download.response_status, Headers(download.headers), self._within(request, download.body)
-            )
         if answer is None:
-            raise BrowserError(f"{request}: the browser shows no document")
+            why = download.exception if download is not None else None
+            raise BrowserError(f"{request}: {why or 'the browser shows no document'}")
+        load.is_loaded = True
         headers = await headers_of(answer)
-        if (headers.get("Content-Type") or HTML[0]).lower().startswith(HTML):
-            await wait_until_idle(page, self._browser.idle_seconds)
-            await self._apply_page_methods(page, request, spider)
-            headers["Content-Type"] = "text/html; charset=utf-8"
-            body = (await page.content()).encode()
-        else:
-            body = await answer.body()
+        await wait_until_idle(page, self._browser.idle_seconds)
+        await self._apply_page_methods(page, request, spider)
+        headers["Content-Type"] = "text/html; charset=utf-8"
+        body = (await page.content()).encode()
         request.meta["download_latency"] = monotonic() - started
         return load.response(answer.status, headers, self._within(request, body))
 
@@ -223,7 +219,7 @@ def _context_options(proxy_url: str, lent: Lent) -> dict[str, Any]:
     shown = lent.admitted
     proxy = {"server": proxy_url, "bypass": "<-loopback>", "username": shown.username, "password": shown.password}
     agent = {"user_agent": lent.wants.user_agent} if lent.wants.user_agent else {}
-    return {"proxy": proxy, "service_workers": "block"} | agent
+    return {"proxy": proxy, "service_workers": "block", "accept_downloads": False} | agent
 
 
 def _cookies(header: str, url: str) -> list[SetCookieParam]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -18,18 +19,21 @@ from playwright.async_api import Request as Asked
 from playwright.async_api import Response as Answer
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request
+from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
 from scrapy.statscollectors import StatsCollector
 from scrapy.utils._download_handlers import make_response
 
 from crawler import stats as names
 from crawler import tasks
+from crawler.handlers.browser import raw_body
 from crawler.handlers.wire_turn import WireTurn
 from crawler.worker.unsent import MissedError
 
 SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's error for a 4xx or 5xx without a body
+STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts; one that does not is busy, and goes nowhere
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
     {"proxy-authorization", "cookie", "host", "content-length", "connection", "accept-encoding"}
@@ -37,24 +41,35 @@ KEPT_BACK: Final = frozenset(
 DECODED: Final = ("Content-Encoding", "Content-Length", "Transfer-Encoding")  # no longer true of the decoded body
 
 
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """What one page may load: types of resources that it does not, how many in all, and how large a document."""
+
+    blocked: frozenset[str]
+    requests: int
+    body_bytes: int  # 0: no limit
+
+
 class PageLoad:
-    """Loads *request* in a tab. *written*: when a byte was last written to the host of a URL, in monotonic seconds.
-    *blocked*: resource types that are not loaded."""
+    """Loads *request* in a tab. *written*: when a byte was last written to the host of a URL, in monotonic seconds."""
 
     def __init__(
         self,
         request: Request,
         wire_turn: WireTurn | None,
         written: Callable[[str], float],
-        blocked: frozenset[str],
+        limits: PageLimits,
         stats: StatsCollector,
     ) -> None:
         self.request = request
         self.page: Page | None = None
+        self.is_loaded = False  # its document is parsed: what the page does now leaves that as it is
         self._wire_turn = wire_turn
         self._written = written
-        self._blocked = blocked
+        self._limits = limits
         self._stats = stats
+        self._asked = 0
+        self._session: CDPSession | None = None
         self._frame_id = ""
         self._left_at = 0.0  # when the document was requested, monotonic seconds
         self._head: tuple[int, Headers] | None = None  # of the document, once known
@@ -66,7 +81,7 @@ class PageLoad:
         await page.route("**", self._route)
         page.on("response", self._seen)
         page.on("popup", self._start(lambda popup: popup.close()))
-        session = await page.context.new_cdp_session(page)
+        session = self._session = await page.context.new_cdp_session(page)
         tree = await session.send("Page.getFrameTree")
         self._frame_id = tree["frameTree"]["frame"]["id"]
         session.on("Fetch.requestPaused", self._start(lambda event: self._answered(session, event)))
@@ -76,7 +91,8 @@ class PageLoad:
     async def end(self, loading: Coroutine[Any, Any, Response]) -> Response:
         """The page that *loading* yields, or what came instead: a redirect, a response without a body.
 
-        Raises MissedError if the turn was over before the document could be requested.
+        Raises MissedError if the turn was over before the document could be requested, and DownloadCancelledError for a
+        page that is beyond its limits, or that sends a form instead of loading.
         """
         task = asyncio.ensure_future(loading)
         try:
@@ -90,6 +106,15 @@ class PageLoad:
             raise
         finally:
             await _cancelled(task)
+            await self._still()
+
+    async def _still(self) -> None:
+        """No script runs any more: while the tab is closed nothing intercepts where it would go."""
+        if self._session is not None:
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(STILL_SECONDS):
+                    await self._session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+                    await self._session.send("Page.stopLoading")
 
     def close(self) -> None:
         """Stop everything that belongs to this load."""
@@ -97,11 +122,21 @@ class PageLoad:
             task.cancel()
         self._instead.cancel()
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether the document came, at least its head."""
+        return self._head is not None
+
     async def _route(self, route: Route, asked: Asked) -> None:
+        self._asked += 1
+        if self._asked > self._limits.requests:
+            self._fail(f"the page asks for more than {self._limits.requests:,} resources (BROWSER_PAGE_REQUESTS)")
         with suppress(Error):  # the tab is gone
-            if asked.is_navigation_request() and _frame(asked) == self._main_frame():
+            if self._instead.done():
+                await route.abort("aborted")
+            elif asked.is_navigation_request() and _frame(asked) == self._main_frame():
                 await self._leave(route, asked)
-            elif asked.resource_type in self._blocked or urlsplit(asked.url).scheme not in SCHEMES:
+            elif asked.resource_type in self._limits.blocked or urlsplit(asked.url).scheme not in SCHEMES:
                 self._stats.inc_value(names.BROWSER_BLOCKED.format(asked.resource_type))
                 await route.abort("blockedbyclient")
             else:
@@ -111,6 +146,10 @@ class PageLoad:
         if self._left_at:  # the page navigates elsewhere
             if asked.method == "GET" and urlsplit(asked.url).scheme in {"http", "https"}:
                 self._hand_over(self.response(302, Headers({"Location": asked.url})))
+            elif not self.is_loaded:
+                self._fail(
+                    f"the page sends {asked.method} to {asked.url[:200]} instead of loading: that is not followed"
+                )
             await route.abort("aborted")
             return
         if self._wire_turn is not None and not self._wire_turn.allowed():
@@ -133,12 +172,22 @@ class PageLoad:
                 for header in event.get("responseHeaders", ()):
                     headers.appendlist(header["name"], header["value"])
                 self._head = status, headers
-                if (300 <= status < 400 and "Location" in headers) or status in BODILESS:
+                is_bodiless = (300 <= status < 400 and "Location" in headers) or status in BODILESS
+                if is_bodiless or not raw_body.is_shown(headers):
                     self._sent(event["request"]["url"])
-                    self._hand_over(self.response(status, headers))
+                    body = b"" if is_bodiless else await self._raw(session, pause["requestId"])
+                    self._hand_over(self.response(status, headers, body))
                     await session.send("Fetch.failRequest", pause | {"errorReason": "Aborted"})
                     return
             await session.send("Fetch.continueRequest", pause)
+
+    async def _raw(self, session: CDPSession, paused: str) -> bytes:
+        most = self.request.meta.get("download_maxsize", self._limits.body_bytes)
+        try:
+            return await raw_body.read(session, paused, most)
+        except DownloadCancelledError as error:
+            self._fail(str(error))
+            return b""
 
     def _seen(self, answer: Answer) -> None:
         if answer.request.is_navigation_request() and _frame(answer.request) == self._main_frame():
@@ -149,6 +198,10 @@ class PageLoad:
         if self._wire_turn is not None:
             written = self._written(url)
             self._wire_turn.sent(monotonic() - written if written >= self._left_at else 0.0)
+
+    def _fail(self, why: str) -> None:
+        if not self._instead.done():
+            self._instead.set_exception(DownloadCancelledError(f"{self.request}: {why}"))
 
     def _hand_over(self, response: Response) -> None:
         if not self._instead.done():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +22,7 @@ from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, Downl
 from scrapy.http import JsonRequest, TextResponse
 
 from crawler import stats as names
-from crawler.errors import BrowserError, ProxyError
+from crawler.errors import BrowserError, PageTimeoutError, ProxyError
 from crawler.handlers.browser import chromium
 from crawler.handlers.browser.contexts import Wants
 from crawler.handlers.browser.handler import BrowserDownloadHandler
@@ -38,6 +41,14 @@ SCRIPT = "<html><body><p>before</p><script>document.body.innerHTML = '<p>made by
 async def handler() -> AsyncIterator[BrowserDownloadHandler]:
     async with opened() as one:
         yield one
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the next browser has its temporary files; of a short name, as it has sockets there, too."""
+    with TemporaryDirectory() as directory:
+        monkeypatch.setenv("TMPDIR", directory)
+        yield Path(directory)
 
 
 async def text(handler: BrowserDownloadHandler, request: Request) -> str:
@@ -164,6 +175,64 @@ async def test_resources_are_blocked_by_type_and_popups_closed(handler: BrowserD
     assert {len(wrapper.context.pages) for wrapper in handler.context_wrappers.values()} == {0}
 
 
+@pytest.mark.parametrize("kind", ["application/json", "application/octet-stream", "text/html"])
+async def test_what_is_shown_as_no_page_ends_at_its_limit(temporary: Path, kind: str) -> None:
+    """It comes as it is, and in pieces: neither memory nor disk take what a bomb unpacks to."""
+    attachment = {"Content-Type": kind, "Content-Disposition": "attachment; filename=x.bin"}
+    bomb = Page(gzip.compress(bytes(30_000_000)), headers=attachment | {"Content-Encoding": "gzip"})
+    async with opened() as handler:
+        with Site({"/": bomb, "/small": Page(b"\0\xff", headers=attachment)}) as site:
+            assert (await handler.download_request(Request(site.url("/small")))).body == b"\0\xff"
+            with pytest.raises(DownloadCancelledError, match="longer than DOWNLOAD_MAXSIZE, 50000 bytes"):
+                await handler.download_request(Request(site.url("/"), meta={"download_maxsize": 50_000}))
+        assert downloaded(temporary) == []
+
+
+async def test_a_page_saves_nothing(temporary: Path) -> None:
+    script = """<p>fine</p><script>const link = document.createElement("a"); link.download = "x.bin"
+        link.href = URL.createObjectURL(new Blob([new Uint8Array(1e7)])); link.click()</script>"""
+    async with opened() as handler:
+        with Site({"/": Page(script)}) as site:
+            assert "fine" in await text(handler, Request(site.url("/")))
+        assert downloaded(temporary) == []
+
+
+def downloaded(directory: Path) -> list[Path]:
+    """Files that a browser has saved below its *directory* for temporary ones."""
+    return [path for path in directory.glob("playwright-artifacts*/**/*") if path.is_file()]
+
+
+async def test_a_page_that_asks_for_too_much_is_given_up() -> None:
+    fetching = Page("<script>for (let i = 0; i < 100; i++) fetch('/' + i)</script>")
+    async with opened(BROWSER_PAGE_REQUESTS=20) as handler:
+        with Site({"/": fetching, "/next": Page("fine")}) as site:
+            with pytest.raises(DownloadCancelledError, match=r"more than 20 resources \(BROWSER_PAGE_REQUESTS\)"):
+                await handler.download_request(Request(site.url("/")))
+            assert "fine" in await text(handler, Request(site.url("/next")))
+            assert len(site.requested) <= 22
+
+
+async def test_a_page_that_sends_a_form_instead_of_loading_is_given_up(handler: BrowserDownloadHandler) -> None:
+    form = "<form method=post action=/sent></form><script>document.forms[0].submit()</script>"
+    with Site({"/": Page(form)}) as site:
+        with pytest.raises(DownloadCancelledError, match=f"sends POST to {site.url('/sent')} instead of loading"):
+            await handler.download_request(Request(site.url("/")))
+        assert site.requested == ["/"]
+
+
+@pytest.mark.parametrize("begin", ["", "onload = () => "])
+async def test_a_page_that_never_stops_going_elsewhere_gets_nowhere(
+    handler: BrowserDownloadHandler, begin: str
+) -> None:
+    """Neither while its tab is closed, when nobody stands in its way any more."""
+    leaving = Page(f"<script>{begin}setInterval(() => {{ location.href = '/to' + Math.random() }}, 1)</script>")
+    with Site({"/": leaving, "/next": Page("fine")}) as site:
+        for _ in range(5):
+            await handler.download_request(Request(site.url("/")))
+        assert "fine" in await text(handler, Request(site.url("/next")))
+        assert site.requested == ["/"] * 5 + ["/next"]
+
+
 async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> None:
     page = Page("<script>document.write('x'.repeat(60000))</script>")
     with Site({"/": page}) as site, pytest.raises(DownloadCancelledError):
@@ -227,7 +296,7 @@ async def test_a_page_that_never_comes_times_out_and_nothing_is_left(handler: Br
     hold = threading.Event()
     with Site({"/": Page(hold=hold), "/next": Page("fine")}) as site:
         assert "fine" in await text(handler, Request(site.url("/next")))  # the browser is up
-        with pytest.raises(DownloadTimeoutError):
+        with pytest.raises(DownloadTimeoutError, match=r"> took longer than 3\.0 s in the browser"):
             await handler.download_request(Request(site.url("/"), meta={"download_timeout": 3}))  # it opens a tab, too
         assert "fine" in await text(handler, Request(site.url("/next")))
         hold.set()
@@ -243,8 +312,9 @@ async def test_a_resource_that_never_comes_costs_the_settling_time_only(handler:
 
 
 async def test_a_page_whose_script_never_ends_times_out(handler: BrowserDownloadHandler) -> None:
+    """Which is its fault: the host has answered."""
     with Site({"/": Page("<script>for (;;) {}</script>"), "/next": Page("fine")}) as site:
-        with pytest.raises(DownloadTimeoutError):
+        with pytest.raises(PageTimeoutError, match=r"came, and took longer than 3\.0 s to load"):
             await handler.download_request(Request(site.url("/"), meta={"download_timeout": 3}))
         assert "fine" in await text(handler, Request(site.url("/next")))
 

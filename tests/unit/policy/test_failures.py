@@ -25,6 +25,7 @@ from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 from twisted.internet import error as internet
 from twisted.web._newclient import ResponseNeverReceived
 
+from crawler.errors import PageTimeoutError
 from crawler.policy import failures
 from crawler.policy.failures import FailureClass, classify
 
@@ -51,6 +52,7 @@ def test_a_status_has_its_class(status: int, expected: FailureClass | None) -> N
     ("error", "expected"),
     [
         (CannotResolveHostError(), HOST_FAULT),
+        (PageTimeoutError(), MALFORMED),
         (DownloadConnectionRefusedError(), HOST_FAULT),
         (DownloadTimeoutError(), HOST_FAULT),
         (internet.DNSLookupError(), HOST_FAULT),
