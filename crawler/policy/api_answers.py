@@ -42,8 +42,13 @@ def pairs(told: Any) -> list[tuple[str, str]]:
     if not isinstance(told, dict):
         return []
     several = {name: value if isinstance(value, list) else [value] for name, value in told.items()}
-    texts = [(str(name), str(value).replace("\0", " ")) for name, values in several.items() for value in values]
+    texts = [(_text(name), _text(value).replace("\0", " ")) for name, values in several.items() for value in values]
     return [(name, line) for name, text in texts for line in text.splitlines()]
+
+
+def _text(told: Any) -> str:
+    """*told* as a text that can be encoded: JSON may hold half of a surrogate pair."""
+    return str(told).encode("utf-8", "replace").decode()
 
 
 def parsed(answer: bytes) -> Any:

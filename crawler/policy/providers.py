@@ -159,7 +159,7 @@ class Provider:
 
     def _bytes(self, body: str) -> bytes:
         if cast("Mapping[str, str]", self.page).get("encoding") != "base64":
-            return body.encode()
+            return body.encode("utf-8", "replace")  # half of a surrogate pair is what scripts cut texts to
         try:
             return base64.b64decode(body, validate=True)
         except binascii.Error as error:

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any, Final
 
 from scrapy import Request
+from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
@@ -27,6 +28,10 @@ logger = logging.getLogger(__name__)
 
 class ProviderDownError(Exception):
     """The provider is down. Its message may contain the key, so only the kind of failure is reported."""
+
+
+class CallFailedError(ProviderDownError):
+    """This very call failed, by a 5xx or without an answer, for which the page may be to blame."""
 
 
 class ProviderCalls:
@@ -54,8 +59,11 @@ class ProviderCalls:
         """Seconds until the provider may be called again."""
         return max(0.0, self._rest_until - self._clock())
 
-    async def send(self, call: Call, values: Mapping[str, Any], leaving: Callable[[], None]) -> Response:
-        """The answer to *call*; raises ProviderDownError. *leaving* is called right before the call, and may raise."""
+    async def send(
+        self, call: Call, values: Mapping[str, Any], leaving: Callable[[], None], *, suspect: bool = False
+    ) -> Response:
+        """The answer to *call*. Raises ProviderDownError, or DownloadCancelledError for one that is too long. *leaving*
+        is called right before the call, and may raise. *suspect*: its failure is the page's, and pauses nobody else."""
         async with self._slots:
             await self._spaced()
             if self.rest():
@@ -64,11 +72,15 @@ class ProviderCalls:
             self._stats.inc_value(names.API_CALLS.format(self.provider.name))
             try:
                 response = await self._fetch(self._request(call.filled({**values, "key": self._key})))
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is about the provider
-                raise self._down(type(error).__name__, 0.0) from None
-        if response.status in FAULTS or response.status >= 500:
-            header = (response.headers.get("Retry-After") or b"").decode("latin-1")
-            raise self._down(f"status {response.status}", retry_after(header, datetime.now(UTC)))
+            except DownloadCancelledError:
+                raise DownloadCancelledError(f"API {self.provider.name}: the answer is too long") from None
+            except Exception as error:  # noqa: BLE001 - its words may hold the key
+                raise self._failed(CallFailedError(type(error).__name__), 0.0, suspect=suspect) from None
+        asked = retry_after((response.headers.get("Retry-After") or b"").decode("latin-1"), datetime.now(UTC))
+        if response.status in FAULTS:
+            raise self._failed(ProviderDownError(f"status {response.status}"), asked)
+        if response.status >= 500:
+            raise self._failed(CallFailedError(f"status {response.status}"), asked, suspect=suspect)
         self._faults = 0
         return response
 
@@ -79,13 +91,15 @@ class ProviderCalls:
         if start > now:
             await asyncio.sleep(start - now)
 
-    def _down(self, reason: str, asked: float) -> ProviderDownError:
+    def _failed(self, error: ProviderDownError, asked: float, *, suspect: bool = False) -> ProviderDownError:
+        self._stats.inc_value(names.API_FAULTS.format(self.provider.name))
+        if suspect:
+            return error
         self._faults += 1
         jittered = full_jitter(self._faults, REST_SECONDS, REST_MAX_SECONDS, random.uniform)
         self._rest_until = self._clock() + max(asked, jittered, 1.0)
-        self._stats.inc_value(names.API_FAULTS.format(self.provider.name))
-        logger.warning("API %s is paused for %.0f s: %s", self.provider.name, self.rest(), reason)
-        return ProviderDownError(reason)
+        logger.warning("API %s is paused for %.0f s: %s", self.provider.name, self.rest(), error)
+        return error
 
     def _request(self, call: Call) -> Request:
         body = "" if call.json is None else json.dumps(call.json)

@@ -8,6 +8,7 @@ worker can poll it later, even if this one has died. docs/browser.md describes p
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from time import time
 from typing import Any, Final
@@ -22,15 +23,17 @@ from crawler import config
 from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.handlers.api.batches import Batches
-from crawler.handlers.api.calls import ProviderCalls, ProviderDownError
+from crawler.handlers.api.calls import CallFailedError, ProviderCalls, ProviderDownError
 from crawler.handlers.wire_turn import WireTurn
-from crawler.meta import API_JOB, API_PROVIDER, WIRE_TURN
+from crawler.meta import API_FAULTS, API_JOB, API_PROVIDER, WIRE_TURN
 from crawler.policy.api_answers import AnswerError
 from crawler.policy.providers import GONE, RAW, Provider, read_providers
 from crawler.worker.access import worker_if_any
 from crawler.worker.turn import TooLateError
 from crawler.worker.unsent import MissedError
 
+OWN_FAULTS: Final = 3  # calls for one page that may fail while the provider answers others
+OWN_REST_SECONDS: Final = 5.0  # by which such a page waits for longer than the provider is paused, times its faults
 DECODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 ALWAYS: Final = WireTurn(lambda: True, lambda *_: None)
 
@@ -55,6 +58,7 @@ class ApiDownloadHandler:
             name: ProviderCalls(provider, _key(provider, keys), self._fetch, crawler.stats)
             for name, provider in read_providers(crawler.settings).items()
         }
+        self._served: dict[str, float] = {}  # when each provider answered last, on the clock
         self._batches = {name: Batches(calls) for name, calls in self._calls.items() if calls.provider.shape == "batch"}
 
     @classmethod
@@ -70,6 +74,8 @@ class ApiDownloadHandler:
         calls = self._chosen(request)
         try:
             return await self._page(request, calls, wire_turn)
+        except CallFailedError as error:
+            raise self._blamed(request, calls, error) from None
         except ProviderDownError:
             raise TooLateError(round(1000 * max(1.0, calls.rest()))) from None
         except AnswerError as error:
@@ -99,14 +105,17 @@ class ApiDownloadHandler:
         if calls.provider.shape == "batch":
             answer = await self._batches[calls.provider.name].join(request.url, leaving)
         else:
-            answer = await calls.send(calls.provider.call, {"url": request.url}, leaving)
+            suspect = self._is_suspect(request, calls)
+            answer = await calls.send(calls.provider.call, {"url": request.url}, leaving, suspect=suspect)
         self._understood(answer, calls.provider)
         return answer
 
     async def _ask_after(self, request: Request, calls: ProviderCalls) -> Response:
         provider, (_, job, started) = calls.provider, request.meta[API_JOB]
         assert provider.poll is not None
-        answer = await calls.send(provider.poll, {"job": str(job), "url": request.url}, lambda: None)
+        suspect = self._is_suspect(request, calls)
+        values = {"job": str(job), "url": request.url}
+        answer = await calls.send(provider.poll, values, lambda: None, suspect=suspect)
         if answer.status in GONE:
             raise AnswerError(f"job {job} is unknown to it")
         self._understood(answer, provider)
@@ -121,6 +130,7 @@ class ApiDownloadHandler:
         told = {str(name).lower(): str(value) for name, value in answer.headers.to_unicode_dict().items()}
         page = provider.found(request.url, answer.body, answer.status, told)
         request.meta.pop(API_JOB, None)
+        request.meta.pop(API_FAULTS, None)
         self._pay(request, provider, page.cost)
         headers = Headers()
         for name, value in page.headers:
@@ -130,7 +140,25 @@ class ApiDownloadHandler:
         response.request = request
         return response
 
+    def _is_suspect(self, request: Request, calls: ProviderCalls) -> bool:
+        """Whether the provider has answered others since a call for *request* failed; then that stays so."""
+        count, at = request.meta.get(API_FAULTS, (0, math.inf))
+        return bool(count > 1 or at < self._served.get(calls.provider.name, 0.0))
+
+    def _blamed(self, request: Request, calls: ProviderCalls, error: CallFailedError) -> Exception:
+        """What becomes of *request*, whose call failed: it waits for longer than the others, which show meanwhile
+        whether the provider is to blame or the page."""
+        count = request.meta.get(API_FAULTS, (0, 0.0))[0]
+        count += self._is_suspect(request, calls) or not count
+        if count > OWN_FAULTS and calls.provider.shape != "batch":
+            for key in (API_FAULTS, API_JOB):
+                request.meta.pop(key, None)
+            return DownloadFailedError(f"API {calls.provider.name} fetches other pages, and fails at this one: {error}")
+        request.meta[API_FAULTS] = [count, self._clock()]
+        return TooLateError(round(1000 * (2 * calls.rest() + OWN_REST_SECONDS * count)))
+
     def _understood(self, answer: Response, provider: Provider) -> None:
+        self._served[provider.name] = self._clock()
         if answer.status >= 400 and not (provider.page == RAW and answer.status in GONE):
             raise AnswerError(f"it refused the request with status {answer.status}")
 

@@ -1,0 +1,108 @@
+"""Whose fault a failed call is: a page at which a scraping API fails is not the end of all others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
+from scrapy.http import Response
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from crawler.handlers.api import handler as module
+from crawler.handlers.api.handler import ApiDownloadHandler
+from crawler.worker.turn import TooLateError
+from tests.unit.frontier.fakes import Clock
+
+GOOD, BAD = "http://good.example/", "http://bad.example/"
+ENTRY = {"shape": "sync", "call": {"url": "https://api.example/?u={url}"}, "per_second": 10_000}
+
+
+class Api(ApiDownloadHandler):
+    """Answers for every page but BAD, for which it has *outcome*; its clock goes on with each call."""
+
+    def __init__(self, outcome: int | Exception | bytes) -> None:
+        self.outcome = outcome
+        self.calls = 0
+        self.now = Clock()
+        settings = Settings(
+            {"API_PROVIDERS": {"acme": ENTRY | {"page": {"body": "b", "headers": "h"}}}, "API_KEYS": {}}
+        )
+        crawler: Any = SimpleNamespace(settings=settings, stats=MemoryStatsCollector(Crawler(Spider)))
+        super().__init__(crawler, self.now)
+
+    async def _fetch(self, call: Request) -> Response:
+        self.calls += 1
+        self.now.now += 1
+        outcome = self.outcome if "bad" in call.url else b'{"b": "<p>"}'
+        if isinstance(outcome, Exception):
+            raise outcome
+        return Response(call.url, outcome) if isinstance(outcome, int) else Response(call.url, body=outcome)
+
+    async def wait(self, request: Request) -> float:
+        """Ask for *request*, which has to wait; for how many seconds."""
+        with pytest.raises(TooLateError) as error:
+            await self.download_request(request)
+        return error.value.wait_ms / 1000
+
+    def wake(self) -> None:
+        """Its pause is over."""
+        self._calls["acme"]._rest_until = 0.0
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "worker_if_any", lambda crawler: None)
+
+
+@pytest.mark.parametrize("outcome", [500, 503, DownloadTimeoutError("slow")])
+async def test_a_page_at_which_it_fails_while_it_fetches_others_fails_alone(outcome: int | Exception) -> None:
+    api, bad = Api(outcome), Request(BAD)
+    waits = [await api.wait(bad)]
+    assert waits[0] > api._calls["acme"].rest() + 4, "others go first, and show who is to blame"
+    api.wake()
+    await api.download_request(Request(GOOD))
+    for _ in range(2):
+        waits.append(await api.wait(bad))
+        assert not api._calls["acme"].rest(), "nobody else has to wait for it any more"
+    assert waits[1] < waits[2]
+    with pytest.raises(DownloadFailedError, match="API acme fetches other pages, and fails at this one"):
+        await api.download_request(bad)
+    assert "api_faults" not in bad.meta, "a retry begins anew"
+
+
+async def test_while_it_fetches_nothing_no_page_is_to_blame() -> None:
+    api, bad = Api(500), Request(BAD)
+    for _ in range(10):
+        await api.wait(bad)
+        assert api._calls["acme"].rest() > 0
+        api.wake()
+    api.outcome = b'{"b": "<p>"}'
+    assert (await api.download_request(bad)).body == b"<p>"
+    assert "api_faults" not in bad.meta
+
+
+@pytest.mark.parametrize("outcome", [429, 402])
+async def test_a_refusal_of_ourselves_is_no_pages_fault(outcome: int) -> None:
+    api, bad = Api(outcome), Request(BAD)
+    for _ in range(10):
+        await api.download_request(Request(GOOD))
+        await api.wait(bad)
+        assert api._calls["acme"].rest() > 0
+        api.wake()
+
+
+async def test_an_answer_that_is_too_long_is_that_pages_failure() -> None:
+    api = Api(DownloadCancelledError("Getting https://api.example/?k=the-secret"))
+    with pytest.raises(DownloadCancelledError, match="API acme: the answer is too long"):
+        await api.download_request(Request(BAD))
+    assert not api._calls["acme"].rest()
+
+
+async def test_half_of_a_surrogate_pair_is_a_question_mark() -> None:
+    page = await Api(rb'{"b": "<p>\ud83d", "h": {"X-\udc00": "\udfff"}}').download_request(Request(BAD))
+    assert (page.body, page.headers["X-?"]) == (b"<p>?", b"?")
