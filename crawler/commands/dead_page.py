@@ -14,7 +14,7 @@ from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Reader, Stored
-from crawler.storage.archive.store import STORE_ERRORS, Store
+from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # except tabs and line feeds
 
@@ -31,7 +31,7 @@ async def page_of(settings: BaseSettings, letter: DeadLetter) -> Stored:
         try:
             found = await reader.last(query)
         except STORE_ERRORS as error:
-            raise ShoalError(f"the archive cannot be read (ARCHIVE_URI, ARCHIVE_DIR): {error}") from None
+            raise ShoalError(f"the archive cannot be read (ARCHIVE_URI, ARCHIVE_DIR): {in_words(error)}") from None
     if found is None:
         why = "the archive no longer has it" if named else "none was archived: ARCHIVE_PAGES says which are"
         raise ShoalError(f"dead letter {letter.id} has no page: {why}")

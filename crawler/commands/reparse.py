@@ -35,7 +35,7 @@ from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.finishing import finish_left, unlisted
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Selection
-from crawler.storage.archive.store import STORE_ERRORS, Store
+from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
 from crawler.supervision.children import STOP_SECONDS, python_module, spawn, stop
 from crawler.supervision.cores import usable_cores
 
@@ -101,7 +101,7 @@ class Command(FleetCommand, ScrapyCommand):
             try:
                 damaged = await finish_left(config, index, store)
             except STORE_ERRORS as error:
-                raise ShoalError(f"the archive at {store.where} failed: {error!s:.300}") from error
+                raise ShoalError(f"the archive at {store.where} failed: {in_words(error)}") from error
             if files := await unlisted(config, index):
                 which = f"archive files in {config.directory} ({len(files)}, such as {files[0]})"
                 cure = "end their names in .open, and the next `scrapy reparse` lists their pages"

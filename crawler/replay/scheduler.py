@@ -29,7 +29,7 @@ from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.index import Entry, Index
 from crawler.storage.archive.reader import Reader, Selection, Stored
 from crawler.storage.archive.records import Page
-from crawler.storage.archive.store import Store
+from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
 
 logger = logging.getLogger(__name__)
 
@@ -102,8 +102,9 @@ class ReplayScheduler(BaseScheduler):
                     self._room.clear()
                     await self._room.wait()
                 self._take(stored, spider)
-        except Exception:  # otherwise the crawl would wait for pages for ever
-            logger.exception("The archive cannot be read")
+        except Exception as error:
+            known = isinstance(error, STORE_ERRORS)
+            logger.error("The archive cannot be read: %s", in_words(error), exc_info=None if known else error)
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAILED))
         finally:
             self._reading = False

@@ -22,7 +22,7 @@ from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import RecordPlace, WarcRecord
-from crawler.storage.archive.store import STORE_ERRORS, Store
+from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
 from crawler.storage.outage import Stats
 
 logger = logging.getLogger(__name__)
@@ -199,8 +199,8 @@ class Finisher:
         self._stats.inc_value(names.ARCHIVE_ERRORS)
         if not self._failing:
             self._failing = True
-            words = "Archived pages cannot be indexed or uploaded yet (%s at %s): %.300s. They are safe on this disk"
-            logger.error(words, type(error).__name__, self._store.where, error)
+            words = "Archived pages cannot be indexed or uploaded yet (%s at %s): %s. They are safe on this disk"
+            logger.error(words, type(error).__name__, self._store.where, in_words(error))
 
 
 async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from crawler.storage.archive import records
 from crawler.storage.archive.index import Entry, Index, is_file_name, place
 from crawler.storage.archive.records import Page, RecordPlace, WarcRecord
-from crawler.storage.archive.store import GoneError, Store
+from crawler.storage.archive.store import GoneError, RefusedError, Store
 
 BATCH: Final = 64  # pages read at once
 
@@ -109,6 +109,8 @@ class Reader:
                 parts = await self._store.read(file, [(one.offset, one.length) for one in places])
             except GoneError:
                 continue
+            except RefusedError as error:
+                parts = [error] * len(places)
             found.update(zip(places, parts, strict=True))
         return found
 

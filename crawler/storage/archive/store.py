@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import obstore
-from obstore.exceptions import BaseError
+from obstore.exceptions import BaseError, PermissionDeniedError
 from obstore.store import ObjectStore, from_url
 
 from crawler.errors import ConfigError
@@ -22,8 +23,22 @@ LOCAL: Final = "local"
 Span = tuple[int, int]
 
 
+_CODE: Final = re.compile(r"<Code>([^<]{1,100})</Code>(?:\s*<Message>([^<]{1,200})</Message>)?")  # S3 and its like
+
+
 class GoneError(Exception):
     """The file is no longer in the store."""
+
+
+class RefusedError(Exception):
+    """The store has the file and does not give it: it lies in an archive tier, say, or has rights of its own."""
+
+
+def in_words(error: Exception) -> str:
+    """What *error* is about, in a line: of STORE_ERRORS what the object store itself said, if it said something."""
+    if (found := _CODE.search(str(error))) is not None:
+        return f"{found[1]}: {found[2]}" if found[2] else found[1]
+    return f"{' '.join(str(error).split()):.300}" or type(error).__name__
 
 
 class Store:
@@ -51,7 +66,7 @@ class Store:
     async def read(self, name: str, spans: Sequence[Span]) -> list[bytes | Exception]:
         """The bytes of each (offset, length), or an error for a range that the file does not have.
 
-        Raises GoneError, or STORE_ERRORS when the object store fails.
+        Raises GoneError, RefusedError, or STORE_ERRORS when the object store fails.
         """
         found = await asyncio.to_thread(_read_local, self._directory, name, spans)
         if found is not None:
@@ -61,8 +76,7 @@ class Store:
         try:
             size: int = (await obstore.head_async(self._remote, name))["size"]
             within = [span for span in spans if is_within(span, size)]
-            starts, lengths = [offset for offset, _ in within], [length for _, length in within]
-            parts = await obstore.get_ranges_async(self._remote, name, starts=starts, lengths=lengths) if within else []
+            parts = await _ranges(self._remote, name, within) if within else []
         except FileNotFoundError:
             raise GoneError(f"{name} is not in {self.where}") from None
         read = {span: bytes(part) for span, part in zip(within, parts, strict=True)}
@@ -83,6 +97,14 @@ def is_within(span: Span, size: int) -> bool:
     """Whether a file of *size* bytes has this range."""
     offset, length = span
     return offset >= 0 and 0 < length <= size - offset
+
+
+async def _ranges(remote: ObjectStore, name: str, spans: Sequence[Span]) -> Sequence[Any]:
+    starts, lengths = [offset for offset, _ in spans], [length for _, length in spans]
+    try:
+        return await obstore.get_ranges_async(remote, name, starts=starts, lengths=lengths)
+    except PermissionDeniedError as error:  # of this file alone: we may ask about it
+        raise RefusedError(f"the object store does not give it ({in_words(error)})") from None
 
 
 def _outside(span: Span) -> Exception:

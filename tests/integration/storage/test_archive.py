@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import boto3  # type: ignore[import-untyped]  # moto brings it
 import pytest
 from bson import Code
 from moto.server import ThreadedMotoServer
+from obstore.exceptions import PermissionDeniedError
 from pymongo import AsyncMongoClient
 
 from crawler.storage import disk_room
@@ -25,7 +27,7 @@ from crawler.storage.archive.finishing import Finisher
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Reader, Selection, Stored
 from crawler.storage.archive.records import Page
-from crawler.storage.archive.store import Store
+from crawler.storage.archive.store import Store, in_words
 from crawler.storage.connection import Database
 from tests.integration.storage.observing import RecordedStats, at, until
 
@@ -210,6 +212,31 @@ async def test_finished_files_go_to_the_object_store(
     await Store(config).delete(name)
     assert bodies(await read(database, config)) == [None, None]
     await Store(config).delete(name)
+
+
+async def test_a_file_that_the_store_does_not_give_costs_its_own_pages(
+    database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any]
+) -> None:
+    """S3 has moved it to an archive tier, as rules of a bucket do with old files."""
+    config = replace(config, uri="s3://pages/raw4", options=s3)
+    for number in (1, 2):
+        async with opened(config) as archive:
+            await archive.add(page(number, seconds=number))
+    old = (await read(database, config))[0].entry["file"]
+    client = boto3.client("s3", endpoint_url=s3["endpoint"], aws_access_key_id="key", aws_secret_access_key="s3cret")
+    place = {"Bucket": "pages", "Key": f"raw4/{old}"}
+    await asyncio.to_thread(client.copy_object, **place, CopySource=place, StorageClass="GLACIER")
+    frozen, given = await read(database, config)
+    assert (bodies([frozen, given]), given.reason) == ([None, page(2).body], "")
+    assert frozen.reason.startswith("the object store does not give it (InvalidObjectState: ")
+
+
+def test_what_an_object_store_says_is_what_is_told() -> None:
+    wrong = "<Error><Code>RequestTimeTooSkewed</Code><Message>The difference is too large.</Message></Error>"
+    error = PermissionDeniedError(f"The operation lacked the necessary privileges {'x' * 500}: 403 Forbidden: {wrong}")
+    assert in_words(error) == "RequestTimeTooSkewed: The difference is too large."
+    assert in_words(OSError(28, "No space left\non device")) == "[Errno 28] No space left on device"
+    assert in_words(TimeoutError()) == "TimeoutError"
 
 
 async def test_an_upload_that_was_cut_off_is_done_by_the_next_worker(
