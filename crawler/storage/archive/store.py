@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import obstore
-from obstore.exceptions import BaseError, PermissionDeniedError
+from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError
 from obstore.store import ObjectStore, from_url
 
 from crawler.errors import ConfigError
@@ -59,9 +59,13 @@ class Store:
         """Move a finished file to its place; safe to repeat. Raises STORE_ERRORS."""
         if self._remote is None:
             await asyncio.to_thread(file.finish)
-        else:
+            return
+        try:
             await obstore.put_async(self._remote, file.name, file.path)
-            await asyncio.to_thread(file.remove)
+        except (AlreadyExistsError, PermissionDeniedError):
+            if await _size(self._remote, file.name) != file.size:  # else it is there, where nothing may be replaced
+                raise
+        await asyncio.to_thread(file.remove)
 
     async def read(self, name: str, spans: Sequence[Span]) -> list[bytes | Exception]:
         """The bytes of each (offset, length), or an error for a range that the file does not have.
@@ -97,6 +101,14 @@ def is_within(span: Span, size: int) -> bool:
     """Whether a file of *size* bytes has this range."""
     offset, length = span
     return offset >= 0 and 0 < length <= size - offset
+
+
+async def _size(remote: ObjectStore, name: str) -> int:
+    """-1 for a file that is not there, or that we may not ask about."""
+    try:
+        return (await obstore.head_async(remote, name))["size"]
+    except (FileNotFoundError, PermissionDeniedError):
+        return -1
 
 
 async def _ranges(remote: ObjectStore, name: str, spans: Sequence[Span]) -> Sequence[Any]:

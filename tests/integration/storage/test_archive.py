@@ -6,23 +6,25 @@ import asyncio
 import random
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import boto3  # type: ignore[import-untyped]  # moto brings it
+import obstore
 import pytest
 from bson import Code
 from moto.server import ThreadedMotoServer
-from obstore.exceptions import PermissionDeniedError
+from obstore.exceptions import AlreadyExistsError, PermissionDeniedError
 from pymongo import AsyncMongoClient
 
 from crawler.storage import disk_room
 from crawler.storage.archive import archive as module
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
+from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.finishing import Finisher
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Reader, Selection, Stored
@@ -229,6 +231,38 @@ async def test_a_file_that_the_store_does_not_give_costs_its_own_pages(
     frozen, given = await read(database, config)
     assert (bodies([frozen, given]), given.reason) == ([None, page(2).body], "")
     assert frozen.reason.startswith("the object store does not give it (InvalidObjectState: ")
+
+
+@pytest.mark.parametrize("error", [AlreadyExistsError("409"), PermissionDeniedError("retention")])
+async def test_what_is_uploaded_already_where_nothing_may_be_replaced_is_kept(
+    database: Database,
+    config: ArchiveConfig,
+    opened: Open,
+    s3: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    """Its worker was killed right after the upload."""
+    config = replace(config, uri=f"s3://pages/{type(error).__name__}", options=s3)
+    put = obstore.put_async
+
+    async def once(remote: Any, name: str, path: Any) -> Any:
+        with suppress(FileNotFoundError):
+            await obstore.head_async(remote, name)
+            raise error
+        return await put(remote, name, path)
+
+    monkeypatch.setattr(obstore, "put_async", once)
+    monkeypatch.setattr(OpenFile, "remove", lambda file: file.close())
+    async with opened(config) as archive:
+        await archive.add(page(1))
+    monkeypatch.undo()
+    assert len(list(config.directory.iterdir())) == 1
+    monkeypatch.setattr(obstore, "put_async", once)
+    async with opened(config):
+        pass
+    assert list(config.directory.iterdir()) == []
+    assert bodies(await read(database, config)) == [page(1).body]
 
 
 def test_what_an_object_store_says_is_what_is_told() -> None:
