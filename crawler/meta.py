@@ -51,6 +51,7 @@ HEADER_PROFILE: Final = "header_profile"
 CUT_AT: Final = "download_cut_at"
 API_JOB: Final = "api_job"
 API_FAULTS: Final = "api_faults"
+API_ALONE: Final = "api_alone"
 WIRE_TURN: Final = "wire_turn"
 POOL_PROXY: Final = "_pool_proxy"
 POOL_NAME: Final = "_pool_name"
@@ -91,6 +92,7 @@ TABLE: Final = (
     Key(HEADER_PROFILE, "headers middleware: its header profile, kept by retries and redirects"),
     Key(CUT_AT, "robots fetcher: bytes after which the HTTP handler takes the rest of a body for read"),
     Key(API_JOB, "api handler: provider, job id and start (Unix seconds) of a job under way"),
+    Key(API_ALONE, "api handler: in no batch with others, of which one was refused"),
     Key(API_FAULTS, "api handler: how often its own calls failed, and when last (Unix seconds)"),
     Key(WIRE_TURN, "downloader: what a handler calls right before and after it writes"),
     Key(

@@ -28,31 +28,37 @@ class Batches:
         self._calls = calls
         self._open: _Batch | None = None
 
-    async def join(self, url: str, leaving: Callable[[], None]) -> Response:
-        """The answer to the call for the batch that contains *url*; raises what *leaving* raised if its turn was
-        over."""
-        batch = self._open
+    async def join(
+        self, url: str, leaving: Callable[[], None], *, alone: bool = False, suspect: bool = False
+    ) -> tuple[Response, int]:
+        """The answer to the call for the batch that contains *url*, and how many pages that has; raises what *leaving*
+        raised if its turn was over. *alone*: in a batch of its own, which may be *suspect*, as in `ProviderCalls`."""
+        batch = None if alone else self._open
         if batch is None or url in batch.leaving:
-            batch = self._open = _Batch()
-            batch.answer = asyncio.ensure_future(self._send(batch))
+            batch = _Batch()
+            self._open = self._open if alone else batch
+            batch.answer = asyncio.ensure_future(self._send(batch, suspect=suspect))
         batch.leaving[url] = leaving
-        if len(batch.leaving) >= self._calls.provider.batch_size:
+        if alone:
+            batch.full.set()
+        elif len(batch.leaving) >= self._calls.provider.batch_size:
             batch.full.set()
             self._open = None
         assert batch.answer is not None
         answer = await asyncio.shield(batch.answer)  # a waiter that gives up must not cancel it for the others
         if url in batch.missed:
             raise batch.missed[url]
-        return answer
+        return answer, len(batch.leaving) - len(batch.missed)
 
-    async def _send(self, batch: _Batch) -> Response:
+    async def _send(self, batch: _Batch, *, suspect: bool) -> Response:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._calls.provider.batch_seconds):
                 await batch.full.wait()
         if self._open is batch:
             self._open = None
         urls: list[str] = []
-        return await self._calls.send(self._calls.provider.call, {"urls": urls}, lambda: _leave(batch, urls))
+        call = self._calls.provider.call
+        return await self._calls.send(call, {"urls": urls}, lambda: _leave(batch, urls), suspect=suspect)
 
 
 def _leave(batch: _Batch, urls: list[str]) -> None:

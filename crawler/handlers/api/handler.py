@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from time import time
 from typing import Any, Final
+from zlib import crc32
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -25,7 +26,7 @@ from crawler.errors import ConfigError
 from crawler.handlers.api.batches import Batches
 from crawler.handlers.api.calls import CallFailedError, ProviderCalls, ProviderDownError
 from crawler.handlers.wire_turn import WireTurn
-from crawler.meta import API_FAULTS, API_JOB, API_PROVIDER, WIRE_TURN
+from crawler.meta import API_ALONE, API_FAULTS, API_JOB, API_PROVIDER, WIRE_TURN
 from crawler.policy.api_answers import AnswerError
 from crawler.policy.providers import GONE, RAW, Provider, read_providers
 from crawler.worker.access import worker_if_any
@@ -34,6 +35,7 @@ from crawler.worker.unsent import MissedError
 
 OWN_FAULTS: Final = 3  # calls for one page that may fail while the provider answers others
 OWN_REST_SECONDS: Final = 5.0  # by which such a page waits for longer than the provider is paused, times its faults
+PARTS: Final = 4  # in which the pages of a batch that failed come back, most of them without the one to blame
 DECODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 ALWAYS: Final = WireTurn(lambda: True, lambda *_: None)
 
@@ -102,11 +104,15 @@ class ApiDownloadHandler:
                 raise MissedError
             wire_turn.leaving()
 
+        suspect, alone, together = self._is_suspect(request, calls), API_ALONE in request.meta, 1
         if calls.provider.shape == "batch":
-            answer = await self._batches[calls.provider.name].join(request.url, leaving)
+            batches = self._batches[calls.provider.name]
+            answer, together = await batches.join(request.url, leaving, alone=alone, suspect=alone and suspect)
         else:
-            suspect = self._is_suspect(request, calls)
             answer = await calls.send(calls.provider.call, {"url": request.url}, leaving, suspect=suspect)
+        if answer.status >= 400 and together > 1:
+            request.meta[API_ALONE] = True  # one of them may be what it does not take
+            raise TooLateError(round(1000 * OWN_REST_SECONDS))
         self._understood(answer, calls.provider)
         return answer
 
@@ -129,8 +135,8 @@ class ApiDownloadHandler:
     def _found(self, request: Request, provider: Provider, answer: Response) -> Response:
         told = {str(name).lower(): str(value) for name, value in answer.headers.to_unicode_dict().items()}
         page = provider.found(request.url, answer.body, answer.status, told)
-        request.meta.pop(API_JOB, None)
-        request.meta.pop(API_FAULTS, None)
+        for key in (API_JOB, API_FAULTS, API_ALONE):
+            request.meta.pop(key, None)
         self._pay(request, provider, page.cost)
         headers = Headers()
         for name, value in page.headers:
@@ -148,14 +154,18 @@ class ApiDownloadHandler:
     def _blamed(self, request: Request, calls: ProviderCalls, error: CallFailedError) -> Exception:
         """What becomes of *request*, whose call failed: it waits for longer than the others, which show meanwhile
         whether the provider is to blame or the page."""
-        count = request.meta.get(API_FAULTS, (0, 0.0))[0]
-        count += self._is_suspect(request, calls) or not count
-        if count > OWN_FAULTS and calls.provider.shape != "batch":
+        count, suspect = request.meta.get(API_FAULTS, (0, 0.0))[0], self._is_suspect(request, calls)
+        count += suspect or not count
+        if calls.provider.shape == "batch" and API_ALONE not in request.meta:
+            if suspect:
+                request.meta[API_ALONE] = True
+        elif count > OWN_FAULTS:
             for key in (API_FAULTS, API_JOB):
                 request.meta.pop(key, None)
             return DownloadFailedError(f"API {calls.provider.name} fetches other pages, and fails at this one: {error}")
         request.meta[API_FAULTS] = [count, self._clock()]
-        return TooLateError(round(1000 * (2 * calls.rest() + OWN_REST_SECONDS * count)))
+        parts = 1 + crc32(request.url.encode()) % PARTS if calls.provider.shape == "batch" else 1
+        return TooLateError(round(1000 * (2 * calls.rest() + OWN_REST_SECONDS * count * parts)))
 
     def _understood(self, answer: Response, provider: Provider) -> None:
         self._served[provider.name] = self._clock()

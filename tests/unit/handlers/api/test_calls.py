@@ -138,7 +138,8 @@ async def test_who_missed_his_turn_is_not_in_the_batch() -> None:
     )  # fmt: skip
 
     assert isinstance(late, MissedError)
-    assert isinstance(good, Response)
+    assert isinstance(good, tuple)
+    assert good[1] == 1
     assert json.loads(api.fetched[0].body)["urls"] == ["http://good.example/"]
     with pytest.raises(MissedError):
         await batches.join("http://late.example/", missed)
@@ -151,4 +152,14 @@ async def test_one_who_gives_up_does_not_take_the_batch_along() -> None:
     second = asyncio.ensure_future(batches.join("http://b.example/", lambda: None))
     await asyncio.sleep(0)
     first.cancel()
-    assert (await second).status == 200
+    assert (await second)[0].status == 200
+
+
+async def test_one_that_is_to_be_alone_neither_joins_nor_waits() -> None:
+    api = Api()
+    batches = Batches(calls(api, **BATCH | {"batch_seconds": 15}))
+    first = asyncio.ensure_future(batches.join("http://a.example/", lambda: None))
+    await asyncio.sleep(0)
+    assert (await batches.join("http://alone.example/", lambda: None, alone=True))[1] == 1
+    others = [batches.join(f"http://{name}.example/", lambda: None) for name in "bc"]
+    assert [together for _, together in await asyncio.gather(first, *others)] == [3, 3, 3]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from scrapy import Request, Spider
@@ -19,19 +21,28 @@ from crawler.worker.turn import TooLateError
 from tests.unit.frontier.fakes import Clock
 
 GOOD, BAD = "http://good.example/", "http://bad.example/"
-ENTRY = {"shape": "sync", "call": {"url": "https://api.example/?u={url}"}, "per_second": 10_000}
+PATHS = {"body": "b", "headers": "h"}
+ENTRY = {"shape": "sync", "call": {"url": "https://api.example/?u={url}"}, "page": PATHS, "per_second": 10_000}
+BATCH = {
+    "shape": "batch",
+    "call": {"url": "https://api.example/", "method": "POST", "json": {"urls": "{urls}"}},
+    "poll": {"url": "https://api.example/{job}"},
+    "page": PATHS,
+    "batch_seconds": 0.01,
+    "per_second": 10_000,
+}
 
 
 class Api(ApiDownloadHandler):
     """Answers for every page but BAD, for which it has *outcome*; its clock goes on with each call."""
 
+    entry: ClassVar[dict[str, Any]] = ENTRY
+
     def __init__(self, outcome: int | Exception | bytes) -> None:
         self.outcome = outcome
         self.calls = 0
         self.now = Clock()
-        settings = Settings(
-            {"API_PROVIDERS": {"acme": ENTRY | {"page": {"body": "b", "headers": "h"}}}, "API_KEYS": {}}
-        )
+        settings = Settings({"API_PROVIDERS": {"acme": self.entry}, "API_KEYS": {}})
         crawler: Any = SimpleNamespace(settings=settings, stats=MemoryStatsCollector(Crawler(Spider)))
         super().__init__(crawler, self.now)
 
@@ -101,6 +112,51 @@ async def test_an_answer_that_is_too_long_is_that_pages_failure() -> None:
     with pytest.raises(DownloadCancelledError, match="API acme: the answer is too long"):
         await api.download_request(Request(BAD))
     assert not api._calls["acme"].rest()
+
+
+class BatchApi(Api):
+    """Takes no batch that has BAD, nor its job; another job is done at once."""
+
+    entry = BATCH
+
+    async def _fetch(self, call: Request) -> Response:
+        self.now.now += 1
+        if call.method == "POST":
+            refused = isinstance(self.outcome, int) and BAD in json.loads(call.body)["urls"]
+            return Response(call.url, self.outcome if refused else 200, body=b'{"id": 1}')  # type: ignore[arg-type]
+        return Response(call.url, body=json.dumps({"results": [{"url": GOOD, "b": "<p>"}]}).encode())
+
+    async def end(self, request: Request) -> str:
+        """The body of *request*, or why it has none, after as many returns to the queue as it takes."""
+        for _ in range(12):
+            self.wake()
+            try:
+                return (await self.download_request(request)).body.decode()
+            except TooLateError:
+                continue
+            except DownloadFailedError as error:
+                return str(error)
+        return "never"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [(400, "it refused the request with status 400"), (500, "fetches other pages, and fails at this one: status 500")],
+)
+async def test_a_page_that_its_batch_is_refused_for_fails_alone(outcome: int, words: str) -> None:
+    api, good, bad = BatchApi(outcome), Request(GOOD), Request(BAD)
+    await asyncio.gather(api.wait(good), api.wait(bad))
+    assert await api.end(good) == "<p>"
+    assert words in await api.end(bad)
+    assert "api_alone" not in good.meta
+
+
+async def test_the_pages_of_a_batch_that_failed_come_back_apart() -> None:
+    api = BatchApi(500)
+    waits = await asyncio.gather(
+        *(api.wait(Request(f"{GOOD}{number}")) for number in range(12)), api.wait(Request(BAD))
+    )
+    assert len({round(wait) for wait in waits}) > 2
 
 
 async def test_half_of_a_surrogate_pair_is_a_question_mark() -> None:
