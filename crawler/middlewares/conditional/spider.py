@@ -19,7 +19,7 @@ from crawler.middlewares.conditional.downloader import ConditionalMiddleware, pa
 from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.policy import page_versions
-from crawler.storage.documents import identity
+from crawler.storage.documents import identity, moment_of
 from crawler.storage.validators import StoredVersion
 from crawler.worker.access import worker_of
 
@@ -34,7 +34,7 @@ class PageVersion:
 
     etag: str
     modified: str
-    fetched_at: datetime
+    fetched_at: datetime  # the latest of its items
     items: int = 0
     links: list[page_links.Link] = field(default_factory=list)
     stored: list[tuple[str, str]] = field(default_factory=list)
@@ -112,6 +112,7 @@ class VersionMiddleware(OutputMiddleware[Versioned]):
         page = self._pages.get(response) if isinstance(response, Response) else None
         if page is not None and isinstance(item, Item):
             page.stored.append((item.collection, identity(item)))
+            page.fetched_at = max(page.fetched_at, moment_of(item.fetched_at or page.fetched_at))  # a spider may set it
             self._ended(response, page)
 
     def _ended(self, response: Response, page: PageVersion) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from scrapy import Request, Spider
@@ -76,6 +77,15 @@ class ShopSpider(FrontierSpider):
         if title := response.css("title::text").get():
             yield PageItem(url=response.url, title=title)
         yield from response.follow_all(css="a")
+
+
+class DatedSpider(ShopSpider):
+    """Says itself when its pages were fetched: when it reads them."""
+
+    name = "dated"
+
+    def parse(self, response: TextResponse) -> Iterator[Any]:
+        yield PageItem(url=response.url, title=response.css("title::text").get(), fetched_at=datetime.now(UTC))
 
 
 class FailingSpider(FrontierSpider):

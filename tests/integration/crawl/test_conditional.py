@@ -123,6 +123,14 @@ async def test_304_for_an_item_that_another_fetch_has_changed_is_no_answer(
     assert count(again, "conditional/unchanged") == 1
 
 
+async def test_items_that_have_a_time_of_their_own_are_unchanged_too(fleet: Fleet) -> None:
+    with Shop({"/a": "<title>A</title>"}, {"/a": {"ETag": '"1"'}}) as shop:
+        await crawl(fleet, shop.url("/a"), spider="dated")
+        log = await crawl(fleet, shop.url("/a"), "--recrawl", spider="dated")
+        assert shop.requested == ["/a"] * 2
+    assert count(log, "conditional/unchanged") == 1
+
+
 async def test_a_part_of_a_page_does_not_replace_it(fleet: Fleet, mongo_database: Database) -> None:
     cut = Page("<title>A pa", 206, {"Content-Range": "bytes 0-10/5000"})
     with Site({"/a": Page("<title>A page</title>"), "/b": cut}) as site:
