@@ -44,7 +44,7 @@ class WebServer:
             ws="none",
             lifespan="off",
             log_config=None,
-            log_level="warning",
+            log_level="error",  # what is no HTTP is a warning each: its client is told
             backlog=BACKLOG,
             access_log=False,
             server_header=False,

@@ -126,6 +126,20 @@ def test_endless_headers_are_refused(web: WebServer) -> None:
     assert ask(web, "/thread")[0] == 200
 
 
+def test_what_is_no_http_is_told_to_its_client_and_fills_no_log(
+    web: WebServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a scanner, or a probe that expects TLS: a line for each said neither who asked nor what."""
+    for said in (b"\x16\x03\x01\0\xfe\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", int(web.url.rpartition(":")[2]))) as client:
+            client.settimeout(60)
+            client.sendall(said)
+            assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert caplog.text == ""
+    assert ask(web, "/broken")[0] == 500
+    assert "a bug" in caplog.text, "our own errors are logged"
+
+
 def test_who_says_nothing_does_not_hold_its_end_up(web: WebServer) -> None:
     with socket.create_connection(("127.0.0.1", int(web.url.rpartition(":")[2]))) as client:
         client.sendall(b"GET /thr")
