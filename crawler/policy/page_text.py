@@ -25,6 +25,7 @@ _UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title", "text
 _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul", "label", "table"))
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|^(?:[^\"']|\"[^\"]*\"|'[^']*')*?\shidden(?=[\s=/]|$)", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
+_PICTURE: Final = re.compile(rb";base64,[\w+/=]{4096,}")  # KEPT_BYTES
 _FRAME: Final = re.compile(rb"<(/?)(?:header|nav|footer|aside|ul|ol|menu|select|a)\b[^<>]*>", re.IGNORECASE)
 _CODE_SHOWN: Final = re.compile(rb"<(code|samp|pre|blockquote)\b(?![^<>]*\sid=)")
 _QUOTED: Final = re.compile("“[^“”]{1,200}”|„[^„“”]{1,200}[“”]|«[^«»]{1,200}»|「[^「」]{1,200}」|『[^『』]{1,200}』")
@@ -106,10 +107,10 @@ def has_more(body: bytes, sign: bytes, number: int) -> bool:
 
 
 def condensed(body: bytes) -> bytes:
-    """*body*; a long one without the middle of its long scripts, styles and comments."""
+    """*body*; a long one without its long pictures, and the middle of its long scripts, styles and comments."""
     if len(body) <= LONG_BYTES:
         return body
-    body, at, kept = body[:MOST_BYTES], 0, list[bytes]()
+    body, at, kept = _PICTURE.sub(b";base64,", body[:MOST_BYTES]), 0, list[bytes]()
     while (raw := _RAW.search(body, at)) is not None:
         end = body.find(b"</" + raw[1] if raw[1] else b"-->", raw.end())
         end = len(body) if end < 0 else end

@@ -10,7 +10,7 @@ import re2
 from crawler.policy.block_vendors import VENDORS, Vendor
 from crawler.policy.judged_page import OWN_DATA, JudgedPage
 from crawler.policy.page_text import bones
-from crawler.policy.shells import carries_data
+from crawler.policy.shells import carries_data, is_mounted
 
 STUB_BYTES: Final = 65_536
 STUB_TEXT: Final = 200  # a note for visitors without scripts
@@ -26,9 +26,16 @@ _MORE_THAN_SCRIPT: Final = re.compile(
 _LOADER: Final = re.compile(rb"(?:\s*<script\b(?=[^<>]*\ssrc\s*=)[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
 # A redirect, in a script or a tag, to where visitors are checked, or a frame with that.
 _DETOUR: Final = re2.compile(
-    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*url=|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
+    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*(?:url=|;)|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
     rb"(?:captcha|challenge(?:[^s]|$)|verification\.|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b)"
 )
+# A script that is named after what it does to visitors.
+_CHECKER: Final = re2.compile(
+    rb"""(?i)<script\s[^<>]*src=["']?[^"'<>\s]*(?:challenge|anti[-_]?bot|bot[-_]?check|/blocked/)[^"'<>\s]*\.js"""
+)
+# A proof of work that is sent back.
+_WORK: Final = re2.compile(rb"(?i)sha-?256|crypto\.subtle|\bnonce\s*[=:]|difficulty")
+_SENT: Final = (b"XMLHttpRequest", b"fetch(")
 
 
 def sender(page: JudgedPage) -> Vendor | None:
@@ -42,7 +49,7 @@ def sender(page: JudgedPage) -> Vendor | None:
         return None
     frame = bones(source)
     if _MORE_THAN_SCRIPT.search(frame):
-        if not _tests_visitors(page, frame):
+        if not _tests_visitors(page, frame, is_detour=is_detour):
             return None
         return next((one for one in page.told_robots if one is not None), VENDORS[-1])
     known = next((one for one in VENDORS if any(_are_in(source, signs) for signs in one.stub)), None)
@@ -53,13 +60,22 @@ def sender(page: JudgedPage) -> Vendor | None:
     return VENDORS[-1] if page.refused or is_long or is_nameless or page.is_unindexed or is_detour else None
 
 
-def _tests_visitors(page: JudgedPage, frame: bytes) -> bool:
-    """Whether scripts in the page itself, with no app to mount, set a cookie and load it again, or hide what they
-    do."""
-    is_served = any(sign in frame for sign in (b" src=", *_SERVED))
-    if page.is_linked or is_served or carries_data(page.source):
+def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
+    """Whether it says nothing and leads to a check; or whether, with no app to mount, it loads a check, or its own
+    scripts set a cookie or send the proof of some work, and load it again, or hide what they do."""
+    source = page.source
+    if page.is_linked or carries_data(source):
         return False
-    return _are_in(page.source, _AGAIN) or page.source.count(b"_0x") > MANY_HIDDEN
+    if is_detour and not page.text:
+        return True
+    if is_mounted(source) or any(sign in frame for sign in _SERVED):
+        return False
+    if _CHECKER.search(source) is not None:
+        return True
+    if b" src=" in frame:
+        return False
+    works = _WORK.search(source) is not None and any(sign in source for sign in _SENT)
+    return _are_in(source, _AGAIN) or (works and _AGAIN[1] in source) or source.count(b"_0x") > MANY_HIDDEN
 
 
 def _are_in(source: bytes, signs: tuple[bytes, ...]) -> bool:

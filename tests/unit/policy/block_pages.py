@@ -1014,3 +1014,41 @@ BLOCKS += (
     Answer("a limit in one line", "server", "Too Many Requests"),
 )
 PAGES += (Answer("a version", "", page("Lamps 1.2", "<p>Lamps 18.2.1700000000.5 is out. <a href=/l>All</a></p>")),)
+WORK = (
+    'const c="q8";let n=0;while(!(await crypto.subtle.digest("SHA-256",e.encode(c+n))))n++;'
+    'const r=await fetch("/__lamp",{method:"POST",body:n});if(r.ok)location.reload()'
+)
+PICTURE = f'<img alt="" src="data:image/png;base64,{"iVBORw0K" * 10_000}">'
+BLOCKS += (
+    Answer("a proof of work", "captcha", page("Lamps", f"<p>One lamp, please</p><script>{WORK}</script>")),
+    Answer(
+        "a check, by its script", "captcha", page("Lamps", "<p>On our way</p><script src=/lamp/challenge.js></script>")
+    ),
+    Answer(
+        "a detour past an empty page",
+        "captcha",
+        page("Lamps", '<div id="main"></div><script>location.replace("/lamp_verification.html?to=1")</script>'),
+    ),
+    Answer(
+        "a refresh without its url=",
+        "captcha",
+        '<html><head><title>Lamps</title><meta http-equiv="refresh" content="0;/antibot/?to=1"></head></html>',
+    ),
+    Answer(
+        "words behind pictures in the source",
+        "captcha",
+        page("Lamps", f"{PICTURE}<h1>Are you human?</h1><p>Let us know that you are not a robot.</p>{PICTURE}"),
+    ),
+)
+PAGES += (
+    Answer(
+        "an app with the word for a check",
+        "",
+        page("Lamps", '<div id="root"></div><script src="/challenge-weeks.js"></script>'),
+    ),
+    Answer(
+        "a page that is loaded again when it changes",
+        "",
+        page("Lamps", '<p>All lamps are lit</p><script>fetch("/v").then(r => r.ok || location.reload())</script>'),
+    ),
+)

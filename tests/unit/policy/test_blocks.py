@@ -79,7 +79,9 @@ def test_no_place_is_looked_at_from_each_of_its_characters(bomb: bytes) -> None:
     assert cpu_seconds(lambda: [detect(status, {}, bomb, "") for status in (200, 403)], most) < most
 
 
-@pytest.mark.parametrize("piece", [b"<p", b"<a ", b"<script></script>", b"&amp", b"your ip ", b"<script>window.state="])
+@pytest.mark.parametrize(
+    "piece", [b"<p", b"<a ", b"<script></script>", b"&amp", b"your ip ", b"<script>window.state=", b";base64,'"]
+)
 @pytest.mark.parametrize("status", [200, 403])
 def test_a_bomb_costs_little(piece: bytes, status: int) -> None:
     """Tags of a page that has more than any block page are not read one by one, nor are megabytes of text: its cost is
