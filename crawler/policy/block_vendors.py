@@ -64,9 +64,11 @@ VENDORS, _ABOUT = _load()  # the generic one last
 CONSENT: Final = next(vendor.hints for vendor in VENDORS if vendor.name == "consent")
 THINGS: Final = _ABOUT["things"]
 REPORTS: Final = _ABOUT["reports"]
+MEMBERS: Final = _ABOUT["members"]
 VISITOR: Final = _ABOUT["visitor"]
 FAULTS: Final = _ABOUT["faults"]
 REFUSES: Final = _ABOUT["refuses"]
+SORRY: Final = _ABOUT["sorry"]
 EXPLAINS: Final = _ABOUT["explains"]
 ASKS: Final = _ABOUT["asks"]
 ERRORS: Final = tuple(_ABOUT["errors"])  # how servers' own error pages begin

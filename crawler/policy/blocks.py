@@ -87,6 +87,8 @@ def _in_frame(page: JudgedPage) -> Block | None:
     in_text = width(page.text) <= FRAMED_TEXT and (page.told_robots[1] is not None or HINTS.any_in(page.spoken))
     if not in_text or page.says < ENOUGH - 1 or page.source.count(b"<img") > MAX_SHOWN:
         return None
+    if page.is_servers or (page.is_good and page.is_aside):
+        return None
     return _weighed(page)
 
 
@@ -100,8 +102,8 @@ def _has_content(body: bytes) -> bool:
 def _weighed(page: JudgedPage) -> Block | None:
     """A mark suffices. Otherwise points: for its wording; 1 each for a trace, a telling status, and a header with it;
     then 1 each for noindex, for a page that waits to be loaded again, and for an empty page or one with such words and
-    little else. A page that serves visitors loses points; one with more text, or with hints only and a link, needs one
-    more."""
+    little else. A page that serves visitors loses points; one with more text, or with a link and hints only or a
+    heading about something else, needs one more."""
     if not page.is_bare and not page.refused:
         return None
     if page.marked is not None:
@@ -114,9 +116,10 @@ def _weighed(page: JudgedPage) -> Block | None:
     (in_title, in_text), hint = page.told_robots, page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
     signs += bool(signs) and (page.waits or (page.traced is VENDORS[-1] and page.is_widget))
-    alone = page.is_empty or (page.says > 1 and page.is_short) or page.is_curt or page.is_case
+    alone = page.is_empty or (page.says > 1 and page.is_short) or page.is_curt or page.is_case or page.is_denial
     only_hints = page.says < ENOUGH and not any(page.told_robots)
-    enough = ENOUGH + (not page.refused and (not page.is_short or (only_hints and page.is_linked)))
+    leads_away = page.is_linked and (only_hints or page.is_aside)
+    enough = ENOUGH + (not page.refused and (not page.is_short or leads_away))
     if not signs or signs + page.refused + page.is_unindexed + alone - page.serves < enough:
         return None
     generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)

@@ -15,8 +15,10 @@ from crawler.policy.block_vendors import (
     FAULTS,
     HINTS,
     MARKS,
+    MEMBERS,
     REFUSES,
     REPORTS,
+    SORRY,
     TELLS,
     THINGS,
     TOLD_ROBOTS,
@@ -24,9 +26,10 @@ from crawler.policy.block_vendors import (
     UNLINKED,
     VENDORS,
     VISITOR,
+    WORDS,
     Vendor,
 )
-from crawler.policy.page_shape import asks_code, headline, leads_on, reloads
+from crawler.policy.page_shape import asks_code, heading, headline, leads_on, reloads
 from crawler.policy.page_text import (
     condensed,
     prose,
@@ -43,6 +46,7 @@ SHORT_TEXT: Final = 700
 BRIEF_TEXT: Final = 400
 NO_TEXT: Final = 40
 HEAD_TEXT: Final = 60  # of a page without a heading
+BARE_TITLE: Final = 30
 NO_PAGE_BYTES: Final = 3_000
 MANY_PRICES: Final = 3
 LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
@@ -53,7 +57,11 @@ MOST_SOURCE: Final = 160_000  # bytes
 CROWDED_BYTES: Final = 16_384
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 428, 429, 430, 456, 498, 503, 999})
 OWN: Final = frozenset({428, 430, 456, 498, 999})  # statuses that say little but this
-_OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
+TURNED_AWAY: Final = STATUSES - {202, 401, 429, 503}  # not for want of a login, nor for a while
+_OWN_FORM: Final = re.compile(
+    rb"""\btype\s*=\s*["']?(?:password|email|tel)\b|\bname\s*=\s*["']?(?:e-?mail|user(?:name)?|login)\b|<textarea\b""",
+    re.IGNORECASE,
+)
 _FIELD: Final = re.compile(rb"""<input\b[^<>]*\btype\s*=\s*["']?text|<label\b""", re.IGNORECASE)
 _UNINDEXED: Final = (b"oindex", b"NOINDEX")
 # In the text.
@@ -83,6 +91,7 @@ class JudgedPage:
         self.headers = headers
         self.title = unquoted(title)
         self.is_refused = status in STATUSES and status != UNAVAILABLE
+        self._status = status
         self.is_good = 200 <= status < 300
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
@@ -149,11 +158,21 @@ class JudgedPage:
         """Whether it has nothing to say but a CAPTCHA, nor a title of its own."""
         return self.is_empty and not self.is_linked and not self.serves and _NO_TITLE.fullmatch(self.title) is not None
 
-    @property
+    @cached_property
     def is_curt(self) -> bool:
-        """Whether status and title refuse, and there is little else: no link, form or number of the site's own."""
-        said_so = self.is_refused and HINTS.any_in(self.title)
-        return said_so and width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
+        """Whether its status refuses, and its title or what it tells the visitor does, and there is little else: no
+        link, form or number of the site's own."""
+        is_brief = self.is_refused and width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
+        return is_brief and (HINTS.any_in(self.title) or self._turns_away)
+
+    @property
+    def _turns_away(self) -> bool:
+        """Whether it is about the visitor, who is not asked to log in, and neither a server's own page nor an app."""
+        said = f"{self.title} {self.spoken}"
+        if self._status not in TURNED_AWAY or not self.spoken or self._names_error or MEMBERS.any_in(said):
+            return False
+        is_app = is_mounted(self.source) or carries_data(self.source)
+        return not is_app and VISITOR.any_in(said)
 
     @cached_property
     def headline(self) -> str:
@@ -186,20 +205,24 @@ class JudgedPage:
     @property
     def is_servers(self) -> bool:
         """Whether it is a server's own error page, sent as if all were well."""
-        starts = _ends_so(self.title, ERRORS) if self.title else self.text.startswith(ERRORS)
-        return self.is_good and starts and width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
+        is_brief = width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
+        return self.is_good and self._names_error and is_brief
+
+    @property
+    def _names_error(self) -> bool:
+        return _ends_so(self.title, ERRORS) if self.title else self.text.startswith(ERRORS)
 
     @cached_property
     def serves(self) -> int:
-        """Points for serving visitors: 4 for prices; 3 for a login, sign-up or contact form, a title that promises to
-        tell, or somebody who asks about a refusal; 2 for data, or an article; 1 for machine-readable statements."""
+        """Points for serving visitors: 4 for prices, or a login, sign-up or contact form; 3 for a title that promises
+        to tell, or somebody who asks about a refusal; 2 for data, or an article; 1 for machine-readable statements."""
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
         is_data = _DATA.match(self.text) is not None and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
         tells = self._explains or (not self.is_case and ASKS.any_in(self.spoken[:MAX_TEXT]))
         asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and _any(_ARTICLE, self.source)
-        return 4 * sells + 3 * (asks + tells) + 2 * (is_data + is_article) + _any(OWN_DATA, self.source)
+        return 4 * (sells + asks) + 3 * tells + 2 * (is_data + is_article) + _any(OWN_DATA, self.source)
 
     @property
     def _explains(self) -> bool:
@@ -215,6 +238,19 @@ class JudgedPage:
         if prices >= MANY_PRICES or any(self.told_robots) or self.refused:
             return prices >= MANY_PRICES
         return prices > 0 or (is_mounted(self.source) and carries_data(self.source))
+
+    @property
+    def is_denial(self) -> bool:
+        """Whether its title does nothing but refuse, and its text says so to a robot."""
+        return self.told_robots[1] is not None and len(self.title) <= BARE_TITLE and REFUSES.any_in(self.title)
+
+    @cached_property
+    def is_aside(self) -> bool:
+        """Whether what it says stands below a heading about something else, and its title is about that, too."""
+        head = unquoted(spelled_out(heading(self.source)))
+        if not head or SORRY.any_in(head):
+            return False
+        return not any(WORDS.any_in(one) or REFUSES.any_in(one) for one in (self.title, head))
 
     @property
     def is_fault(self) -> bool:
@@ -255,7 +291,8 @@ class JudgedPage:
         headed = hints[1] and not hints[0] and HINTS.any_in(self.headline)
         all_hint = any(hints) and (hints[0] or headed or not self.title) and (hints[1] or self.is_empty)
         shows = self.is_refusal or self.is_case or (self.is_short and asks_code(self.source))
-        return 2 * (any(words) or shows) + (any(hints) or all(words) or self.is_case) + all_hint
+        twice = any(hints) or all(words) or self.is_case or self.is_curt or self.is_denial
+        return 2 * (any(words) or shows) + twice + all_hint
 
     @cached_property
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:
@@ -308,6 +345,8 @@ def _any(signs: Iterable[Any], where: Any) -> bool:
     return False
 
 
-def _ends_so(title: str, starts: Iterable[str]) -> bool:
+def _ends_so(title: str, starts: tuple[str, ...]) -> bool:
     """Whether *title* is one of *starts*, or goes on after a stop: it names an error and does not tell about it."""
+    if not title.startswith(starts):
+        return False
     return any(title.startswith(start) and title[len(start) :].lstrip()[:1] in _STOPS for start in starts)

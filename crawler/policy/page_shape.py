@@ -39,10 +39,19 @@ def headline(source: bytes) -> str:
     form = _FORM.search(source, found.end(), found.start() + HEADLINE_BYTES)
     end_at = form.start() if form else found.start() + HEADLINE_BYTES
     text = visible_text(source[found.start() : end_at].decode("utf-8", "replace"))
-    at = source.find(b"</h", found.end())
-    heading = visible_text(source[found.start() : at].decode("utf-8", "replace")) if at > 0 else text
-    end = _END.search(text, len(heading))
+    end = _END.search(text, len(_heading(source, found) or text))
     return text[: end.start()] if end else text
+
+
+def heading(source: bytes) -> str:
+    """The first heading, in lower case; "" without one."""
+    found = _HEADING.search(source) or _SMALLER_HEADING.search(source)
+    return "" if found is None else _heading(source, found)
+
+
+def _heading(source: bytes, found: re.Match[bytes]) -> str:
+    at = source.find(b"</h", found.end())
+    return visible_text(source[found.start() : at].decode("utf-8", "replace")) if at > 0 else ""
 
 
 def leads_on(source: bytes) -> bool:

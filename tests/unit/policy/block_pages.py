@@ -1052,3 +1052,36 @@ PAGES += (
         page("Lamps", '<p>All lamps are lit</p><script>fetch("/v").then(r => r.ok || location.reload())</script>'),
     ),
 )
+BLOCKS += (
+    Answer("a refusal in rare words", "captcha", page("Hm", "<p>Our lamps dislike what your browser sends.</p>"), 403),
+    Answer(
+        "a denial at length",
+        "captcha",
+        page("Blocked", f"<h1>Whoa</h1><p>Your request has been blocked. <a href=/a>Ask us</a></p>{CASE}{CASE}"),
+    ),
+)
+PAGES += (
+    Answer("a limit in rare words", "", page("Lamps", "<p>Whoa, your browser was a bit fast for us. Wait.</p>"), 429),
+    Answer("a film for friends", "", page("A film", "<p>Your browser is fine: ask its owner for permission.</p>"), 403),
+    Answer("an app behind a refusal", "", page("Lamps", '<div id="root">Your browser is old</div>'), 403),
+    Answer("a server's own, for a method", "", page("405 Not Allowed", "<p>The connection stays open.</p>"), 405),
+    Answer(
+        "a job below its heading",
+        "",
+        framed("Jobs", "<h1>Lamp tester</h1><p>You detect unusual traffic between lamps and block it.</p>"),
+    ),
+    Answer(
+        "an error explained in a design",
+        "",
+        page(
+            "429 Too Many Requests - HTTP",
+            "<nav><a href=/docs>Docs</a></nav><h1>429 Too Many Requests</h1>"
+            "<p>The client sent too many requests. A header says how long to wait.</p>",
+        ),
+    ),
+    Answer(
+        "a login with one field",
+        "",
+        page("Log in", f'{WIDGET}<form><input name="username"></form><p>Show that you are not a robot.</p>'),
+    ),
+)
