@@ -1085,3 +1085,50 @@ PAGES += (
         page("Log in", f'{WIDGET}<form><input name="username"></form><p>Show that you are not a robot.</p>'),
     ),
 )
+
+SPEECH = """
+Lamps|Humans only on our site.
+Lamps|Drag the arrow so that the picture of a lamp is complete.
+Lamps|Access from your provider has been switched on, and access from your client closed.
+Lamps|You are in our virtual queue.
+Lamps|We serve lamps due to a network policy.
+Лампы|Похоже, у вас включён VPN.
+Lamps|Lamps cannot serve your requests this quickly.
+Lamps|We had to throttle your address.
+Lamps|Your visit was considered unsafe.
+Lamps|You cannot visit this site from Lampland.
+Lamps|Are you a real shopper?
+Lampen|Sind Sie ein echter Besucher?
+Lampes|Êtes-vous bien un client ?
+Lámparas|¿Eres una persona real?
+Lamps|This visitor looks like a script.
+Lamps|We detected scripts behind your browser: lamps are not for scripts.
+Lampen|Viele Abrufe in kurzer Folge.
+Lamps|Traffic from your subnet has been suspended.
+Lampen|Ihr VPN bitte ausschalten.
+Lampa|Tarayıcınızı kontrol ediyoruz, bekleyin.
+Lamps|You are viewing a very high number of pages.
+램프|비정상적인 검색이 감지되었습니다.
+Lámparas|Necesitamos validar que eres una persona.
+Lampe|Tilgangen din er blokkert: tror du er et program.
+"""
+BLOCKS += worded("speech", SPEECH)
+BLOCKS += (
+    Answer("a server that hides", "firewall", page("Lamps", "<a href=http://www.eeye.com/SecureIIS/>Lamps</a>"), 404),
+    Answer("an accelerator", "firewall", page("Lamps", "<img src=/.well-known/yunjiasu-cgi/lamp.png>"), 403),
+    Answer("a splash", "firewall", page("Lamps", "<img src=https://cdn.virusdie.ru/splash/lamp.png>"), 403),
+    Answer("an address asked for", "firewall", page("Lamps", "<p>The URL you requested has been denied.</p>")),
+    Answer("a flood", "firewall", page("Lamps", "<p>Anti-flood is activated for lamps.</p>")),
+    Answer("a trigger", "firewall", page("Lamps", "<p>Your visit triggered our protection.</p>")),
+    Answer("a firewall that stops", "firewall", page("Lamps", "<p>A lamp's firewall stopped the request.</p>")),
+    Answer("please wait", "cloudflare", page("Please Wait... | Cloudflare"), 503),
+    Answer("another form", "amazon", page("Lamps", '<form action="/errors_page/validateCaptcha"></form>')),
+    Answer("without scripts", "google", page("Lamps", "<a href=/httpservice/retry/enablejs?sei=1>here</a>")),
+    Answer("a verdict on articles", "tencent", page("Lamps", "<script>var s = 'secitptpage/verify'</script>")),
+    Answer("a shop at its limit", "shopify", page("Lamps", "<p>There was a problem loading this website</p>"), 430),
+    Answer("a sum to do", "reddit", page("Lamps", '<form hidden><input type=hidden name="js_challenge"></form>')),
+)
+PAGES += (
+    Answer("a manual", "", page("Lamp L2", "<p>Too many lumens shorten its life: slide the handle to the right.</p>")),
+    Answer("a voucher", "", page("Voucher", "<p>This voucher cannot be used twice. <a href=/v>Terms</a></p>")),
+)
