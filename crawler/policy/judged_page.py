@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from crawler.lazy import cached_property
 from crawler.policy.block_vendors import (
+    AGAIN,
     ASKS,
     CONSENT,
     ERRORS,
@@ -172,7 +173,7 @@ class JudgedPage:
         if self._status not in TURNED_AWAY or not self.spoken or self._names_error or MEMBERS.any_in(said):
             return False
         is_app = is_mounted(self.source) or carries_data(self.source)
-        return not is_app and VISITOR.any_in(said)
+        return not is_app and (VISITOR.any_in(said) or AGAIN.any_in(said))
 
     @cached_property
     def headline(self) -> str:

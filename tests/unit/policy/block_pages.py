@@ -1132,3 +1132,23 @@ PAGES += (
     Answer("a manual", "", page("Lamp L2", "<p>Too many lumens shorten its life: slide the handle to the right.</p>")),
     Answer("a voucher", "", page("Voucher", "<p>This voucher cannot be used twice. <a href=/v>Terms</a></p>")),
 )
+
+TALK = """
+Lamps|Bot check.
+Lamps|You have reached the page limit for one lamp.
+Lamps|This is to tell you from a robot.
+Lamba|Sizi robotlardan ayırt edelim.
+Lamps|Lamps may not be harvested by machines.
+Lamps|Your visit looks odd: your request is unusual.
+Lampes|Site disponible uniquement depuis Lampville, non accessible ailleurs.
+Lámparas|Estamos revisando tu navegador, un momento.
+Lampade|La tua richiesta è stata fermata.
+Lamps|Answer to show that you are no machine.
+Lamps|Crawling is not permitted on this site.
+Lampen|Zu schnell. Warten Sie einige Sekunden.
+Lampen|Wählen Sie alle Bilder mit Lampen auf dieser Seite.
+Lamps|Your request met a rule and was dropped.
+Lâmpadas|Você atingiu o limite de acessos. Aguarde.
+"""
+BLOCKS += worded("talk", TALK)
+BLOCKS += (Answer("a wait in rare words", "captcha", page("Lámparas", "<p>Vuelva a mirar más tarde.</p>"), 403),)
