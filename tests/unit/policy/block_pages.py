@@ -1152,3 +1152,17 @@ Lâmpadas|Você atingiu o limite de acessos. Aguarde.
 """
 BLOCKS += worded("talk", TALK)
 BLOCKS += (Answer("a wait in rare words", "captcha", page("Lámparas", "<p>Vuelva a mirar más tarde.</p>"), 403),)
+
+CHAT = """
+Lamps|We are making sure that this is a genuine visit.
+Lamps|You appear to be using an automated tool.
+Lamps|We noticed strange behaviour on your device.
+Lamps|Your access is on hold.
+Lamps|A click, so we know you are not a script.
+Lamps|No access from your network.
+Lamps|This site does not serve your country.
+Lamps|Making sure your connection is safe.
+Lampen|Sie haben viele Seiten in kurzer Zeit gelesen.
+Lampade|Che tu non sia un bot.
+"""
+BLOCKS += worded("chat", CHAT)
