@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from crawler.lazy import cached_property
@@ -41,6 +41,7 @@ from crawler.policy.page_text import (
     without_listings,
 )
 from crawler.policy.shells import carries_data, is_mounted
+from crawler.policy.told_headers import names_told, values_of
 
 MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700
@@ -116,14 +117,14 @@ class JudgedPage:
         """The vendor whose header alone says that this is no page."""
         for vendor in VENDORS:
             for name, values in vendor.decisive.items():
-                if any(value.decode("latin-1") in values for value in _values(self.headers, name)):
+                if any(value.decode("latin-1") in values for value in values_of(self.headers, name)):
                     return vendor
         return None
 
     @cached_property
     def told(self) -> Vendor | None:
-        told = list(_told(self.headers))
-        return next((vendor for vendor in VENDORS if any(_any(vendor.told, one) for one in told)), None)
+        said = list(names_told(self.headers))
+        return next((vendor for vendor in VENDORS if any(_any(vendor.told, one) for one in said)), None)
 
     @cached_property
     def _is_crowded(self) -> bool:
@@ -306,24 +307,6 @@ class JudgedPage:
     def hinting(self) -> Vendor | None:
         said = f"{self.title} {self.spoken}"
         return next(vendor for vendor in VENDORS if vendor.hints.any_in(said)) if HINTS.any_in(said) else None
-
-
-def _told(headers: Mapping[Any, Any]) -> Iterator[bytes]:
-    """Names of headers and of the cookies they set, and the Server; in lower case."""
-    for name in headers:
-        low = (name.encode() if isinstance(name, str) else name).lower()
-        yield low
-        if low == b"server":
-            yield from (value.lower() for value in _values(headers, name))
-        elif low == b"set-cookie":
-            yield from (value.partition(b"=")[0].lower() for value in _values(headers, name))
-
-
-def _values(headers: Mapping[Any, Any], name: Any) -> list[bytes]:
-    if hasattr(headers, "getlist"):
-        return list(headers.getlist(name))
-    value = headers.get(name)
-    return [] if value is None else [value.encode() if isinstance(value, str) else value]
 
 
 def _saying(where: str) -> Vendor | None:
