@@ -61,12 +61,14 @@ def sender(page: JudgedPage) -> Vendor | None:
 
 
 def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
-    """Whether it says nothing and leads to a check; or whether, with no app to mount, it loads a check, or its own
-    scripts set a cookie or send the proof of some work, and load it again, or hide what they do."""
+    """Whether it says nothing and leads to a check, or submits the proof of some work; or whether, with no app to
+    mount, it loads a check, or its own scripts set a cookie or send such a proof, and load it again, or hide what they
+    do."""
     source = page.source
     if page.is_linked or carries_data(source):
         return False
-    if is_detour and not page.text:
+    works = _WORK.search(source) is not None
+    if not page.text and (is_detour or (works and b".submit(" in source)):
         return True
     if is_mounted(source) or any(sign in frame for sign in _SERVED):
         return False
@@ -74,8 +76,8 @@ def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
         return True
     if b" src=" in frame:
         return False
-    works = _WORK.search(source) is not None and any(sign in source for sign in _SENT)
-    return _are_in(source, _AGAIN) or (works and _AGAIN[1] in source) or source.count(b"_0x") > MANY_HIDDEN
+    is_sent = works and _AGAIN[1] in source and any(sign in source for sign in _SENT)
+    return _are_in(source, _AGAIN) or is_sent or source.count(b"_0x") > MANY_HIDDEN
 
 
 def _are_in(source: bytes, signs: tuple[bytes, ...]) -> bool:

@@ -1166,3 +1166,19 @@ Lampen|Sie haben viele Seiten in kurzer Zeit gelesen.
 Lampade|Che tu non sia un bot.
 """
 BLOCKS += worded("chat", CHAT)
+BLOCKS += (
+    Answer(
+        "a proof of work in a form",
+        "captcha",
+        '<form id="f" action="/lamp" method="post"><input type="hidden" name="n"></form><script>for (let n = 0; '
+        '!sha256(n); n++) {} document.getElementById("f").submit()</script>',
+    ),
+    Answer("a wall of friends", "facebook", page("Log in to Facebook", "<h1>Lamps</h1><p>See more of them.</p>")),
+)
+PAGES += (
+    Answer(
+        "a form that goes on by itself",
+        "",
+        page("Lamps", '<form><input type="hidden" name="lamp"></form><script>document.forms[0].submit()</script>'),
+    ),
+)
