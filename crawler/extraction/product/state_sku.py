@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from crawler.extraction.scripts import state
 from crawler.extraction.scripts.state_nodes import Node, plain, text
-from crawler.extraction.visible import identifiers
+from crawler.extraction.visible import identifier_fields
 
 STATED: Final = ("sku", "productcode", "articlenumber", "articleno", "itemnumber")
 NUMBERS: Final = ("productid", "code", "id", "itemid")  # often the database's own
@@ -31,7 +31,7 @@ def sku(node: Node, root: Any, in_url: set[str]) -> str | None:
         stated = {text(each, STATED) for each in chosen}
         return stated.pop() if len(stated) == 1 else None
     number = _last(text(node, NUMBERS))
-    return None if identifiers.is_internal(number) else number
+    return None if identifier_fields.is_internal(number) else number
 
 
 def _variants(node: Node, root: Any) -> Sequence[Node]:

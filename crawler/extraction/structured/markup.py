@@ -36,6 +36,9 @@ _ALIASES: Final = {
 }
 
 
+_NO_LETTER: Final = re.compile(r"[\W_]+")
+
+
 @dataclass(frozen=True, slots=True)
 class Syntax:
     """The attributes by which a syntax marks an item, its type and its properties."""
@@ -167,7 +170,7 @@ def _add(item: dict[str, Any], name: str, value: Any) -> None:
 def _value(node: LexborNode, attributes: dict[str, str | None], name: str, texts: _Texts) -> str | None:
     tag = node.tag or ""
     if content := attributes.get("content"):
-        return content
+        return _as_shown(node, content) if name == "sku" else content
     if name in _NAMES:
         return texts.of(node) or _name_shown(node)
     if tag == "img":
@@ -178,6 +181,12 @@ def _value(node: LexborNode, attributes: dict[str, str | None], name: str, texts
         return attributes.get(_LINKS[tag])
     is_price = "price" in name.lower()
     return price_text(node, MAX_PRICE) if is_price else texts.of(node) or attributes.get("href")
+
+
+def _as_shown(node: LexborNode, identifier: str) -> str:
+    """*identifier* as the text of *node* writes it: 4667999 as `466/7999`."""
+    shown = text_of(node, MAX_SHORT)
+    return shown if _NO_LETTER.sub("", shown) == _NO_LETTER.sub("", identifier) else identifier
 
 
 def _name_shown(node: LexborNode) -> str | None:

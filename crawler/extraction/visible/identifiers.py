@@ -1,4 +1,4 @@
-"""The shop's identifier of the product: from labels, form fields and the URL (url_identifiers.py)."""
+"""The shop's identifier of the product: from labels, fields (identifier_fields.py) and the URL (url_identifiers.py)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from selectolax.lexbor import LexborNode
-
-from crawler.extraction.visible import view
+from crawler.extraction.visible import identifier_fields, view
+from crawler.extraction.visible.identifier_fields import is_given
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels, url_identifiers, values
-from crawler.extraction.words.url_identifiers import INPUTS, PUNCTUATION, VALUE
+from crawler.extraction.words.url_identifiers import VALUE
 
 ASIDE: Final = 2.5  # of one in a part of the page that may be about other products
 MAX_ASIDE: Final = 10  # labels in such parts that are looked at
@@ -23,10 +22,11 @@ ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a 
 MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
 MIN_GTIN_TEXT, MAX_GTIN_TEXT = 8, 80  # characters
-MAX_INPUTS: Final = 400  # examined per page
 MAX_ID: Final = 60  # characters of an identifier with its label
+MAX_ROW: Final = 4  # digits of a number that is likely that of a database's row
+MAX_LIKELY: Final = 8  # identifiers looked for among the texts
+STATED, URL = "html", "url"
 MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
-MAX_STEPS: Final = 256  # parents climbed to find a form
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
@@ -34,16 +34,7 @@ _LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+")  # an identifier without a digi
 _PARTED = re.compile(r"[|·•]")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
 _SKU = re.compile(r"(?:^|[\W_])sku(?:$|[\W_])|[a-z]Sku|SKU")  # in the name of an element
-_ATTRIBUTES: Final = (
-    "data-sku", "data-product-sku", "data-product-id", "data-productid", "data-product-code", "data-item-id",
-    "data-itemid", "data-pid", "data-article-id", "data-asin",
-)  # fmt: skip
-_WRITTEN = re.compile(rf"data-{labels.any_of(' '.join(name.removeprefix('data-') for name in _ATTRIBUTES))}(?=[\s=])")
 _LABELLED = re.compile(rf">[{re.escape(_OPENING.replace('<', ''))}\n]*+(?:{labels.SKU_LABEL.pattern})")
-_INTERNAL = re.compile(  # numbers of a database, that no shop shows
-    r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
-)
-_RANDOM = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[\w-]{10,}")  # a key that nobody can read out
 _DOTTED = re.compile(r"\d{3,}\.\d{2,}")  # an identifier only behind a label: otherwise a price, or a measure
 _NOT_AN_ID = re.compile(
     r"\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)"
@@ -56,23 +47,46 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
     """(identifier, "html" or "url") with the most evidence, or None.
 
     Labelled identifiers count most, then form fields and data attributes, then the URL; *others* are identifiers in
-    structured data that may not be the shop's own (productID, mpn). Evidence for the same identifier adds up.
+    structured data that may not be the shop's own (productID, mpn). Evidence for the same identifier adds up. Known
+    weakness: a shop's own number that only a hidden field has.
     """
     weights: dict[str, float] = {}
-    sources: dict[str, str] = {}
-    for evidence in (_stated(page, others), _attributes(page)):
+    sources: dict[str, set[str]] = {}
+    for evidence in (_stated(page, others), identifier_fields.given(page)):
         for weight, value, source in evidence:
             key = value.strip("-./")
             if _is_none(key, weight) or not (any(map(str.isdigit, key)) or _LETTERED.fullmatch(key)):
                 continue
             weights[key] = weights.get(key, 0.0) + weight
-            if source == "html" or key not in sources:
-                sources[key] = source
+            sources.setdefault(key, set()).add(source)
         first, second = sorted(weights.values(), reverse=True)[:2] if len(weights) > 1 else (sum(weights.values()), 0.0)
         if first - second > ATTRIBUTED:
             break
-    best = max(weights, key=lambda key: weights[key], default=None)
-    return (best, sources[best]) if best is not None else None
+    likely = sorted(weights, key=lambda key: -weights[key])[:MAX_LIKELY]
+    told = ((key if STATED in sources[key] else _told(page, key, sources[key]), sources[key]) for key in likely)
+    return next(((value, URL if source == {URL} else STATED) for value, source in told if value), None)
+
+
+def _told(page: View, value: str, sources: set[str]) -> str | None:
+    """*value*, of hidden fields or the URL, as the page shows it (4667999: `466/7999`); None if people do not know it.
+
+    Where no text shows it, it may be a database's: if it is short, if only a field has it, or only a URL that does not
+    say that it is a product's.
+    """
+    if shown := _as_shown(page, value):
+        return shown
+    url = page.document.url
+    is_row = value.isdigit() and len(value) <= MAX_ROW
+    is_products = len(sources) > 1 or (sources == {URL} and url_identifiers.likelihood(url) >= 1)
+    return value if (is_products and not is_row) or value in url_identifiers.stated(url) else None
+
+
+def _as_shown(page: View, value: str) -> str | None:
+    """How a short text writes *value*."""
+    letters = [re.escape(each) for each in value if each.isalnum()]
+    written = re.compile(rf"(?<![\w.,/-]){'[./-]?'.join(letters)}(?![\w/-]|[.,]\d)", re.IGNORECASE)
+    texts = (page.texts[index][0] for index in page.numbers)
+    return next((found[0] for text in texts if len(text) <= MAX_ID and (found := written.search(text))), None)
 
 
 def labelled_sku(page: View) -> str | None:
@@ -107,12 +121,12 @@ def is_shown(identifier: str, markup: str) -> bool:
 
 def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:
     """(weight, identifier, source) of what labels, the URL and structured data tell."""
-    yield from ((2.0, other, "html") for other in others)
+    yield from ((2.0, other, STATED) for other in others)
     for rank, value in enumerate(list(dict.fromkeys(url_identifiers.identifiers(page.document.url)))[:4]):
         is_count = len(value) <= MAX_COUNT and value in view.words_of(page.title)  # a puzzle of 1000 pieces
-        if not is_count and _is_given(value):
-            yield 1.5 - 0.3 * rank, value, "url"
-    yield from ((weight, value, "html") for weight, value in page.once(_labelled))
+        if not is_count and is_given(value):
+            yield 1.5 - 0.3 * rank, value, URL
+    yield from ((weight, value, STATED) for weight, value in page.once(_labelled))
 
 
 def _labelled(page: View) -> list[tuple[float, str]]:
@@ -216,58 +230,6 @@ def _next(page: View, index: int) -> str:
     """The text after *index*, not counting one that is only a colon."""
     following = [text for text, _ in page.texts[index + 1 : index + 3] if text.strip(" :：#")]
     return following[0] if following else ""
-
-
-def _attributes(page: View) -> Iterator[tuple[float, str, str]]:
-    """(weight, identifier, source) of data attributes and hidden inputs, outside of other products."""
-    given: set[str] = set()
-    tree = page.document.tree
-    # A selector for each, matched with every element, takes longer than finding which of them the page has.
-    written = sorted({name.lower() for name in _WRITTEN.findall(page.document.markup)})
-    for node in tree.css(",".join(f"[{name}]" for name in written))[:100] if written else ():
-        if len(given) == 3:
-            break
-        if page.flags(node) & (view.OTHER | view.LINK):
-            continue
-        attributes = node.attributes
-        for name in _ATTRIBUTES:
-            value = attributes.get(name)
-            if value and _is_given(value) and value not in given and len(given) < 3:
-                given.add(value)
-                yield 1.6 - 0.4 * len(given), value, "html"
-    entered: set[str] = set()  # forms for cart and wish list repeat it
-    for node in tree.css("input[name]")[:MAX_INPUTS]:  # `form input` would climb from each of them
-        attributes = node.attributes
-        name = PUNCTUATION.sub("", attributes.get("name") or "").lower()
-        value = attributes.get("value")
-        if name not in INPUTS or not value or value in entered or not _is_given(value):
-            continue
-        is_sent = (attributes.get("type") or "").lower() == "hidden" or _is_in_form(node)
-        if is_sent and not page.flags(node) & view.OTHER:
-            entered.add(value)
-            yield 1.0, value, "html"
-
-
-def _is_in_form(node: LexborNode) -> bool:
-    around, steps = node.parent, 0
-    while around is not None and around.tag != "form" and steps < MAX_STEPS:
-        around, steps = around.parent, steps + 1
-    return around is not None and around.tag == "form"
-
-
-def is_internal(value: str) -> bool:
-    """Whether *value* has the form of a database's number, that no shop shows."""
-    return _INTERNAL.fullmatch(value) is not None
-
-
-def _is_given(value: str) -> bool:
-    """Whether the *value* of an attribute or in a URL may be an identifier that people use: the shop's, or a GTIN.
-
-    Not a key of ten characters or more with small and large letters and digits: it is random.
-    """
-    if not VALUE.fullmatch(value) or _RANDOM.fullmatch(value):
-        return False
-    return not is_internal(value) or values.gtin(value) is not None
 
 
 def has_label(page: View) -> bool:

@@ -36,15 +36,12 @@ _LONG = re.compile(r"\d{5,}")
 
 def identifiers(url: str) -> Iterator[str]:
     """Parts of a product's URL that look like its identifier, likeliest first."""
+    yield from (value for key, value in _queried(url) if _is_id_key(key))
     try:
-        parts = urlsplit(url)
-        query = parse_qsl(parts.query, max_num_fields=50) if parts.query else ()
+        path = urlsplit(url).path
     except ValueError:
         return
-    for key, value in query:
-        if _is_id_key(PUNCTUATION.sub("", key).lower()) and VALUE.fullmatch(value):
-            yield value
-    segments = [unquote(segment) for segment in parts.path.split("/") if segment]
+    segments = [unquote(segment) for segment in path.split("/") if segment]
     for before, segment in pairwise(segments):
         if _MARKER.fullmatch(before) and _NUMBERED.fullmatch(segment):
             yield segment
@@ -54,6 +51,20 @@ def identifiers(url: str) -> Iterator[str]:
         stem = _SUFFIX.sub("", segment)
         yield from _NUMBER.findall(stem)[::-1]
         yield from _LONG.findall(stem)[::-1]
+
+
+def stated(url: str) -> set[str]:
+    """Identifiers that *url* itself calls so: `?sku=AB-12`."""
+    return {value for key, value in _queried(url) if key.endswith("sku")}
+
+
+def _queried(url: str) -> list[tuple[str, str]]:
+    """(plain key, value) of what may be identifiers in the query of *url*."""
+    try:
+        query = parse_qsl(urlsplit(url).query, max_num_fields=50)
+    except ValueError:
+        return []
+    return [(PUNCTUATION.sub("", key).lower(), value) for key, value in query if VALUE.fullmatch(value)]
 
 
 def _is_id_key(key: str) -> bool:

@@ -1,0 +1,57 @@
+"""Numbers of hidden fields and URLs: which of them people know a product by, and how the page writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction import extract_product
+from crawler.items import ProductItem
+
+
+def read(body: str, url: str) -> ProductItem:
+    html = f"<title>Steel knife</title><h1>Steel knife</h1><p class=price>$20.00</p>{body}<button>Add to cart</button>"
+    item = extract_product(html, url)
+    assert item is not None
+    return item
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "sku"),
+    [
+        ("https://shop.example.com/offer_204511.html", "", None),
+        ("https://shop.example.com/offer_204511.html", "<p>Listed as <b>204511</b></p>", "204511"),
+        ("https://shop.example.com/offer_204511.html", "<p>1 of 2045110</p>", None),
+        (
+            "https://shop.example.com/offer_204511.html",
+            "<form><input type=hidden name=pid value=204511></form>",
+            "204511",
+        ),
+        ("https://shop.example.com/product/204511/steel-knife", "", "204511"),
+        ("https://shop.example.com/product/1409", "", None),
+        ("https://shop.example.com/product/1409", "<form><input type=hidden name=product value=1409></form>", None),
+        ("https://shop.example.com/product/1409", "<p>Code <i>1409</i></p>", "1409"),
+        ("https://shop.example.com/knife?id=204511", "", None),
+        ("https://shop.example.com/knife?childSku=204511", "", "204511"),
+        ("https://shop.example.com/knife", "<div data-product-id=204511></div>", None),
+        ("https://shop.example.com/knife", "<div data-product-sku=204511></div>", "204511"),
+    ],
+)
+def test_a_number_counts_that_people_know(url: str, body: str, sku: str | None) -> None:
+    assert read(body, url).sku == sku
+
+
+@pytest.mark.parametrize("shown", ["466/7999", "466-7999", "466.79.99"])
+def test_a_number_of_the_url_is_written_as_the_page_shows_it(shown: str) -> None:
+    assert read(f"<p>{shown}</p>", "https://shop.example.com/product/4667999").sku == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "sku"),
+    [("466/7999", "466/7999"), ("Cat. 466/7999", "4667999"), ("", "4667999"), ("In stock", "4667999")],
+)
+def test_an_identifier_of_microdata_is_written_as_its_element_shows_it(text: str, sku: str) -> None:
+    body = (
+        f'<div itemscope itemtype="https://schema.org/Product"><span itemprop="sku" content="4667999">{text}</span>'
+        '<p itemprop="name">Steel knife</p></div>'
+    )
+    assert read(body, "https://shop.example.com/knife").sku == sku
