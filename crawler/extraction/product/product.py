@@ -8,7 +8,7 @@ elements are read. Otherwise every source is read for what is missing.
 from __future__ import annotations
 
 from crawler.extraction.product import rules as domain
-from crawler.extraction.product import script_brand, state_product, stated_brand, stated_gtin
+from crawler.extraction.product import script_brand, script_sku, state_product, stated_brand, stated_gtin
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.product.shown import Shown
 from crawler.extraction.product.stated import Structured, StructuredData
@@ -92,6 +92,8 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
         draft.set("brand", site_names.maker(title, draft.document), "inferred")
     if draft.lacks("brand"):
         draft.set("brand", script_brand.brand(draft.document, title, draft.fields.get("sku")), "state")
+    if draft.lacks("sku"):
+        draft.set("sku", script_sku.sku(draft.document, title), "state")
     if draft.lacks("price") and draft.found_in.get("currency") != "rule":
         draft.drop("currency")  # it says how a price is to be read
     if draft.lacks("availability") and not draft.lacks("price"):

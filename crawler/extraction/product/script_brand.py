@@ -19,6 +19,8 @@ MAX_FOUND: Final = 100  # places examined per page
 AROUND: Final = 400  # characters around a brand in which its product is named
 MIN_NAME: Final = 6  # letters of a title or identifier that is surely the product's
 MAX_NAME: Final = 24  # letters of a title that are compared: what follows may be a variant
+MAX_WORDS: Final = 20  # of a title that may name it
+MAX_BRAND: Final = 4  # words of a brand there
 SPACE: Final = 60  # characters of white space around a text
 
 _QUOTE: Final = r"\\{0,3}[\"']"
@@ -34,7 +36,8 @@ _ESCAPED: Final = re.compile(r"\\u([\da-fA-F]{4})")
 
 
 def brand(document: Document, title: str, sku: str | None) -> str | None:
-    """The one brand stated beside the product's *title* or *sku* that the page also shows; None if there are several.
+    """The one brand stated beside the product's *title* or *sku* that the page also shows, or that *title* names, as it
+    writes it; None if there are several.
 
     Shops fill in what they like where nobody looks. Known weakness: a title with letters that the script escapes, and
     no sku.
@@ -46,8 +49,17 @@ def brand(document: Document, title: str, sku: str | None) -> str | None:
         stated = {squeezed(value): value for value in _beside(document, pattern, names)}
         if stated:
             only = next(iter(stated.values()))
-            return only if len(stated) == 1 and _is_shown(only, document.markup) else None
+            if len(stated) > 1:
+                return None
+            return only if _is_shown(only, document.markup) else _in_title(only, title)
     return None
+
+
+def _in_title(brand: str, title: str) -> str | None:
+    """*brand* as some, not all, of the words of *title* write it."""
+    letters, words = squeezed(brand), title.split()[:MAX_WORDS]
+    runs = (words[at : at + size] for size in range(1, min(len(words), MAX_BRAND + 1)) for at in range(len(words)))
+    return next((" ".join(run) for run in runs if squeezed("".join(run)) == letters), None)
 
 
 def _word(name: str) -> str:
@@ -66,14 +78,14 @@ def _beside(document: Document, pattern: re.Pattern[str], names: Sequence[tuple[
         after = html[found.end() : min(script.end, found.end() + AROUND)].lower()
         if not any(word in before or word in after for word, _ in names):
             continue
-        inside = squeezed(f"{_opened(before)} {_closed(after, found[0].count('{'))}")
+        inside = squeezed(f"{opened(before)} {closed(after, found[0].count('{'))}")
         if any(name in inside for _, name in names):
             value = values.brand(_ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), found["value"]))
             if value is not None and squeezed(value):
                 yield value
 
 
-def _opened(before: str) -> str:
+def opened(before: str) -> str:
     """What *before* has of the object that is still open at its end."""
     depth = 0
     for found in _BRACE.finditer(before[::-1]):
@@ -83,7 +95,7 @@ def _opened(before: str) -> str:
     return before
 
 
-def _closed(after: str, depth: int) -> str:
+def closed(after: str, depth: int) -> str:
     """What *after* has of the object that is open at its start, *depth* objects further out."""
     for found in _BRACE.finditer(after):
         depth += 1 if found[0] == "{" else -1

@@ -45,6 +45,20 @@ def test_scripts_state_the_brand(script: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "stated", "found"),
+    [
+        ("TIK-KR Trail Vest", "Tik Kr", "TIK-KR"),
+        ("Warm Trail Vest Tik Kr 2", "tikkr", "Tik Kr"),
+        ("Tikkr", "Tikkr", None),
+        ("Tikkrs Trail Vest", "Tikkr", None),
+    ],
+)
+def test_a_brand_that_the_title_names_is_written_as_there(title: str, stated: str, found: str | None) -> None:
+    html = page(f"x = {json.dumps({'name': title, 'brand': stated})}", "<p>Text</p>").replace("Trail Vest", title)
+    assert brand(html)[0] == found
+
+
+@pytest.mark.parametrize(
     ("script", "body"),
     [
         ('x = {"name":"Trail Vest","brand":"Tikkr"}', "<p>Text</p>"),  # nowhere to be seen
