@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
 from crawler.extraction.tree.nodetext import around
-from crawler.extraction.visible import cents, view
+from crawler.extraction.visible import cents, statements, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
 from crawler.policy.validation import CURRENCIES
@@ -45,6 +45,7 @@ class Candidate:
     node: LexborNode
     number: str
     currency: str | None
+    said: str = ""  # of it alone, in a text that states several prices: that it is the one asked
 
 
 def candidates(page: View) -> Iterator[Candidate]:
@@ -78,6 +79,8 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
     text, node = page.texts[index]
     number, currency = _written(text, country)
     if currency:
+        if asked := statements.asked(page, text, number, country):
+            return Candidate(index, node, asked.number, asked.currency, asked.words)
         currency = _named_behind(page, index, country) or currency
         return _completed(page, _with_cents(page, Candidate(index, node, number, currency), text, country))
     if not number or (len(text) > len(number) + MAX_AROUND and not _RANGE.fullmatch(text)):
@@ -111,7 +114,8 @@ def _of_surroundings(page: View, index: int, number: str, country: str) -> Candi
             break
         if money := _money(whole, country):
             # Otherwise it is another number's cents, or next to one.
-            is_own = money[0].startswith(number) and not _runs_on(page, index, number, money[0])
+            begins = money[0].startswith(number) and whole.find(money[0]) in (-1, whole.find(number))
+            is_own = begins and not _runs_on(page, index, number, money[0])
             return Candidate(index, element, *money) if is_own else None
     if not unit and (page.flags(node) & view.PRICE or says("price", page, index)):
         return _completed(page, Candidate(index, node, number, None))
@@ -217,10 +221,12 @@ def is_part(page: View, index: int) -> bool:
     return before[-1:] in ("x", "×") and _PAID_TIMES.search(before) is not None
 
 
-def is_aside(page: View, index: int) -> bool:
+def is_aside(page: View, each: Candidate) -> bool:
     """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
     after it."""
-    says, texts = page.lexicon.says, page.texts
+    says, texts, index = page.lexicon.says, page.texts, each.index
+    if each.said:
+        return False
     if says("side_price", texts[index][0]):
         return True
     label = label_before(page, index)
@@ -242,6 +248,11 @@ def says(kind: str, page: View, index: int) -> bool:
         return True
     label = label_before(page, index)
     return label != "" and says(kind, label) and not _is_button_apart(page, index)
+
+
+def is_said(kind: str, page: View, each: Candidate) -> bool:
+    """The same of a price: the one asked of several in a text is none of the others."""
+    return not each.said and says(kind, page, each.index)
 
 
 def _is_button_apart(page: View, index: int) -> bool:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
 from crawler.extraction.tree.nodetext import around
-from crawler.extraction.visible import cards, editions, money, own_price, view
+from crawler.extraction.visible import cards, editions, money, own_price, statements, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
@@ -28,7 +28,6 @@ LEAST: Final = -3.5  # score of a price by a buy button; those of other products
 BY_BUTTON: Final = 12  # texts between a price and its buy button
 BEHIND: Final = 4  # texts from a buy button to its price
 MAX_CARDS: Final = 12  # of the likeliest prices, asked whether they are in other products' cards
-MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
 _WORDY = re.compile(r"[^\W\d_]{4,}")
 _PERIOD = re.compile(
@@ -108,11 +107,11 @@ def by_score(page: View) -> list[Price]:
 def looked_at(page: View, each: money.Candidate) -> Looked:
     """What its element and the words around it say."""
     flags = page.flags(each.node)
-    worded = money.says("past_price", page, each.index)
+    worded = money.is_said("past_price", page, each)
     past = bool(flags & view.PAST) or (worded and (not flags & view.PRICE or bool(flags & view.OLD)))
     offered = _is_offered(page, each)
-    text = page.texts[each.index][0]
-    aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each.index)
+    text = each.said or page.texts[each.index][0]
+    aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each)
     wordy = _is_wordy(text)
     named = offered or bool(flags & view.PRICE) or (not aside and money.says("price", page, each.index))
     level = own_price.heading_level(page, each) if each.currency and not (aside or wordy) else 0
@@ -150,10 +149,10 @@ def _is_undercut(
         and each.currency is not None
         and not page.flags(each.node) & (view.PAST | view.OTHER | view.NET)
         and not (page.flags(each.node) & view.OLD and page.flags(old.node) & view.OLD)
-        and not money.says("past_price", page, each.index)
-        and other >= amount * MIN_DISCOUNTED
-        and not money.is_aside(page, each.index)
-        and not money.says("other_price", page, each.index)
+        and not money.is_said("past_price", page, each)
+        and other >= amount * statements.MIN_DISCOUNTED
+        and not money.is_aside(page, each)
+        and not money.is_said("other_price", page, each)
         and not cards.is_in_card(page, each.index)
         for each, other in near
     )
@@ -263,7 +262,7 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and price.score >= max(MIN_SCORE, first.score - 1.5)
         and (price.index < first.index or price.wordy <= (first.wordy or price.named))
         and price.currency in (None, first.currency or price.currency)
-        and first.amount * MIN_DISCOUNTED <= price.amount < first.amount
+        and first.amount * statements.MIN_DISCOUNTED <= price.amount < first.amount
         and not (price.offered or is_in_card(page, price))
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
@@ -272,11 +271,11 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
 def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:
     score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
     score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
-    text = page.texts[candidate.index][0]
+    text = candidate.said or page.texts[candidate.index][0]
     if offered:  # in a link to all offers, with the cheapest one's shipping
         score -= 3 + len(text) / 80
     else:
-        is_other = money.says("other_price", page, candidate.index) or money.is_part(page, candidate.index)
+        is_other = money.is_said("other_price", page, candidate) or money.is_part(page, candidate.index)
         score -= 4 * bool(flags & view.LINK) + 4 * is_other
         score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:
