@@ -133,7 +133,7 @@ class Shown:
     def _is_promised(self) -> bool:
         """Whether structured data says in stock: a button that does not work, and words beside it, override that."""
         draft = self.draft
-        return draft.fields.get("availability") == "InStock" and draft.found_in["availability"] != "rule"
+        return draft.fields.get("availability") in _PROMISES and draft.found_in["availability"] != "rule"
 
     @cached_property
     def is_internal(self) -> bool:
@@ -225,6 +225,7 @@ class Shown:
                 draft.set(name, read(page), "html")
 
 
+_PROMISES: Final = ("InStock", "LimitedAvailability")
 _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
     "gtin": identifiers.shown_gtin,
     "brand": visible_brand.shown_brand,

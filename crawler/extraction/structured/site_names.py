@@ -12,6 +12,10 @@ from crawler.extraction.tree.document import Document
 SURE: Final = 5  # letters of a name that its site's address has
 LEAST: Final = 3  # letters of a site's whole name
 MAX_WORDS: Final = 5  # less words of a name
+_PREPOSITION: Final = re.compile(  # in small letters: "Pro" is a model's name
+    r"of|for|with|in|from|to|d[eaou]|di|des|del|dell[ao]|all[ae]|a[li]|à|aux?|en|con|per|por|para|pour|avec|für|mit|aus"
+    r"|von|im|zu[mr]|voor|van|met|uit|till?|för|med|a[vf]|från|ze?|na|w|dla|od|pro|[skvu]|za|iz|с|для|из|на|от|к|з|із|до"
+)
 _END: Final = re.compile(r"\s[-–—|·•»]\s")
 _SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
 
@@ -47,7 +51,8 @@ def maker(title: str, document: Document) -> str | None:
     """The name with which a product's *title* begins, if it is what the site calls itself, or else the end of the
     page's title, and in its address, too: its maker's own shop.
 
-    Of a longer name the first word is enough: `Solara G3` of `Solara Hair Tools`.
+    Of a longer name the first word is enough: `Solara G3` of `Solara Hair Tools`. A name before a preposition is that
+    of a thing: `Lamp for the garden` at lamp.example.
     """
     called = _SLOGAN.split((opengraph.metas(document).get("og:site_name") or _titled(document)).strip(" -–—|·•"))[0]
     words, named = title.split(), called.split()
@@ -55,5 +60,6 @@ def maker(title: str, document: Document) -> str | None:
     for count, least in ((len(named), LEAST), (1, SURE)) if 0 < len(named) < MAX_WORDS else ():
         letters = squeezed("".join(words[:count]))
         if least <= len(letters) and letters in host and letters == squeezed("".join(named[:count])):
-            return " ".join(words[:count]) if count < len(words) else None
+            is_brand = count < len(words) and _PREPOSITION.fullmatch(words[count]) is None
+            return " ".join(words[:count]) if is_brand else None
     return None

@@ -101,7 +101,10 @@ _TICKETS = re.compile(
     r"\b(?:tickets?|eintrittskarten|billets|billetterie|entradas|biglietti|ingressos|bilhetes|bilety|vstupenky|билет\w*)\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"\b(?:market cap|previous close|prev\.? close|trading volume|24h volume)\b", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"\b(?:market cap|previous close|prev\.? close|trading volume|24h volume|ISIN\W{0,3}[A-Z]{2}[A-Z\d]{9}\d)\b",
+    re.IGNORECASE,
+)
 
 
 def outweigh(page: View, evidence: float) -> bool:

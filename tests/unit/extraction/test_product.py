@@ -442,6 +442,13 @@ def test_a_promise_of_machines_that_the_page_denies(body: str, availability: str
     assert found(html, "https://x.example/knife").availability == availability
 
 
+@pytest.mark.parametrize(("body", "is_out"), [("<p>Not available</p>", True), ("<p>Last one</p>", False)])
+def test_a_few_that_machines_promise_are_none_if_the_page_denies_them(body: str, is_out: bool) -> None:
+    stated = json_ld(offers={"price": "49.90", "priceCurrency": "EUR", "availability": "LimitedAvailability"})
+    item = found(f"<title>Kochmesser</title>{stated}<h1>Kochmesser</h1><p class=price>49.90 €</p>{body}")
+    assert item.availability == ("OutOfStock" if is_out else "LimitedAvailability")
+
+
 def test_complete_data_is_denied_by_what_stands_right_behind_the_heading() -> None:
     denied = "<h1>Kochmesser</h1><p>49.90 €</p><p>Ausverkauft</p><button disabled>In den Warenkorb</button>"
     for above, availability in (("", "OutOfStock"), ("<p>Auf Lager</p>", "InStock"), ("<p>x</p>" * 1000, "InStock")):
@@ -727,6 +734,7 @@ TICKETS = "<h1>Jazz Night</h1><p>12 December, 20:00</p><p class=price>€25.00</
             for kind in ("Event", "MusicEvent", "Service", "Hotel")
         ),
         *map(TICKETS.format, ("Buy tickets", "Tickets kaufen", "Acheter des billets", "Comprar entradas", "Kup bilet")),
+        "<h1>Acme AG</h1><p>ISIN: DE0007236101</p><p class=price>€49.90</p><button>Buy now</button>",
         "<h1>Acme knife: our test</h1><p class=price>€49.90</p><a href=https://other.example.net/x>Buy now</a>",
     ],
 )

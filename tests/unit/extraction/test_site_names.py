@@ -46,6 +46,9 @@ def test_a_slogan_behind_the_sites_name_is_cut_off(brand: str, url: str, called:
         ("Kitchen scale", "https://www.kitchenworld.example/p/1", "Kitchenworld", None),
         ("Solara Kettle", "https://market.example/p/1", "Solara", None),
         ("Kettle", "https://www.solara.example/p/1", "", None),
+        ("Solara of Sicily", "https://solarahair.example/p/1", "Solara Hair Tools", None),
+        ("Sapone alla lavanda", "https://www.sapone-artigiano.example/p/1", "Sapone Artigiano", None),
+        ("Solara Pro", "https://solarahair.example/p/1", "Solara Hair Tools", "Solara"),
         ("A B C D E F", "https://abcde.example/p/1", "A B C D E", None),
     ],
 )
