@@ -14,6 +14,7 @@ from crawler.extraction.product.shown import Shown
 from crawler.extraction.product.stated import Structured, StructuredData
 from crawler.extraction.structured import opengraph, site_names
 from crawler.extraction.tree.document import Document
+from crawler.extraction.visible import identifiers
 from crawler.extraction.words import url_identifiers
 from crawler.items import ProductItem
 from crawler.policy.domains import NO_RULES, DomainRules
@@ -94,6 +95,8 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
         draft.set("brand", script_brand.brand(draft.document, title, draft.fields.get("sku")), "state")
     if draft.lacks("sku"):
         draft.set("sku", script_sku.sku(draft.document, title), "state")
+    elif draft.found_in["sku"] != "rule" and identifiers.is_row(draft.fields["sku"], draft.document):
+        draft.drop("sku")
     if draft.lacks("price") and draft.found_in.get("currency") != "rule":
         draft.drop("currency")  # it says how a price is to be read
     if draft.lacks("availability") and not draft.lacks("price"):

@@ -11,7 +11,7 @@ from html import escape
 from itertools import islice
 from typing import Final
 
-from crawler.extraction.structured.site_names import squeezed
+from crawler.extraction.structured.site_names import named_in, squeezed
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
 
@@ -19,8 +19,6 @@ MAX_FOUND: Final = 100  # places examined per page
 AROUND: Final = 400  # characters around a brand in which its product is named
 MIN_NAME: Final = 6  # letters of a title or identifier that is surely the product's
 MAX_NAME: Final = 24  # letters of a title that are compared: what follows may be a variant
-MAX_WORDS: Final = 20  # of a title that may name it
-MAX_BRAND: Final = 4  # words of a brand there
 SPACE: Final = 60  # characters of white space around a text
 
 _QUOTE: Final = r"\\{0,3}[\"']"
@@ -51,15 +49,8 @@ def brand(document: Document, title: str, sku: str | None) -> str | None:
             only = next(iter(stated.values()))
             if len(stated) > 1:
                 return None
-            return only if _is_shown(only, document.markup) else _in_title(only, title)
+            return only if _is_shown(only, document.markup) else named_in(title, squeezed(only))
     return None
-
-
-def _in_title(brand: str, title: str) -> str | None:
-    """*brand* as some, not all, of the words of *title* write it."""
-    letters, words = squeezed(brand), title.split()[:MAX_WORDS]
-    runs = (words[at : at + size] for size in range(1, min(len(words), MAX_BRAND + 1)) for at in range(len(words)))
-    return next((" ".join(run) for run in runs if squeezed("".join(run)) == letters), None)
 
 
 def _word(name: str) -> str:

@@ -12,6 +12,7 @@ from crawler.extraction.tree.document import Document
 SURE: Final = 5  # letters of a name that its site's address has
 LEAST: Final = 3  # letters of a site's whole name
 MAX_WORDS: Final = 5  # less words of a name
+MAX_TEXT_WORDS: Final = 20  # of a text that may have one
 _PREPOSITION: Final = re.compile(  # in small letters: "Pro" is a model's name
     r"of|for|with|in|from|to|d[eaou]|di|des|del|dell[ao]|all[ae]|a[li]|à|aux?|en|con|per|por|para|pour|avec|für|mit|aus"
     r"|von|im|zu[mr]|voor|van|met|uit|till?|för|med|a[vf]|från|ze?|na|w|dla|od|pro|[skvu]|za|iz|с|для|из|на|от|к|з|із|до"
@@ -40,6 +41,13 @@ def without_slogan(name: str, document: Document) -> str:
 def squeezed(text: str) -> str:
     """Its letters and digits, in lower case."""
     return "".join(filter(str.isalnum, text)).lower()
+
+
+def named_in(text: str, letters: str) -> str | None:
+    """Some, not all, of the words of *text* that have just these *letters* (as of `squeezed`), as it writes them."""
+    words = text.split()[:MAX_TEXT_WORDS]
+    runs = (words[at : at + size] for size in range(1, min(len(words), MAX_WORDS)) for at in range(len(words)))
+    return next((" ".join(run) for run in runs if squeezed("".join(run)) == letters), None)
 
 
 def _titled(document: Document) -> str:

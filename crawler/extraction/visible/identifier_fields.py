@@ -8,6 +8,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels, values
@@ -15,6 +16,7 @@ from crawler.extraction.words.url_identifiers import INPUTS, PUNCTUATION, VALUE
 
 MAX_INPUTS: Final = 400  # examined per page
 MAX_STEPS: Final = 256  # parents climbed to find a form
+MAX_BODY: Final = 2_000  # characters of the tag that names a page's post
 
 _ATTRIBUTES: Final = (
     "data-sku", "data-product-sku", "data-product-id", "data-productid", "data-product-code", "data-item-id",
@@ -75,6 +77,13 @@ def _is_in_form(node: LexborNode) -> bool:
 def is_internal(value: str) -> bool:
     """Whether *value* has the form of a database's number, that no shop shows."""
     return _INTERNAL.fullmatch(value) is not None
+
+
+def is_posts(value: str, document: Document) -> bool:
+    """Whether *value* is the number of the page's own post in WordPress: its shops state it where a product has no
+    identifier."""
+    at = len(document.head)
+    return value.isdigit() and f"postid-{value} " in document.markup[at : at + MAX_BODY].replace('"', " ")
 
 
 def is_given(value: str) -> bool:

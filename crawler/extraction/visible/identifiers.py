@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import identifier_fields, view
 from crawler.extraction.visible.identifier_fields import is_given
 from crawler.extraction.visible.view import View
@@ -117,6 +118,11 @@ def is_shown(identifier: str, markup: str) -> bool:
         if whole and markup.rfind("<", max(0, place - REACH), place) <= markup.rfind(">", max(0, place - REACH), place):
             return True
     return False
+
+
+def is_row(identifier: str, document: Document) -> bool:
+    """Whether *identifier* is just the number of the page's own row in its shop's database, that nobody sees."""
+    return identifier_fields.is_posts(identifier, document) and not is_shown(identifier, document.markup)
 
 
 def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:

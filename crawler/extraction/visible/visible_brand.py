@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
@@ -25,7 +26,7 @@ _BRAND_LOGO = re.compile(
 _LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
 # Names of elements that show just a brand.
 _BRANDED = re.compile(
-    r"(?:^|\s|product|item|pdp|detail|view|info)[-_]*"
+    r"(?:^|\s|product|item|pdp|detail|view|info|single|meta)[-_]*"
     r"(?:brands?|manufacturers?|vendor|marke|marka|marque|marca|merk|hersteller|fabricante?|producent|znacka)"
     r"(?:[-_]*(?:name|link|title|value|wrapper|container|text))?(?:$|\s)",
     re.IGNORECASE,
@@ -41,6 +42,7 @@ _BRAND_PAGE = re.compile(
     r"|/vendors\?q=",
     re.IGNORECASE,
 )
+_SLUG = re.compile(r"(?:\d{1,9}-)?([^/?#&]+)")
 _MANY = re.compile(
     r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
 )
@@ -141,21 +143,25 @@ def _brand_page(page: View, heading: str) -> str | None:
     at = page.heading_index
     for text, node in page.texts[max(0, at - AT_HEADING) : at + AT_HEADING]:
         flags = page.flags(node)
-        if (
-            not flags & view.LINK
-            or flags & view.OTHER
-            or len(text) >= MAX_BRAND
-            or text in heading
-            or _MANY.search(text)
-        ):
+        if not flags & view.LINK or flags & view.OTHER or len(text) >= MAX_BRAND or text in heading:
             continue
         link: LexborNode | None = node
         for _ in range(AROUND):
             if link is not None and link.tag != "a":
                 link = link.parent
-        if link is not None and link.tag == "a" and _BRAND_PAGE.search(link.attributes.get("href") or ""):
-            return text
+        href = (link.attributes.get("href") or "") if link is not None and link.tag == "a" else ""
+        page_of = _BRAND_PAGE.search(href)
+        if page_of is None:
+            continue
+        if name := _of_many(text, href[page_of.end() - 1 :]) if _MANY.search(text) else text:
+            return name
     return None
+
+
+def _of_many(text: str, path: str) -> str | None:
+    """The name in the *text* of a link to a brand's products (`More from Acme`), if the *path* of its page has it."""
+    slug = _SLUG.match(unquote(path))
+    return site_names.named_in(text, site_names.squeezed(slug[1])) if slug else None
 
 
 def _brand_image(page: View, heading: str) -> str | None:

@@ -55,3 +55,24 @@ def test_an_identifier_of_microdata_is_written_as_its_element_shows_it(text: str
         '<p itemprop="name">Steel knife</p></div>'
     )
     assert read(body, "https://shop.example.com/knife").sku == sku
+
+
+@pytest.mark.parametrize(
+    ("classes", "body", "sku"),
+    [
+        ("single postid-34121 theme", "", None),
+        ("single postid-34121", "", None),
+        ("single postid-341212", "", "34121"),
+        ("single postid-34121", "<p>SKU: 34121</p>", "34121"),
+        ("single", "", "34121"),
+    ],
+)
+def test_the_number_of_its_post_is_no_identifier_of_a_product(classes: str, body: str, sku: str | None) -> None:
+    html = (
+        '<head><title>Steel knife</title><script type="application/ld+json">{"@type": "Product", "name": "Steel knife",'
+        ' "sku": 34121, "offers": {"@type": "Offer", "price": "20", "priceCurrency": "EUR", "availability": "InStock"}}'
+        f'</script></head><body class="{classes}"><h1>Steel knife</h1>{body}'
+    )
+    item = extract_product(html, "https://shop.example.com/product/steel-knife/")
+    assert item is not None
+    assert item.sku == sku
