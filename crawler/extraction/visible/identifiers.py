@@ -121,8 +121,10 @@ def is_shown(identifier: str, markup: str) -> bool:
 
 
 def is_row(identifier: str, document: Document) -> bool:
-    """Whether *identifier* is just the number of the page's own row in its shop's database, that nobody sees."""
-    return identifier_fields.is_posts(identifier, document) and not is_shown(identifier, document.markup)
+    """Whether *identifier* is just a number of the shop's database, that nobody sees."""
+    is_internal = identifier_fields.is_internal(identifier) and values.gtin(identifier) is None
+    is_likely = is_internal or identifier_fields.is_posts(identifier, document)
+    return is_likely and not is_shown(identifier, document.markup)
 
 
 def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:

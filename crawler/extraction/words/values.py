@@ -109,9 +109,10 @@ def brand(raw: object) -> str | None:
 
 
 def identifier(raw: object) -> str | None:
-    """An identifier; words after it are cut off (`TX502999 Housse de chaise` -> `TX502999`), and a label before it."""
+    """An identifier, no address; words after it are cut off (`TX502999 Housse de chaise` -> `TX502999`), and a label
+    before it."""
     value = name(raw)
-    if value is None:
+    if value is None or "://" in value:
         return None
     if not _CODE.fullmatch(value) and (label := SKU_PREFIX.match(value)):
         value = value[label.end() :]

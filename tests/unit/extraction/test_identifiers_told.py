@@ -76,3 +76,26 @@ def test_the_number_of_its_post_is_no_identifier_of_a_product(classes: str, body
     item = extract_product(html, "https://shop.example.com/product/steel-knife/")
     assert item is not None
     assert item.sku == sku
+
+
+@pytest.mark.parametrize(
+    ("stated", "body", "sku"),
+    [
+        ("44012345678901", "", None),
+        ("44012345678901", "<p>44012345678901</p>", "44012345678901"),
+        ("4006381333931", "", "4006381333931"),
+        ("1b4e28ba-2fa1-11d2-883f-0016d3cca427", "", None),
+        ("gid://shopify/ProductVariant/440123", "", None),
+        ("https://shop.example.com/p/1", "<p>SKU: KN-1</p>", "KN-1"),
+        ("44012345678901", "<p>SKU: KN-1</p>", "KN-1"),
+    ],
+)
+def test_a_stated_number_of_a_database_is_no_identifier(stated: str, body: str, sku: str | None) -> None:
+    html = (
+        f'<title>Steel knife</title><script type="application/ld+json">{{"@type": "Product", "sku": "{stated}",'
+        ' "name": "Steel knife", "offers": {"@type": "Offer", "price": "20", "priceCurrency": "EUR",'
+        f' "availability": "InStock"}}}}</script><h1>Steel knife</h1>{body}'
+    )
+    item = extract_product(html, "https://shop.example.com/product/steel-knife/")
+    assert item is not None
+    assert item.sku == sku
