@@ -51,6 +51,7 @@ _PLAIN: Final = {
     }.items()
     for mark in marks
 }  # fmt: skip
+_TWINS: Final = {"ș": "ş", "ț": "ţ"}  # which Romanian pages write for the same letters
 # How a phrase may start: `^` (also of a line), `\b`, then a letter or sign, a class of them, or a digit.
 _START: Final = re.compile(
     r"(?P<mode>\(\?m:)?(?P<place>\^|\\b)?(?:\[(?P<letters>[^]^\\-]+)\]|\\d|(?P<letter>\\\W|[^\\\[\](){}.*+?^$|]))(?![?*{+])"
@@ -240,7 +241,7 @@ def _folded(phrase: str) -> str:
     for character in phrase:
         inside = (inside or character == "[") and character != "]"
         plain = _PLAIN.get(character, "")
-        either = character + plain if len(plain) < 2 else character
+        either = character + plain + _TWINS.get(character, "") if len(plain) < 2 else character
         pieces.append(
             either if inside or not plain else f"[{either}]" if len(plain) == 1 else f"(?:{character}|{plain})"
         )
