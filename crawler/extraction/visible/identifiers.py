@@ -83,9 +83,9 @@ def _told(page: View, value: str, sources: set[str]) -> str | None:
 
 
 def _as_shown(page: View, value: str) -> str | None:
-    """How a short text writes *value*."""
-    letters = [re.escape(each) for each in value if each.isalnum()]
-    written = re.compile(rf"(?<![\w.,/-]){'[./-]?'.join(letters)}(?![\w/-]|[.,]\d)", re.IGNORECASE)
+    """How a short text writes *value*, with or without zeros at its start."""
+    letters = [re.escape(each) for each in value.lstrip("0") if each.isalnum()]
+    written = re.compile(rf"(?<![\w.,/-])0*+{'[./-]?'.join(letters)}(?![\w/-]|[.,]\d)", re.IGNORECASE)
     texts = (page.texts[index][0] for index in page.numbers)
     return next((found[0] for text in texts if len(text) <= MAX_ID and (found := written.search(text))), None)
 

@@ -43,6 +43,7 @@ def test_a_number_counts_that_people_know(url: str, body: str, sku: str | None) 
 @pytest.mark.parametrize("shown", ["466/7999", "466-7999", "466.79.99"])
 def test_a_number_of_the_url_is_written_as_the_page_shows_it(shown: str) -> None:
     assert read(f"<p>{shown}</p>", "https://shop.example.com/product/4667999").sku == shown
+    assert read(f"<p>Grey | {shown}</p>", "https://shop.example.com/knife-p004667999.html").sku == shown
 
 
 @pytest.mark.parametrize(
