@@ -25,8 +25,11 @@ _ATTRIBUTES: Final = (
 _WRITTEN = re.compile(rf"data-{labels.any_of(' '.join(name.removeprefix('data-') for name in _ATTRIBUTES))}(?=[\s=])")
 # Names of fields that hold what people know the product by: others may hold the number of its row in a database.
 _TELLING: Final = frozenset(
-    ("data-sku", "data-product-sku", "data-product-code", "data-asin", "asin", "productcode", "sku")
-)
+    (
+        "articlenumber", "asin", "data-asin", "data-product-code", "data-product-sku", "data-sku", "itemnumber",
+        "productcode", "productsku", "sku",
+    )
+)  # fmt: skip
 _INTERNAL = re.compile(  # numbers of a database, that no shop shows
     r"[\da-f]{24}|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{13,20}", re.IGNORECASE
 )

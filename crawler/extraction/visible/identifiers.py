@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from selectolax.lexbor import LexborNode
+
+from crawler import urls
 from crawler.extraction.tree.document import Document
+from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.visible import identifier_fields, view
 from crawler.extraction.visible.identifier_fields import is_given
 from crawler.extraction.visible.view import View
@@ -32,9 +36,16 @@ MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 _LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+")  # an identifier without a digit
-_PARTED = re.compile(r"[|·•]")
+_PARTED = re.compile(r"[|·•]|(?= SKU\b)")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
-_SKU = re.compile(r"(?:^|[\W_])sku(?:$|[\W_])|[a-z]Sku|SKU")  # in the name of an element
+# In the name of an element.
+_SKU = re.compile(
+    r"(?<![a-z])(?:sku|(?:product|prod|item|article|artikel|art|style|stock|variant)[-_]{0,2}"
+    r"(?:sku|number|num|no|nr|code|id|ref(?:erence)?)|cat(?:alog(?:ue)?)?[-_]?(?:number|num|no|nr)"
+    r"|artikelnummer|bestellnummer|r[ée]f[ée]ren(?:ce|cia|z))(?![a-z])",
+    re.IGNORECASE,
+)
+_NAMED_BY: Final = ("class", "id", "itemprop", *view.TESTED)
 _LABELLED = re.compile(rf">[{re.escape(_OPENING.replace('<', ''))}\n]*+(?:{labels.SKU_LABEL.pattern})")
 _DOTTED = re.compile(r"\d{3,}\.\d{2,}")  # an identifier only behind a label: otherwise a price, or a measure
 _NOT_AN_ID = re.compile(
@@ -121,10 +132,11 @@ def is_shown(identifier: str, markup: str) -> bool:
 
 
 def is_row(identifier: str, document: Document) -> bool:
-    """Whether *identifier* is just a number of the shop's database, that nobody sees."""
-    is_internal = identifier_fields.is_internal(identifier) and values.gtin(identifier) is None
-    is_likely = is_internal or identifier_fields.is_posts(identifier, document)
-    return is_likely and not is_shown(identifier, document.markup)
+    """Whether *identifier* is just a number of the shop's database, that nobody sees, not in the product's address."""
+    is_key = identifier_fields.is_internal(identifier) and values.gtin(identifier) is None
+    is_likely = is_key or identifier_fields.is_posts(identifier, document)
+    is_known = is_likely and (identifier in urls.split(document.url).path or is_shown(identifier, document.markup))
+    return is_likely and not is_known
 
 
 def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:
@@ -146,7 +158,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     texts, asked = page.texts, 0
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
-        if "|" in text or "·" in text or "•" in text:
+        if "|" in text or "·" in text or "•" in text or " SKU" in text:
             text = _from_label(text)
         labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
         if labelled[:1] not in labels.SKU_FIRST:
@@ -212,15 +224,21 @@ def _named(page: View) -> str | None:
             continue
         bracketed = _BRACKETED.fullmatch(text) if index <= start + BY_HEADING else None
         value = bracketed[1] if bracketed else text
-        is_named = bracketed or _SKU.search(page.look(node))
-        if (
-            is_named
-            and VALUE.fullmatch(value)
-            and not _NOT_AN_ID.fullmatch(value)
-            and not page.flags(node) & view.OTHER
-        ):
+        is_like = VALUE.fullmatch(value) and not _NOT_AN_ID.fullmatch(value)
+        if is_like and (bracketed or _is_named(node, text)) and not page.flags(node) & view.OTHER:
             return value
     return None
+
+
+def _is_named(node: LexborNode, text: str) -> bool:
+    """Whether an element, or the one around it that has no other *text*, is named an identifier's."""
+    for each in (node, node.parent):
+        if each is None or (each is not node and text_of(each, MAX_ID) != text):
+            return False
+        attributes = each.attributes
+        if _SKU.search(" ".join(filter(None, (attributes.get(name) for name in _NAMED_BY)))):
+            return True
+    return False
 
 
 def _lettered(page: View) -> str | None:

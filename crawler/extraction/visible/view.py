@@ -21,6 +21,7 @@ SURE: Final = 0.6  # share of a heading's words in the page's title that leaves 
 ALIKE: Final = 0.3  # share of a heading's words in the page's title; less means the name of something else
 MIN_TITLE: Final = 8  # characters of a meaningful title; half as many if a character is a word
 
+TESTED: Final = ("data-testid", "data-test", "data-test-id", "data-qa", "data-cy", "data-hook")  # names for tests
 BEFORE, AFTER = 60, 500  # texts around the heading that may be about the product
 
 # The context of an element; inherited by everything inside it.

@@ -46,7 +46,7 @@ _SLUG = re.compile(r"(?:\d{1,9}-)?([^/?#&]+)")
 _MANY = re.compile(
     r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
 )
-_TESTED: Final = frozenset(("data-testid", "data-test", "data-test-id", "data-qa", "data-cy", "data-hook"))
+_TESTED: Final = frozenset(view.TESTED)
 # How a label may begin: most texts do not.
 _BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label[:2].title(), label[:2].upper()))
 MAX_BRAND = 40  # characters
@@ -187,7 +187,7 @@ def _is_of_brand(node: LexborNode) -> bool:
         if current is None:
             return False
         attributes = current.attributes
-        named = " ".join(filter(None, (attributes.get(name) for name in ("class", "id", *_TESTED))))
+        named = " ".join(filter(None, (attributes.get(name) for name in ("class", "id", *view.TESTED))))
         if _BRAND_LOGO.search(named) or (current.tag == "a" and _BRAND_PAGE.search(attributes.get("href") or "")):
             return True
         current = current.parent

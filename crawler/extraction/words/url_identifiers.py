@@ -12,8 +12,8 @@ from crawler import urls
 
 INPUTS: Final = frozenset(  # names of fields that hold one
     (
-        "articleid", "asin", "goodsid", "id", "idproduct", "itemid", "pid", "prodid", "product", "productcode",
-        "productid", "sku",
+        "articleid", "articlenumber", "asin", "goodsid", "id", "idproduct", "itemid", "itemnumber", "pid", "prodid",
+        "product", "productcode", "productid", "productsku", "sku",
     )
 )  # fmt: skip
 VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9\u0400-\u04ff][\w./-]{2,38})(?![\w])")

@@ -80,6 +80,27 @@ def test_the_number_of_its_post_is_no_identifier_of_a_product(classes: str, body
 
 
 @pytest.mark.parametrize(
+    ("body", "sku"),
+    [
+        ("<p class=product-code>AB-123</p>", "AB-123"),
+        ("<p class=x__catNumber>466/7999</p>", "466/7999"),
+        ("<p id=sku><b>AB-123</b></p>", "AB-123"),
+        ("<p data-testid=product-sku>AB-123</p>", "AB-123"),
+        ("<p itemprop=productID>AB-123</p>", "AB-123"),
+        ("<p class=articleNumber>204511</p>", "204511"),
+        ("<p class=product-code>New in 2024</p>", None),
+        ("<p class=page-number>204511</p>", None),
+        ("<p class=sku-list><b>AB-123</b><b>AB-124</b></p>", None),
+        ("<div class=related><p class=sku>AB-123</p></div>", None),
+        ("<p>Brand: Acme SKU: AB-123</p>", "AB-123"),
+        ("<p>In stock. SKU: AB-123</p>", "AB-123"),
+    ],
+)
+def test_an_element_named_for_it_has_the_identifier(body: str, sku: str | None) -> None:
+    assert read(body, "https://shop.example.com/knife").sku == sku
+
+
+@pytest.mark.parametrize(
     ("stated", "body", "sku"),
     [
         ("44012345678901", "", None),
@@ -100,3 +121,14 @@ def test_a_stated_number_of_a_database_is_no_identifier(stated: str, body: str, 
     item = extract_product(html, "https://shop.example.com/product/steel-knife/")
     assert item is not None
     assert item.sku == sku
+
+
+def test_a_stated_number_that_is_its_address_too_is_the_products() -> None:
+    html = (
+        '<title>Steel knife</title><script type="application/ld+json">{"@type": "Product", "sku": "9300000011223344",'
+        ' "name": "Steel knife", "offers": {"@type": "Offer", "price": "20", "priceCurrency": "EUR"}}</script>'
+        "<h1>Steel knife</h1>"
+    )
+    item = extract_product(html, "https://shop.example.com/p/steel-knife/9300000011223344/")
+    assert item is not None
+    assert item.sku == "9300000011223344"
