@@ -17,6 +17,12 @@ _PREPOSITION: Final = re.compile(  # in small letters: "Pro" is a model's name
     r"of|for|with|in|from|to|d[eaou]|di|des|del|dell[ao]|all[ae]|a[li]|à|aux?|en|con|per|por|para|pour|avec|für|mit|aus"
     r"|von|im|zu[mr]|voor|van|met|uit|till?|för|med|a[vf]|från|ze?|na|w|dla|od|pro|[skvu]|za|iz|с|для|из|на|от|к|з|із|до"
 )
+_SHOP: Final = re.compile(
+    r"(?:e-?|on-?line|web)?(?:shop|store|market|mart|markt|laden|versand|haus|welt|winkel|sklep|tienda|loja|negozio|boutique"
+    r"|magasin|butik|kauppa|obchod|bolt|magazin|mağaza)|corner|world|direct|express|depot|cent(?:er|re)|outlet|house|land"
+    r"|pro|hub|zone|on-?line|discount|warehouse|supplies|supply|company|co\.?",
+    re.IGNORECASE,
+)
 _END: Final = re.compile(r"\s[-–—|·•»]\s")
 _SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
 
@@ -51,8 +57,9 @@ def named_in(text: str, letters: str) -> str | None:
 
 
 def _titled(document: Document) -> str:
-    """What stands last in the page's title, as the names of sites do."""
-    return _END.split(document.written_title)[-1].strip()
+    """What stands last in the page's title, as the names of sites do; empty if nothing parts it from another."""
+    _, *parts = _END.split(document.written_title)
+    return parts[-1].strip() if parts else ""
 
 
 def maker(title: str, document: Document) -> str | None:
@@ -60,12 +67,13 @@ def maker(title: str, document: Document) -> str | None:
     page's title, and in its address, too: its maker's own shop.
 
     Of a longer name the first word is enough: `Solara G3` of `Solara Hair Tools`. A name before a preposition is that
-    of a thing: `Lamp for the garden` at lamp.example.
+    of a thing, and so is a word that the site's name has before a shop: `Lamp for the garden`, `Lamp Store`.
     """
     called = _SLOGAN.split((opengraph.metas(document).get("og:site_name") or _titled(document)).strip(" -–—|·•"))[0]
     words, named = title.split(), called.split()
     host = squeezed(urls.split(document.url).netloc)
-    for count, least in ((len(named), LEAST), (1, SURE)) if 0 < len(named) < MAX_WORDS else ():
+    is_shop = any(_SHOP.fullmatch(each) for each in named[1:])
+    for count, least in ((len(named), LEAST), (1, SURE))[: 2 - is_shop] if 0 < len(named) < MAX_WORDS else ():
         letters = squeezed("".join(words[:count]))
         if least <= len(letters) and letters in host and letters == squeezed("".join(named[:count])):
             is_brand = count < len(words) and _PREPOSITION.fullmatch(words[count]) is None

@@ -18,6 +18,7 @@ MAX_LIKELY: Final = 12  # of the likeliest prices that may be it
 _LEVELS: Final = {tag: level for level in range(1, 7) for tag in tag_ids(f"h{level}")}
 NEAR: Final = 40  # texts from the page's heading to a price that is one itself
 MAX_H1S: Final = 50  # looked at for the same name
+MAX_CELL: Final = 6  # elements around a price up to its row
 MAX_STEPS: Final = 100  # parents climbed to what is around the heading
 
 
@@ -53,6 +54,22 @@ def is_apart(page: View, own: Price, other: Price) -> bool:
     if nearest < _height(page, other.index):
         return True
     return cards.is_in_card(page, other.index) and not cards.is_in_card(page, own.index)
+
+
+def is_of_other_row(page: View, price: Price, other: Price) -> bool:
+    """Whether both stand in a table, each in a row of its own."""
+    rows = [_row(page.texts[each.index][1]) for each in (price, other)]
+    return None not in rows and rows[0] != rows[1]
+
+
+def _row(node: LexborNode) -> int | None:
+    """The row of a table around *node*."""
+    current: LexborNode | None = node
+    for _ in range(MAX_CELL):
+        if current is None or current.tag == "tr":
+            break
+        current = current.parent
+    return current.mem_id if current is not None and current.tag == "tr" else None
 
 
 def _height(page: View, index: int) -> int:

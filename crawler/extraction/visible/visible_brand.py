@@ -102,7 +102,7 @@ def _named_brand(node: LexborNode, known: dict[int, bool]) -> str | None:
     *known*: which elements around were asked already; texts share them.
     """
     attributes = node.attributes
-    if attributes and (_is_brand(attributes) or _is_branded(attributes.get("class") or "")):
+    if attributes and (_is_brand(attributes) or _is_branded(_names(attributes))):
         return _short(text_of(node, MAX_BRAND))
     around, text = node.parent, ""
     for _ in range(AROUND):
@@ -110,7 +110,7 @@ def _named_brand(node: LexborNode, known: dict[int, bool]) -> str | None:
             break
         identity = around.mem_id
         if identity not in known:
-            known[identity] = _is_branded(around.attributes.get("class") or "")
+            known[identity] = _is_branded(_names(around.attributes))
         if known[identity]:
             text = text or text_of(node, MAX_BRAND)
             return _short(text) if text_of(around, MAX_BRAND) == text else None
@@ -233,6 +233,10 @@ def _is_brand(attributes: dict[str, str | None]) -> bool:
     if tested := _TESTED & attributes.keys():
         named = f"{named} {' '.join(attributes[each] or '' for each in tested)}"
     return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
+
+
+def _names(attributes: dict[str, str | None]) -> str:
+    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
 
 
 @cached(4_096)  # a site's pages share their names

@@ -248,8 +248,8 @@ def is_in_card(page: View, price: Price) -> bool:
 def _lower_first(page: View, prices: list[Price]) -> list[Price]:
     """Of two adjacent prices the lower one is current, the other old: put it first.
 
-    Not one in another currency, on the other side of the heading or in another product's card, nor one in a sentence
-    after the other: that is without tax, or one of several payments.
+    Not one in another currency, on the other side of the heading, in another product's card or in another row of a
+    table of quantities, nor one in a sentence after the other: that is without tax, or one of several payments.
     """
     if not prices:
         return prices
@@ -263,7 +263,7 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and (price.index < first.index or price.wordy <= (first.wordy or price.named))
         and price.currency in (None, first.currency or price.currency)
         and first.amount * statements.MIN_DISCOUNTED <= price.amount < first.amount
-        and not (price.offered or is_in_card(page, price))
+        and not (price.offered or is_in_card(page, price) or own_price.is_of_other_row(page, first, price))
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
 

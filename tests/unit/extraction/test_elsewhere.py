@@ -140,6 +140,7 @@ def test_all_languages_have_words_for_places() -> None:
         ("InStock", "<p>Store Leeds:</p><p>out of stock</p><p>Online:</p><p>in stock</p>"),
         ("InStock", "<div class=pickup-availability><p>Leeds</p><p>Sold out</p></div><p>In stock</p>"),
         (None, "<p>Not available for express delivery</p>"),
+        (None, "<p>Home delivery: currently unavailable</p><p>Click &amp; Collect: today</p>"),
         ("OutOfStock", "<p>Free pick-up in store</p><p>Sold out</p>"),
         ("OutOfStock", "<p>Store pick-up: not available</p><p>Sold out</p>"),
         ("OutOfStock", "<dl><dt>Online</dt><dd>Sold out</dd></dl>"),

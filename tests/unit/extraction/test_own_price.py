@@ -71,3 +71,10 @@ def test_lower_price_in_a_card_makes_no_regular_price_an_old_one() -> None:
     assert extracted(f"<main>{own}<div>{card}</div></main>") == Decimal("30.00")
     reduced = f"<div><h1>Knife</h1>{price('$30.00', 'Regular price')}{price('$24.00', 'Sale price')}{BUY}</div>"
     assert extracted(f"<main>{reduced}<div>{card}</div></main>") == Decimal("24.00")
+
+
+def test_prices_of_quantities_in_rows_of_a_table_are_not_those_of_one() -> None:
+    rows = "".join(f"<tr><td>from <b>{n}</b></td><td>${each}</td></tr>" for n, each in ((1, "0.39"), (100, "0.29")))
+    assert extracted(f"<h1>Knife</h1><table>{rows}</table>{BUY}") == Decimal("0.39")
+    old = "<table><tr><td>$0.39</td><td>$0.29</td></tr></table>"
+    assert extracted(f"<h1>Knife</h1>{old}{BUY}") == Decimal("0.29")

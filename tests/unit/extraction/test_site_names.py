@@ -46,6 +46,7 @@ def test_a_slogan_behind_the_sites_name_is_cut_off(brand: str, url: str, called:
         ("Kitchen scale", "https://www.kitchenworld.example/p/1", "Kitchenworld", None),
         ("Solara Kettle", "https://market.example/p/1", "Solara", None),
         ("Kettle", "https://www.solara.example/p/1", "", None),
+        ("Vitamin D3", "https://www.vitamin-corner.example/p/1", "Vitamin Corner", None),
         ("Solara of Sicily", "https://solarahair.example/p/1", "Solara Hair Tools", None),
         ("Sapone alla lavanda", "https://www.sapone-artigiano.example/p/1", "Sapone Artigiano", None),
         ("Solara Pro", "https://solarahair.example/p/1", "Solara Hair Tools", "Solara"),
@@ -63,6 +64,7 @@ def test_the_makers_own_shop(title: str, url: str, called: str, expected: str | 
         ("Hill House Kettle", "Kettle – Hill &amp; House - Hill House", "https://hillhouse.example/p/1", "Hill House"),
         ("Solara Kettle", "Solara Kettle | Kitchenworld", "https://kitchenworld.example/p/1", None),
         ("Kitchen scale", "Kitchen scale | Kitchenworld", "https://kitchenworld.example/p/1", None),
+        ("Matelas mémoire", "Matelas mémoire", "https://www.matelaspro.example/p/1", None),
     ],
 )
 def test_the_end_of_a_title_is_the_sites_name(heading: str, title: str, url: str, expected: str | None) -> None:
