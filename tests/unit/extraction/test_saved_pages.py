@@ -12,7 +12,7 @@ from crawler.extraction import extract_product
 from demo import scoring
 
 FOLDER = Path(os.environ.get("PAGES") or "no-saved-pages")
-LEAST = {"price": 0.95, "currency": 0.90, "availability": 0.95, "sku": 0.88, "brand": 0.79}
+LEAST = {"price": 0.95, "currency": 0.90, "availability": 0.95, "sku": 0.92, "brand": 0.82}
 
 
 @pytest.fixture(scope="module")
