@@ -101,6 +101,13 @@ _TICKETS = re.compile(
     r"\b(?:tickets?|eintrittskarten|billets|billetterie|entradas|biglietti|ingressos|bilhetes|bilety|vstupenky|билет\w*)\b",
     re.IGNORECASE,
 )
+_APPLIED = re.compile(  # for a job, a card, a loan
+    r"^(?:apply (?:now|online|here|for .{1,30})|(?:jetzt |online )?bewerben|jetzt beantragen|postuler|je postule"
+    r"|postular(?:me)?|inscribirme|solicitar (?:ahora|online)|candidati(?: ora)?|candidatar-se"
+    r"|solliciteer(?: nu| direct)?|solliciteren|aplikuj|ansök(?: nu)?|søk (?:stillingen|nå)|søg jobbet"
+    r"|hae (?:nyt|paikkaa)|откликнуться|відгукнутися|応募する|지원하기|立即應徵)$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _QUOTED = re.compile(
     r"\b(?:market cap|previous close|prev\.? close|trading volume|24h volume|ISIN\W{0,3}[A-Z]{2}[A-Z\d]{9}\d)\b",
     re.IGNORECASE,
@@ -154,7 +161,7 @@ def _is_byline(node: LexborNode) -> bool:
 
 
 def _is_told(page: View) -> bool:
-    """Whether the texts after the heading are those of a recipe, an event, a home or a quote."""
+    """Whether the texts after the heading are those of a recipe, an event, a home, a job or a quote."""
     start = max(0, page.heading_index)
     near = [each for each in page.texts[start : start + NEAR] if len(each[0]) <= MAX_TEXT]
     told = "\n".join(text for text, _ in near)
@@ -164,4 +171,4 @@ def _is_told(page: View) -> bool:
         return True
     is_home = _AREA.search(told) is not None and _ROOMS.search(told) is not None
     is_recipe = _INGREDIENTS.search(told) is not None and _COOKED.search(told) is not None
-    return is_home or is_recipe or _QUOTED.search(told) is not None
+    return is_home or is_recipe or any(sign.search(told) for sign in (_APPLIED, _QUOTED))
