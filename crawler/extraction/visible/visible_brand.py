@@ -35,7 +35,7 @@ _QUOTABLE = re.compile(r"[^\"\\\s]{1,39}")  # in a selector; longer than any bra
 _LOGO = re.compile(r"^logo (?:von |de |di |of )?|[- ]logo$", re.IGNORECASE)
 # An address of a brand's page.
 _BRAND_PAGE = re.compile(
-    r"/(?:brands?|vendors?|manufacturers?|makers?|marcas?|marques?|mar(?:ke|ken|ka|chi|chio)|hersteller|merk(?:en)?"
+    r"/(?:brands?|designers?|vendors?|manufacturers?|makers?|marcas?|marques?|mar(?:ke|ken|ka|chi|chio)|hersteller|merk(?:en)?"
     r"|varumarken?|maerker?|merker|merkit?|producen[tc]\w*|producer|znack[ay]|vyrobce|vyrobci|gyarto\w*|markak"
     r"|producator\w*|proizvoda[cj]\w*|brend\w*|blagovne-znamke|gamintoja\w*|razotaj\w*|tootja\w*|fabricantes?"
     r"|proizvoditel\w*|thuong-hieu|merek|publishers?|verlag|editores?)/[^/?#]|[?&](?:brand|manufacturer|marca|marque)\w*="

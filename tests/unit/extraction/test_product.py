@@ -379,6 +379,7 @@ def test_what_buttons_say_of_the_stock(body: str, availability: str) -> None:
         ("<a href=/brand/x1>All of Acme</a>", None),
         ("<p class=product-single__vendor>Acme</p>", "Acme"),
         ("<a id=brandTitle href=/acme>Acme</a>", "Acme"),
+        ("<a href=/designers/acme>Acme of York</a>", "Acme of York"),
         ("<div class=manufacturer-box><img src=/7.png alt=Acme></div>", "Acme"),
         ("<a href=/brand/acme><img src=/7.png alt=Acme></a>", "Acme"),
         ("<a data-test=brand-logo><img src=/7.png alt=Acme></a>", "Acme"),
