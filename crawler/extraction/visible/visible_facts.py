@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction.tree.nodetext import parts_of, text_of
+from crawler.extraction.tree.nodetext import around, parts_of, text_of
 from crawler.extraction.visible import view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import values
@@ -16,7 +17,7 @@ _SCORE = re.compile(
     r"(\d(?:[.,]\d{1,2})?)\s*(?:out of|of|von|sur|de|su|van|av|af|z|ze|из|з|/|din|iš|no|מתוך|من)\s*(5|10)\b",
     re.IGNORECASE,
 )
-_STARS = "[class*=ating],[class*=tars],[aria-label*=star i],[title*=star i]"
+_LABELLED = '[aria-label*="5"],[title*="5"]'
 _REVIEWS = re.compile(
     r"(\d[\d.,\u00a0]{0,9})\s*(?:customer |verified |product )?(?:reviews?|ratings?|opini|bewertung|rezension|avis\b"
     r"|reseñ|valoraci|recension|avaliaç|beoordeling|omdöm|anmeldels|arvostel|hodnocen|hodnoten|recenz|értékelés"
@@ -28,6 +29,7 @@ _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
 NEAR = 60  # texts around the heading
 MAX_RATING = 200  # characters
+MAX_LABELLED = 100  # elements whose label may say a rating
 
 
 def shown_title(page: View) -> str | None:
@@ -36,46 +38,77 @@ def shown_title(page: View) -> str | None:
 
 
 def shown_rating(page: View) -> tuple[str, str] | None:
-    """(value, end of the scale) of the first rating in words: `4.5 out of 5`.
+    """(value, end of the scale) of the first rating by the heading: `4.5 out of 5`, as a text or a label.
 
-    Where reviews are counted near the heading, the very first element is mostly right, and found without the others.
+    It speaks of stars, or its element is named for it. Zero is none: nobody has rated. Further off are ratings of other
+    products, and of those who sell.
     """
-    first = page.document.first(_STARS) if page.once(_near_reviews) else None
-    rated = _rated(first) if first is not None else None
-    return rated or next(filter(None, map(_rated, page.once(_stars))), None)
+    said = [*_rated_labels(page), *islice(_rated_texts(page), 1)]
+    return min(said, key=lambda each: each[0], default=(0, None))[1]
 
 
-def _rated(node: LexborNode) -> tuple[str, str] | None:
-    attributes = node.attributes
-    for text in (attributes.get("aria-label"), attributes.get("title"), text_of(node, MAX_RATING)):
-        if text and len(text) < MAX_RATING and (match := _SCORE.search(text)):
-            return match[1], match[2]
-    return None
+def _rated_texts(page: View) -> Iterator[tuple[int, tuple[str, str]]]:
+    """(place, rating) of what texts by the heading say, or elements around them."""
+    for at in _numbers_by_heading(page):
+        text, node = page.texts[at]
+        said = [text] if "star" in text.lower() else []
+        said += (text_of(each, MAX_RATING) for each in around(node) if _is_starred(page.look(each)))
+        yield from ((at, rating) for each in said if (rating := _rating(each)))
 
 
-def _stars(page: View) -> list[LexborNode]:
-    """Elements that show a rating."""
-    return page.document.tree.css(_STARS)[:50]
+def _rated_labels(page: View) -> Iterator[tuple[int, tuple[str, str]]]:
+    """The same of labels beside texts by the heading: of icons, that have no text."""
+    for node in page.document.tree.css(_LABELLED)[:MAX_LABELLED]:
+        attributes = node.attributes
+        for label in (attributes.get("aria-label") or "", attributes.get("title") or ""):
+            is_starred = "star" in label.lower() or _is_starred(attributes.get("class") or "")
+            rating = _rating(label) if is_starred else None
+            if rating and (place := _place(page, node)) is not None:
+                yield place, rating
 
 
-def _of_stars(page: View) -> Iterator[str]:
-    """Their texts."""
-    for node in page.once(_stars):
-        yield text_of(node, MAX_RATING)
+def _rating(text: str) -> tuple[str, str] | None:
+    found = _SCORE.search(text) if len(text) < MAX_RATING else None
+    return (found[1], found[2]) if found and found[1].strip("0.,") else None
+
+
+def _is_starred(name: str) -> bool:
+    return "ating" in name or "tars" in name
+
+
+def _place(page: View, node: LexborNode) -> int | None:
+    """That of the first text by the heading in an element around *node*, or right beside it."""
+    places = page.once(_by_heading)
+    beside = [*around(node), *_siblings(node)]
+    return next((places[each.mem_id] for each in beside if each.mem_id in places), None)
+
+
+def _siblings(node: LexborNode) -> Iterator[LexborNode]:
+    """What stands right before and behind *node*; white space may be between."""
+    before, behind = node.prev, node.next
+    further = (before and before.prev, behind and behind.next)
+    yield from (each for each in (before, behind, *further) if each is not None)
+
+
+def _by_heading(page: View) -> dict[int, int]:
+    """The elements with texts by the heading, each with the place of its first."""
+    start, places = max(0, page.heading_index), dict[int, int]()
+    for at, (_, node) in enumerate(page.texts[start : start + NEAR], start):
+        for each in around(node):
+            if each.tag not in ("body", "html"):
+                places.setdefault(each.mem_id, at)
+    return places
+
+
+def _numbers_by_heading(page: View) -> list[int]:
+    """Which texts from the heading on have a digit, up to NEAR."""
+    start = max(0, page.heading_index)
+    return [at for at in page.numbers if start <= at < start + NEAR]
 
 
 def shown_reviews(page: View) -> str | None:
-    """The number of reviews in words, near the heading or beside a rating: `782 reviews`."""
-    return page.once(_near_reviews) or _counted(_of_stars(page))
-
-
-def _near_reviews(page: View) -> str | None:
-    start = max(0, page.heading_index)
-    return _counted(page.texts[at][0] for at in page.numbers if start <= at < start + NEAR)
-
-
-def _counted(texts: Iterable[str]) -> str | None:
-    """The first number of reviews that one of *texts* tells."""
+    """The number of reviews in words, by the heading: `782 reviews`."""
+    texts = (page.texts[at][0] for at in _numbers_by_heading(page))
     found = (_REVIEWS.search(text) for text in texts if len(text) <= MAX_RATING)
     return next((each[1] for each in found if each), None)
 

@@ -311,6 +311,30 @@ def test_the_first_element_that_says_a_rating_counts(counted: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "rating"),
+    [
+        ("<p>4.5 out of 5 stars", ("4.5", "5")),
+        ("<p>4.5 out of 5 knives", None),
+        ("<p class=rating><b>4,5</b> von <b>5</b>", ("4,5", "5")),
+        ("<p><i class=stars aria-label='4.5 von 5'></i> <a>12 Bewertungen</a>", ("4.5", "5")),
+        ("<p><i aria-label='4.5 out of 5 stars'></i> <a>12 reviews</a>", ("4.5", "5")),
+        ("<p><i aria-label='Picture 1 of 5'></i> <a>12 reviews</a>", None),
+        ("<p class=rating>0/5", None),
+        ("<p>3 of 5 stars<p><i class=stars title='4.5 of 5'></i> <a>12 reviews</a>", ("3", "5")),
+        (f"{FAR}<p class=rating>4.5 out of 5", None),
+        (f"{FAR}<a title='5 out of 5 stars'>Fork</a>", None),
+    ],
+)
+def test_a_rating_stands_by_the_heading(body: str, rating: tuple[str, str] | None) -> None:
+    assert visible_facts.shown_rating(view(f"<h1>Knife</h1>{body}")) == rating
+
+
+@pytest.mark.parametrize(("before", "count"), [("", "153"), (FAR, None)])
+def test_reviews_far_from_the_heading_are_not_of_the_product(before: str, count: str | None) -> None:
+    assert visible_facts.shown_reviews(view(f"<h1>Knife</h1>{before}<p class=rating>153 reviews</p>")) == count
+
+
+@pytest.mark.parametrize(
     ("lang", "label"),
     [("de", "Neupreis"), ("nl", "Nieuwprijs"), ("sv", "Nypris"), ("da", "Nypris"), ("fr", "Prix neuf")],
 )
