@@ -73,12 +73,16 @@ def _buying(page: View) -> Iterator[LexborNode]:
     yield from (node for _, node in _labelled(page))
 
 
+def pressed(page: View) -> list[tuple[LexborNode, dict[str, str | None]]]:
+    """What may be a button with its label in an attribute, with its attributes."""
+    return [(node, node.attributes) for node in page.document.tree.css(_LABELLED)[:MAX_PRESSED]]
+
+
 def _labelled(page: View) -> Iterator[tuple[str, LexborNode]]:
     """Buy buttons with their labels, in lower case, that are in attributes."""
     written: list[str] = []
     labelled: list[LexborNode] = []
-    for node in page.document.tree.css(_LABELLED)[:MAX_PRESSED]:
-        attributes = node.attributes
+    for node, attributes in page.once(pressed):
         for name in _LABELS:
             label = attributes.get(name)
             if label and len(label) <= 2 * MAX_LABEL:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.visible import view
-from crawler.extraction.visible.buy_buttons import MAX_LABEL, MAX_PRESSED, Button, buy_button, buy_places, own_label
+from crawler.extraction.visible.buy_buttons import MAX_LABEL, Button, buy_button, buy_places, own_label, pressed
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels
 
@@ -89,8 +89,8 @@ def is_denied(page: View) -> bool:
 
 def _is_sold_out_input(page: View) -> bool:
     """Whether the label of a disabled button says so that has no text."""
-    for node in page.document.tree.css("input[disabled]")[:MAX_PRESSED] if " disabled" in page.document.markup else ():
-        label = (node.attributes.get("value") or "")[: 2 * MAX_LABEL]
+    for node, attributes in page.once(pressed):
+        label = (attributes.get("value") or "")[: 2 * MAX_LABEL] if "disabled" in attributes else ""
         if label and page.lexicon.of_stock.may_be_in(label.lower()) and not page.flags(node) & _ELSEWHERE:
             return page.lexicon.availability(label) in _DENIALS
     return False
