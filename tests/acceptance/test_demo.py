@@ -85,7 +85,9 @@ def test_a_folder_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:
     refused = run(tmp_path, "--pages", str(tmp_path / "nothing"))
 
     assert refused.returncode == 2
-    assert refused.stderr == f"demo: {tmp_path / 'nothing' / 'truth.json'}: No such file or directory\n"
+    missing = tmp_path / "nothing" / "truth.json"
+    expected = "expected html/*.html.gz and truth.json in the folder"
+    assert refused.stderr == f"demo: {missing}: No such file or directory; {expected}\n"
 
 
 def processes_of(*names: str) -> list[str]:

@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from crawler.errors import ConfigError
 from crawler.serve.config import ServeConfig
 from crawler.serve.web import WebServer
+from tests.integration.embedded.users import eventually
 from tests.shipped import shipped
 
 
@@ -137,7 +138,7 @@ def test_what_is_no_http_is_told_to_its_client_and_fills_no_log(
             assert client.recv(100).startswith(b"HTTP/1.1 400 ")
     assert caplog.text == ""
     assert ask(web, "/broken")[0] == 500
-    assert "a bug" in caplog.text, "our own errors are logged"
+    assert eventually(lambda: "a bug" in caplog.text), "our own errors are logged, after the answer"
 
 
 def test_who_says_nothing_does_not_hold_its_end_up(web: WebServer) -> None:
