@@ -81,3 +81,17 @@ TOLD_ROBOTS: Final = Phrasings(words for vendor in VENDORS for words in vendor.w
 UNLINKED: Final = Phrasings(words for vendor in VENDORS for words in vendor.unlinked)
 WORDS: Final = Phrasings(words for vendor in VENDORS for words in (*vendor.words, *vendor.unlinked, *vendor.hints))
 HINTS: Final = Phrasings(hint for vendor in VENDORS for hint in vendor.hints)
+
+
+def saying(where: str) -> Vendor | None:
+    """The vendor whose words to a robot *where* has, in lower case."""
+    if not where or not TOLD_ROBOTS.any_in(where):
+        return None
+    return next(vendor for vendor in VENDORS if vendor.words.any_in(where))
+
+
+def saying_only(where: str) -> Vendor | None:
+    """As saying, for words that count where nothing leads on."""
+    if not where or not UNLINKED.any_in(where):
+        return None
+    return next(vendor for vendor in VENDORS if vendor.unlinked.any_in(where))

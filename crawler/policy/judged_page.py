@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from crawler.lazy import cached_property
+from crawler.policy import incidents
 from crawler.policy.block_vendors import (
     AGAIN,
     ASKS,
@@ -22,13 +23,13 @@ from crawler.policy.block_vendors import (
     SORRY,
     TELLS,
     THINGS,
-    TOLD_ROBOTS,
     TRACES,
-    UNLINKED,
     VENDORS,
     VISITOR,
     WORDS,
     Vendor,
+    saying,
+    saying_only,
 )
 from crawler.policy.page_shape import asks_code, heading, headline, leads_on, reloads
 from crawler.policy.page_text import (
@@ -70,17 +71,8 @@ _UNINDEXED: Final = (b"oindex", b"NOINDEX")
 _SELLS: Final = re.compile(r"(?:[€$£¥₹₽]|\b(?:eur|usd|gbp|chf))\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)")
 _DATA: Final = re.compile(r"\{|\[\s*(?:[\[{\"\]\d-]|true|false|null)")  # and not "[!] Stop"
 _ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '"reason"', '"code"', '"status"')
-_INCIDENT: Final = re.compile(
-    r"\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|\b\d{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{14,}|\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+|"
-    r"\b(?:reference|incident|support|request|event|ray|case|trace)[ -]?(?:id|number|code|no\b|#)"
-    r"[^a-z0-9]{0,4}(?=[a-z-]*\d)[0-9a-z-]{6,}|details: cache-"
-)
-# Akamai's number of an answer that it gave itself, on the pages of its customers too.
-_EDGE: Final = re.compile(r"\b\d{1,3}\.[0-9a-f]{6,8}\.1\d{9}\.[0-9a-f]{3,8}\b")
 _NO_TITLE: Final = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}|")  # but the host's name
 _STOPS: Final = ("", *"-–—|:.,(·")
-_ADDRESS: Final = re.compile(r"\bip\b[^.]{0,40}\b\d+\.\d+\.\d+\.\d+")
-_NUMBER: Final = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|#\d{6,}")
 _ARTICLE: Final = (b"<article", b"<ARTICLE")
 OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 UNAVAILABLE: Final = 503  # roads, too
@@ -187,8 +179,8 @@ class JudgedPage:
         visitor's address, or the number is Akamai's: servers of their own accord give none."""
         if width(self.text) > BRIEF_TEXT:
             return False
-        names = _INCIDENT.search(self.text) is not None and (self._heads_refuse or self._names_visitor)
-        return names or _EDGE.search(self.text) is not None
+        names = incidents.has_number(self.text) and (self._heads_refuse or self._names_visitor)
+        return names or incidents.has_edges_number(self.text)
 
     @property
     def is_case(self) -> bool:
@@ -201,8 +193,7 @@ class JudgedPage:
 
     @cached_property
     def _names_visitor(self) -> bool:
-        said = self.text[:MAX_TEXT]
-        return _ADDRESS.search(said) is not None and _NUMBER.search(said) is not None
+        return incidents.names_visitor(self.text[:MAX_TEXT])
 
     @property
     def is_servers(self) -> bool:
@@ -299,27 +290,14 @@ class JudgedPage:
     @cached_property
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:
         """The vendors of the words to a robot in title and text; of such as people read too, if there is no way on."""
-        words = _saying(self.title), _saying(self.spoken)
+        words = saying(self.title), saying(self.spoken)
         if any(words) or (self.is_linked and not self.is_refused):
             return words
-        return _saying_only(self.title), _saying_only(self.spoken)
+        return saying_only(self.title), saying_only(self.spoken)
 
     def hinting(self) -> Vendor | None:
         said = f"{self.title} {self.spoken}"
         return next(vendor for vendor in VENDORS if vendor.hints.any_in(said)) if HINTS.any_in(said) else None
-
-
-def _saying(where: str) -> Vendor | None:
-    if not where or not TOLD_ROBOTS.any_in(where):
-        return None
-    return next(vendor for vendor in VENDORS if vendor.words.any_in(where))
-
-
-def _saying_only(where: str) -> Vendor | None:
-    """As _saying, for words that count where nothing leads on."""
-    if not where or not UNLINKED.any_in(where):
-        return None
-    return next(vendor for vendor in VENDORS if vendor.unlinked.any_in(where))
 
 
 def _any(signs: Iterable[Any], where: Any) -> bool:

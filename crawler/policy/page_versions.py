@@ -11,9 +11,8 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 AHEAD: Final = timedelta(days=1)  # by which a server's clock may be off, or its zone be wrong
-_ETAG: Final = re.compile(
-    r'(?:W/)?(?:"[^"]*"|(?!\*)[^\s",]+)'
-)  # without quotes none is one, but servers that send it know it
+# Without quotes none is one, but servers that send it know it.
+_ETAG: Final = re.compile(r'(?:W/)?(?:"[^"]*"|(?!\*)[^\s",]+)')
 
 
 def etag(told: str) -> str:
