@@ -215,12 +215,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=180)
     parser.add_argument("--warm", type=float, default=WARM_SECONDS)
     parser.add_argument("--short", action="store_true", help="the telling cases only")
+    parser.add_argument("--only", default="", help="cases whose name has this; written to a section of their own")
     parser.add_argument(
         "--at-once", type=whole(1), default=1, help="cases side by side, as many as the machine has room for"
     )
     given = parser.parse_args()
     rows = ["| case | cap | workers | good pages/s | refused |", "|---|---|---|---|---|"]
-    everything = cases(given.short)
+    everything = [case for case in cases(given.short) if given.only in case.name]
     with tempfile.TemporaryDirectory() as directory:
         url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
         for at in range(0, len(everything), given.at_once):
@@ -228,7 +229,8 @@ def main() -> int:
             rows += asyncio.run(measure_all(url, batch, given, Path(directory) / "workers.log"))
             print("\n".join(rows[-len(batch) :]), flush=True)
     about = f"{given.seconds:.0f} s each, the first {given.warm:.0f} not counted, {given.at_once} cases side by side"
-    document.write("pace", "\n".join([*rows, "", f"{about}. {document.machine('scrapy')}."]), DOCUMENT)
+    section = f"pace: {given.only}" if given.only else "pace"
+    document.write(section, "\n".join([*rows, "", f"{about}. {document.machine('scrapy')}."]), DOCUMENT)
     return 0
 
 
