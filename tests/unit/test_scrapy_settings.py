@@ -63,7 +63,9 @@ def test_an_address_from_which_nothing_can_be_sent_is_named(address: object) -> 
 
 def test_addresses_of_this_machine_pass() -> None:
     for address in (None, "", "127.0.0.1", ("127.0.0.2", 0)):
-        build(DOWNLOAD_BIND_ADDRESS=address)
+        given = Settings({"DOWNLOAD_BIND_ADDRESS": address})
+        scrapy_settings.check_components(given)
+        assert given["DOWNLOAD_BIND_ADDRESS"] == address
 
 
 def test_credentials_need_a_domain() -> None:

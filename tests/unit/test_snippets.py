@@ -38,8 +38,8 @@ def pasted(page: str, name: str) -> Any:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_python_is_python(page: Path) -> None:
-    for block in snippets(page, PYTHON.pattern):
-        compile(block, page.name, "exec")
+    compiled = [compile(block, page.name, "exec").co_filename for block in snippets(page, PYTHON.pattern)]
+    assert set(compiled) <= {page.name}
 
 
 def test_many_are_looked_at() -> None:

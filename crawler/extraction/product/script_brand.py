@@ -11,13 +11,12 @@ from html import escape
 from itertools import islice
 from typing import Final
 
+from crawler.extraction.scripts import objects
 from crawler.extraction.structured.site_names import named_in, squeezed
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
 
 MAX_FOUND: Final = 100  # places examined per page
-AROUND: Final = 400  # characters around a brand in which its product is named
-MIN_NAME: Final = 6  # letters of a title or identifier that is surely the product's
 MAX_NAME: Final = 24  # letters of a title that are compared: what follows may be a variant
 SPACE: Final = 60  # characters of white space around a text
 
@@ -29,7 +28,6 @@ _VALUE: Final = (
 # Each begins with letters, which are found fast.
 _BRAND: Final = re.compile(rf"brand(?:_?[nN]ame)?{_VALUE}")
 _VENDOR: Final = re.compile(rf"vendor{_VALUE}")  # only one shop system's word for it
-_BRACE: Final = re.compile(r"[{}]")
 _ESCAPED: Final = re.compile(r"\\u([\da-fA-F]{4})")
 
 
@@ -41,7 +39,7 @@ def brand(document: Document, title: str, sku: str | None) -> str | None:
     no sku.
     """
     names = [(_word(name), squeezed(name)[:MAX_NAME]) for name in (title, sku or "")]
-    names = [(word, name) for word, name in names if len(name) >= MIN_NAME]
+    names = [(word, name) for word, name in names if len(name) >= objects.MIN_NAME]
     patterns = (_BRAND, _VENDOR) if "hopify" in document.head else (_BRAND,)
     for pattern in patterns if names else ():
         stated = {squeezed(value): value for value in _beside(document, pattern, names)}
@@ -65,34 +63,15 @@ def _beside(document: Document, pattern: re.Pattern[str], names: Sequence[tuple[
         (each, found) for each in document.source.scripts for found in pattern.finditer(html, each.start, each.end)
     )
     for script, found in islice(stated, MAX_FOUND):
-        before = html[max(script.start, found.start() - AROUND) : found.start()].lower()
-        after = html[found.end() : min(script.end, found.end() + AROUND)].lower()
+        before = html[max(script.start, found.start() - objects.AROUND) : found.start()].lower()
+        after = html[found.end() : min(script.end, found.end() + objects.AROUND)].lower()
         if not any(word in before or word in after for word, _ in names):
             continue
-        inside = squeezed(f"{opened(before)} {closed(after, found[0].count('{'))}")
+        inside = squeezed(f"{objects.opened(before)} {objects.closed(after, found[0].count('{'))}")
         if any(name in inside for _, name in names):
             value = values.brand(_ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), found["value"]))
             if value is not None and squeezed(value):
                 yield value
-
-
-def opened(before: str) -> str:
-    """What *before* has of the object that is still open at its end."""
-    depth = 0
-    for found in _BRACE.finditer(before[::-1]):
-        depth += 1 if found[0] == "}" else -1
-        if depth < 0:
-            return before[len(before) - found.start() :]
-    return before
-
-
-def closed(after: str, depth: int) -> str:
-    """What *after* has of the object that is open at its start, *depth* objects further out."""
-    for found in _BRACE.finditer(after):
-        depth += 1 if found[0] == "{" else -1
-        if depth < 0:
-            return after[: found.start()]
-    return after
 
 
 def _is_shown(value: str, markup: str) -> bool:

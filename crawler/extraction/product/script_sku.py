@@ -12,7 +12,7 @@ from html import escape
 from itertools import islice
 from typing import Final
 
-from crawler.extraction.product.script_brand import AROUND, MIN_NAME, closed, opened
+from crawler.extraction.scripts.objects import AROUND, MIN_NAME, closed, opened
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible.identifier_fields import is_given
 

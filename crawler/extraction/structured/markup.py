@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.tree import elements
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import LONG, price_text, text_of
+from crawler.extraction.words.url_identifiers import PUNCTUATION
 
 MAX_ELEMENTS = 6_000  # with a property or type, per page
 MAX_LONG = 150  # texts of several nodes that are read at length: properties may be nested
@@ -34,9 +35,6 @@ _ALIASES: Final = {
     "photo": "image",
     "review": "reviews",
 }
-
-
-_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +184,7 @@ def _value(node: LexborNode, attributes: dict[str, str | None], name: str, texts
 def _as_shown(node: LexborNode, identifier: str) -> str:
     """*identifier* as the text of *node* writes it: 4667999 as `466/7999`."""
     shown = text_of(node, MAX_SHORT)
-    return shown if _NO_LETTER.sub("", shown) == _NO_LETTER.sub("", identifier) else identifier
+    return shown if PUNCTUATION.sub("", shown) == PUNCTUATION.sub("", identifier) else identifier
 
 
 def _name_shown(node: LexborNode) -> str | None:

@@ -105,6 +105,16 @@ def price_text(node: LexborNode, limit: int = LONG) -> str:
     return _BROKEN.sub(r"\1", joined.strip())
 
 
+def enclosing(node: LexborNode, tag: str, steps: int) -> LexborNode | None:
+    """*node* or the nearest element around it that is a *tag*, at most *steps* levels up."""
+    current: LexborNode | None = node
+    for _ in range(steps):
+        if current is None or current.tag == tag:
+            return current
+        current = current.parent
+    return current if current is not None and current.tag == tag else None
+
+
 def around(node: LexborNode) -> Iterator[LexborNode]:
     """*node*, and the two elements around it."""
     current: LexborNode | None = node

@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from selectolax.lexbor import LexborNode
-
 from crawler.extraction.tree.document import Document
+from crawler.extraction.tree.nodetext import enclosing
 from crawler.extraction.visible import view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels, values
 from crawler.extraction.words.url_identifiers import INPUTS, PUNCTUATION, VALUE
 
 MAX_INPUTS: Final = 400  # examined per page
-MAX_STEPS: Final = 256  # parents climbed to find a form
+MAX_STEPS: Final = 257  # levels climbed to find a form
 MAX_BODY: Final = 2_000  # characters of the tag that names a page's post
 
 _ATTRIBUTES: Final = (
@@ -60,7 +59,7 @@ def given(page: View) -> Iterator[tuple[float, str, str]]:
         value = attributes.get("value")
         if name not in INPUTS or not value or value in entered or not is_given(value):
             continue
-        is_sent = (attributes.get("type") or "").lower() == "hidden" or _is_in_form(node)
+        is_sent = (attributes.get("type") or "").lower() == "hidden" or enclosing(node, "form", MAX_STEPS) is not None
         if is_sent and not page.flags(node) & view.OTHER:
             entered.add(value)
             yield 1.0, value, _source(name)
@@ -68,13 +67,6 @@ def given(page: View) -> Iterator[tuple[float, str, str]]:
 
 def _source(name: str) -> str:
     return "html" if name in _TELLING else "field"
-
-
-def _is_in_form(node: LexborNode) -> bool:
-    around, steps = node.parent, 0
-    while around is not None and around.tag != "form" and steps < MAX_STEPS:
-        around, steps = around.parent, steps + 1
-    return around is not None and around.tag == "form"
 
 
 def is_internal(value: str) -> bool:

@@ -45,7 +45,6 @@ _SKU = re.compile(
     r"|artikelnummer|bestellnummer|r[ée]f[ée]ren(?:ce|cia|z))(?![a-z])",
     re.IGNORECASE,
 )
-_NAMED_BY: Final = ("class", "id", "itemprop", *view.TESTED)
 _LABELLED = re.compile(rf">[{re.escape(_OPENING.replace('<', ''))}\n]*+(?:{labels.SKU_LABEL.pattern})")
 _DOTTED = re.compile(r"\d{3,}\.\d{2,}")  # an identifier only behind a label: otherwise a price, or a measure
 _NOT_AN_ID = re.compile(
@@ -236,7 +235,7 @@ def _is_named(node: LexborNode, text: str) -> bool:
         if each is None or (each is not node and text_of(each, MAX_ID) != text):
             return False
         attributes = each.attributes
-        if _SKU.search(" ".join(filter(None, (attributes.get(name) for name in _NAMED_BY)))):
+        if _SKU.search(f"{view.named(attributes)} {attributes.get('itemprop') or ''}"):
             return True
     return False
 

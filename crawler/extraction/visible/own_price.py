@@ -9,7 +9,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree import elements
-from crawler.extraction.tree.nodetext import around, tag_ids, text_of
+from crawler.extraction.tree.nodetext import around, enclosing, tag_ids, text_of
 from crawler.extraction.visible import cards, money, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import MAX_HEADING, View
@@ -58,18 +58,8 @@ def is_apart(page: View, own: Price, other: Price) -> bool:
 
 def is_of_other_row(page: View, price: Price, other: Price) -> bool:
     """Whether both stand in a table, each in a row of its own."""
-    rows = [_row(page.texts[each.index][1]) for each in (price, other)]
-    return None not in rows and rows[0] != rows[1]
-
-
-def _row(node: LexborNode) -> int | None:
-    """The row of a table around *node*."""
-    current: LexborNode | None = node
-    for _ in range(MAX_CELL):
-        if current is None or current.tag == "tr":
-            break
-        current = current.parent
-    return current.mem_id if current is not None and current.tag == "tr" else None
+    first, second = (enclosing(page.texts[each.index][1], "tr", MAX_CELL) for each in (price, other))
+    return first is not None and second is not None and first.mem_id != second.mem_id
 
 
 def _height(page: View, index: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -22,6 +22,7 @@ ALIKE: Final = 0.3  # share of a heading's words in the page's title; less means
 MIN_TITLE: Final = 8  # characters of a meaningful title; half as many if a character is a word
 
 TESTED: Final = ("data-testid", "data-test", "data-test-id", "data-qa", "data-cy", "data-hook")  # names for tests
+_NAMED_BY: Final = ("class", "id", *TESTED)
 BEFORE, AFTER = 60, 500  # texts around the heading that may be about the product
 
 # The context of an element; inherited by everything inside it.
@@ -50,6 +51,11 @@ _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
 
 R = TypeVar("R")
+
+
+def named(attributes: Mapping[str, str | None]) -> str:
+    """What an element with *attributes* is called: its classes, its id, its names for tests."""
+    return " ".join(filter(None, (attributes.get(name) for name in _NAMED_BY)))
 
 
 class View:

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 from crawler import urls
 from crawler.caches import cached
 from crawler.extraction.structured import site_names
-from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.tree.nodetext import enclosing, text_of
 from crawler.extraction.visible import cards, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_facts import NEAR, shown_title
@@ -145,11 +145,8 @@ def _brand_page(page: View, heading: str) -> str | None:
         flags = page.flags(node)
         if not flags & view.LINK or flags & view.OTHER or len(text) >= MAX_BRAND or text in heading:
             continue
-        link: LexborNode | None = node
-        for _ in range(AROUND):
-            if link is not None and link.tag != "a":
-                link = link.parent
-        href = (link.attributes.get("href") or "") if link is not None and link.tag == "a" else ""
+        link = enclosing(node, "a", AROUND)
+        href = (link.attributes.get("href") or "") if link is not None else ""
         page_of = _BRAND_PAGE.search(href)
         if page_of is None:
             continue
@@ -187,7 +184,7 @@ def _is_of_brand(node: LexborNode) -> bool:
         if current is None:
             return False
         attributes = current.attributes
-        named = " ".join(filter(None, (attributes.get(name) for name in ("class", "id", *view.TESTED))))
+        named = view.named(attributes)
         if _BRAND_LOGO.search(named) or (current.tag == "a" and _BRAND_PAGE.search(attributes.get("href") or "")):
             return True
         current = current.parent

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from crawler import urls
 
@@ -37,11 +37,7 @@ _LONG = re.compile(r"\d{5,}")
 def identifiers(url: str) -> Iterator[str]:
     """Parts of a product's URL that look like its identifier, likeliest first."""
     yield from (value for key, value in _queried(url) if _is_id_key(key))
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return
-    segments = [unquote(segment) for segment in path.split("/") if segment]
+    segments = [unquote(segment) for segment in urls.split(url).path.split("/") if segment]
     for before, segment in pairwise(segments):
         if _MARKER.fullmatch(before) and _NUMBERED.fullmatch(segment):
             yield segment
@@ -61,7 +57,7 @@ def stated(url: str) -> set[str]:
 def _queried(url: str) -> list[tuple[str, str]]:
     """(plain key, value) of what may be identifiers in the query of *url*."""
     try:
-        query = parse_qsl(urlsplit(url).query, max_num_fields=50)
+        query = parse_qsl(urls.split(url).query, max_num_fields=50)
     except ValueError:
         return []
     return [(PUNCTUATION.sub("", key).lower(), value) for key, value in query if VALUE.fullmatch(value)]

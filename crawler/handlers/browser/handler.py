@@ -61,8 +61,8 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._browser = BrowserConfig.from_settings(crawler.settings)
-        self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
-        self._page_limits = PageLimits(self._browser.blocked, self._browser.page_requests, self._maxsize)
+        most_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+        self._page_limits = PageLimits(self._browser.blocked, self._browser.page_requests, most_bytes)
         self._resolver = Resolver.of(crawler)
         resolves_proxied = config.boolean(crawler.settings, "GUARD_RESOLVE_PROXIED")
         self._limits = TunnelLimits(self._browser.connection_bytes, IDLE_SECONDS, resolves_proxied)
@@ -161,7 +161,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         return load.response(answer.status, headers, self._within(request, body))
 
     def _within(self, request: Request, body: bytes) -> bytes:
-        most = request.meta.get("download_maxsize", self._maxsize)
+        most = self._page_limits.most_bytes(request)
         if most and len(body) > most:
             raise DownloadCancelledError(f"{request}: {len(body)} bytes are more than DOWNLOAD_MAXSIZE, {most}")
         return body

@@ -49,6 +49,11 @@ class PageLimits:
     requests: int
     body_bytes: int  # 0: no limit
 
+    def most_bytes(self, request: Request) -> int:
+        """Of the document that *request* is for, which may set its own limit."""
+        most: int = request.meta.get("download_maxsize", self.body_bytes)
+        return most
+
 
 class PageLoad:
     """Loads *request* in a tab. *written*: when a byte was last written to the host of a URL, in monotonic seconds."""
@@ -182,9 +187,8 @@ class PageLoad:
             await session.send("Fetch.continueRequest", pause)
 
     async def _raw(self, session: CDPSession, paused: str) -> bytes:
-        most = self.request.meta.get("download_maxsize", self._limits.body_bytes)
         try:
-            return await raw_body.read(session, paused, most)
+            return await raw_body.read(session, paused, self._limits.most_bytes(self.request))
         except DownloadCancelledError as error:
             self._fail(str(error))
             return b""

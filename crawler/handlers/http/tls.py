@@ -40,10 +40,9 @@ class TLS:
             while part := self.session.read(_READ_BYTES):
                 parts.append(part)
             self.is_closed = True
-        except ssl.SSLWantReadError:  # that was all for now
-            pass
         except ssl.SSLError as error:
-            self.error = error
+            if not isinstance(error, ssl.SSLWantReadError):  # that was all for now
+                self.error = error
         return b"".join(parts)
 
     def encrypt(self, data: bytes) -> bytes:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from crawler.extraction import extract_product
+from crawler.items import ProductItem
+
 URL = "https://shop.example.de/artikel/kochmesser-20451.html"
 
 HEAD = """<!doctype html><html lang="de"><head><meta charset="utf-8"><title>Kochmesser 20 cm | Messershop</title>
@@ -27,6 +30,19 @@ def page(body: str = "", metas: str = "", stock: str = "Auf Lager", button: str 
     """A product page; *body* stands before what is shown."""
     visible = SHOWN.format(stock=stock, button=button) if shown else ""
     return HEAD.format(metas=metas) + body + visible + FOOT
+
+
+def product(html: str, url: str = URL) -> ProductItem:
+    """What is read of a page that shows one."""
+    item = extract_product(html, url)
+    assert item is not None
+    return item
+
+
+def stated(html: str, url: str, field: str) -> tuple[str | None, str | None]:
+    """The value of *field*, and where it was found."""
+    item = product(html, url)
+    return getattr(item, field), item.found_in.get(field)
 
 
 def json_ld(**changed: Any) -> str:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from crawler.extraction import extract_product
 from tests.effort import cpu_seconds
+from tests.unit.extraction.shop import stated
 
 FLIGHT = json.dumps('{"title":"Trail Vest","brand":{"id":4,"name":"Tikkr"}}')
 SHOWN = "<div><span>Tikkr</span></div>"
@@ -22,9 +22,7 @@ def page(script: str, body: str = SHOWN) -> str:
 
 
 def brand(html: str) -> tuple[str | None, str | None]:
-    item = extract_product(html, "https://shop.example.com/p/trail-vest")
-    assert item is not None
-    return item.brand, item.found_in.get("brand")
+    return stated(html, "https://shop.example.com/p/trail-vest", "brand")
 
 
 @pytest.mark.parametrize(
@@ -39,8 +37,8 @@ def brand(html: str) -> tuple[str | None, str | None]:
     ],
 )
 def test_scripts_state_the_brand(script: str) -> None:
-    stated, source = brand(page(script))
-    assert (stated or "").lower() == "tikkr"
+    found, source = brand(page(script))
+    assert (found or "").lower() == "tikkr"
     assert source == "state"
 
 

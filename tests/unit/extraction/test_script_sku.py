@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from crawler.extraction import extract_product
 from tests.effort import cpu_seconds
+from tests.unit.extraction.shop import stated
 
 
 def sku(script: str, title: str = "Trail Vest", body: str = "") -> tuple[str | None, str | None]:
@@ -15,9 +15,7 @@ def sku(script: str, title: str = "Trail Vest", body: str = "") -> tuple[str | N
         f"<html lang=en><head><title>{title}</title><script>{script}</script></head><body><h1>{title}</h1>"
         f"<p class=price>$49</p>{body}<button>Add to cart</button>"
     )
-    item = extract_product(html, "https://shop.example.com/trail-vest")
-    assert item is not None
-    return item.sku, item.found_in.get("sku")
+    return stated(html, "https://shop.example.com/trail-vest", "sku")
 
 
 @pytest.mark.parametrize(
