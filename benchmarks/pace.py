@@ -222,6 +222,8 @@ def main() -> int:
     given = parser.parse_args()
     rows = ["| case | cap | workers | good pages/s | refused |", "|---|---|---|---|---|"]
     everything = [case for case in cases(given.short) if given.only in case.name]
+    if not everything:
+        parser.error(f"argument --only: no case has {given.only!r} in its name: try 'limit 100,' or 'two fleets'")
     with tempfile.TemporaryDirectory() as directory:
         url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
         for at in range(0, len(everything), given.at_once):
