@@ -6,6 +6,7 @@ without communication, and a pool that loses a proxy moves only that proxy's ses
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -42,6 +43,11 @@ class Endpoint:
             return text.replace(SESSION, session).replace(COUNTRY, country)
 
         return filled(self.username), filled(self.password)
+
+
+def basic_auth(username: str, password: str, encoding: str | None) -> bytes:
+    """Both for a Proxy-Authorization of the scheme Basic, as they are; raises UnicodeEncodeError."""
+    return b64encode(f"{username}:{password}".encode(encoding or "utf-8"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
+
+LEVELS: Final = 32  # quarantines in close succession that are told apart
 
 
 class State(StrEnum):
@@ -39,6 +42,8 @@ class Health:
         if not text:
             return cls()
         failures, level, until_ms, trial, host = text.split(" ", 4)
+        if int(failures) < 0 or not 0 <= int(level) <= LEVELS or trial not in {"0", "1"}:
+            raise ValueError("no proxy's health")
         return cls(int(failures), int(level), int(until_ms), trial == "1", host)
 
 
@@ -54,7 +59,7 @@ class HealthPolicy:
     def state(self, health: Health, now_ms: float) -> State:
         """The state at *now_ms*."""
         if health.failures >= self.failures:
-            return State.QUARANTINED if now_ms < health.until_ms else State.DUE
+            return State.QUARANTINED if self._left_ms(health, now_ms) else State.DUE
         return State.SUSPECT if health.failures else State.GOOD
 
     def succeeded(self, health: Health) -> Health:
@@ -70,7 +75,7 @@ class HealthPolicy:
         if not aside and health.failures + 1 < self.failures:
             return replace(health, failures=health.failures + 1, host=host)
         soon = now_ms - health.until_ms <= self.duration_ms(health.level)
-        level = min(health.level + 1, 32) if soon else 1
+        level = min(health.level + 1, LEVELS) if soon else 1
         return Health(self.failures, level, now_ms + self.duration_ms(level), host=host)
 
     def claimed(self, health: Health, now_ms: int) -> Health:
@@ -81,8 +86,13 @@ class HealthPolicy:
 
     def wait_ms(self, health: Health, now_ms: int) -> int:
         """When to try the proxy again: most trials end long before their limit."""
-        left = max(0, health.until_ms - now_ms)
+        left = self._left_ms(health, now_ms)
         return min(left, self.quarantine_ms // 4) if health.trial else left
+
+    def _left_ms(self, health: Health, now_ms: float) -> int:
+        """What is left of a wait; 0 of one twice as long as any may be: a clock that was wrong has begun it."""
+        left = health.until_ms - round(now_ms)
+        return left if 0 < left <= 2 * max(self.quarantine_max_ms, self.trial_ms) else 0
 
     def duration_ms(self, level: int) -> int:
         """Duration of the quarantine at *level*."""

@@ -29,6 +29,7 @@ _LOG_IN: Final = (407, 401)  # tinyproxy uses the latter for wrong credentials
 # A proxy's response, as our errors, Scrapy's and curl's word it.
 _STATUS: Final = re.compile(r"\b(?:status|response)'?:? (\d{3})\b")
 _GATEWAY_STATUSES: Final = (502, 504)
+_NO_SITES: Final = 511  # of proxies in between that want a log-in (RFC 6585)
 # Of responses that proxies generate.
 _OWN_HEADERS: Final = ("Proxy-Authenticate", "Proxy-Agent", "X-Squid-Error")
 _OWN_SERVERS: Final = (b"tinyproxy", b"squid")
@@ -61,6 +62,8 @@ def _of_answer(request: Request, response: Response) -> Fault | None:
         return Fault.PROXY
     if response.status < 400 or not request.url.startswith("http:"):  # inside TLS only the host can answer
         return None
+    if response.status == _NO_SITES:
+        return Fault.PROXY
     server = response.headers.get("Server") or b""
     if server.lower().startswith(_OWN_SERVERS) or any(name in response.headers for name in _OWN_HEADERS):
         return Fault.PROXY if response.status in _LOG_IN else Fault.UNCERTAIN

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Self
 
 from scrapy.settings import BaseSettings
@@ -15,7 +17,7 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.policy.domain_values import BadValueError
 from crawler.policy.domains import Rules
-from crawler.policy.proxies import ProxyPool
+from crawler.policy.proxies import ProxyPool, basic_auth
 from crawler.policy.proxy_health import HealthPolicy
 from crawler.policy.proxy_pools import Pools, parse_pools, parse_pools_text, pool_name
 
@@ -32,6 +34,7 @@ class ProxyConfig:
     reload_seconds: float
     retry_times: int
     health: HealthPolicy
+    auth_encoding: str | None
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -47,7 +50,19 @@ class ProxyConfig:
             reload_seconds=config.number(settings, "PROXY_RELOAD_SECONDS", 0.1, 3_600),
             retry_times=config.integer(settings, "PROXY_RETRY_TIMES", 0, 20),
             health=_health(settings),
+            auth_encoding=_auth_encoding(settings),
         )
+
+
+def _auth_encoding(settings: BaseSettings) -> str | None:
+    """What credentials are encoded with; None: UTF-8, as in Scrapy."""
+    name = "HTTPPROXY_AUTH_ENCODING"
+    encoding = config.text(settings, name) or None
+    try:
+        codecs.lookup(encoding or "utf-8")
+    except LookupError:
+        raise ConfigError(name, encoding, "the name of an encoding such as latin-1 or utf-8") from None
+    return encoding
 
 
 def _health(settings: BaseSettings) -> HealthPolicy:
@@ -108,18 +123,23 @@ class PoolSource:
             logger.info("Proxy pools reloaded: %s", ", ".join(found) or "none")
 
     def _try_read(self) -> Pools | ConfigError:
+        path = Path(self._settings.file)
+        if path.exists() and not path.is_file():  # to open it might take for ever
+            return ConfigError("PROXY_POOLS_FILE", str(path), "a file: a pipe is read at the start only")
         try:
             return self._read()
         except ConfigError as error:
             return error
 
     def _look(self) -> tuple[int, int, int] | None:
-        """What identifies a version of the file; None if it is not accessible."""
+        """What identifies a version of the file; None if it is none, or not accessible."""
         if not self._settings.file:
             return None
         try:
             seen = Path(self._settings.file).stat()
         except OSError:
+            return None
+        if not S_ISREG(seen.st_mode):
             return None
         return seen.st_mtime_ns, seen.st_size, seen.st_ino
 
@@ -130,10 +150,22 @@ class PoolSource:
             if both := sorted(pools.keys() & more.keys()):
                 raise ConfigError(f"{file}: pool", both[0], "a name that is not in PROXY_POOLS as well")
             pools |= more
+        _check_credentials(pools, self._settings.auth_encoding)
         for where, name in self._wanted.items():
             if name not in pools:
                 raise ConfigError(where, name, _names(pools))
         return pools
+
+
+def _check_credentials(pools: Pools, encoding: str | None) -> None:
+    """Raise ConfigError for credentials that cannot be sent, by their place."""
+    for pool in pools.values():
+        for place, one in enumerate(pool.endpoints, 1):
+            try:
+                basic_auth(one.username, one.password, encoding)
+            except UnicodeEncodeError:
+                allowed = f"credentials in {encoding or 'utf-8'} (HTTPPROXY_AUTH_ENCODING)"
+                raise ConfigError(f"[{pool.name}] proxies, number {place}", "...", allowed) from None
 
 
 def _wanted(settings: ProxyConfig, rules: Rules) -> dict[str, str]:

@@ -10,8 +10,9 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, NoReturn, Self
+from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
@@ -24,12 +25,13 @@ from crawler import stats as names
 from crawler.errors import ConfigError, ProxyError
 from crawler.frontier.state.proxy_health import ProxyHealth
 from crawler.meta import POOL_LAST, POOL_NAME, POOL_PROXY, PROXY_DOUBTED, PROXY_RETRIES, PROXY_TRIED, count, pooled
-from crawler.policy.proxies import ProxyPool
+from crawler.policy.proxies import ProxyPool, basic_auth
 from crawler.proxies.choice import Attempt, Chooser
 from crawler.proxies.faults import Fault, fault
 from crawler.proxies.pools import PoolSource, ProxyConfig
 from crawler.proxies.usage import ProxyUsage
 from crawler.routing.host_rules import HostRules
+from crawler.urls import SCHEMES
 from crawler.worker.access import worker_if_any, worker_of
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.scheduler import in_use
@@ -58,7 +60,8 @@ class ProxyMiddleware(HttpProxyMiddleware):
         rng: random.Random,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(crawler.settings["HTTPPROXY_AUTH_ENCODING"])
+        super().__init__(settings.auth_encoding)
+        _check_environment(self.proxies, settings.auth_encoding)
         self._crawler = crawler
         self._settings = settings
         self._source = source
@@ -113,7 +116,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
             return
         attempt = await self._attempt(request, pool)
         user, password = self._chooser.credentials(attempt)
-        creds = self._basic_auth_header(user, password) if user else None
+        creds = basic_auth(user, password, self.auth_encoding) if user or password else None
         self._set_proxy_and_creds(request, attempt.endpoint.url, creds, None)
         request.meta[POOL_PROXY] = attempt.endpoint.url
         request.meta[POOL_NAME] = attempt.pool.name
@@ -207,6 +210,15 @@ class ProxyMiddleware(HttpProxyMiddleware):
             self._crawler.stats.inc_value(names.PROXY_QUARANTINED.format(pool.name))
             logger.warning("Proxy %s of pool %s is quarantined for %d s: %s", proxy, pool.name, aside_ms / 1000, why)
         return aside_ms is not None
+
+
+def _check_environment(read: Collection[str], encoding: str | None) -> None:
+    """Raise ConfigError for a proxy of the environment that is not among those *read*: Scrapy would connect
+    directly."""
+    if lost := [scheme for scheme in SCHEMES if scheme in getproxies() and scheme not in read]:
+        allowed = f"credentials percent-encoded and in {encoding or 'utf-8'} (HTTPPROXY_AUTH_ENCODING)"
+        expected = f"http://[user:password@]host:port, the {allowed}"
+        raise ConfigError(f"{lost[0]}_proxy of the environment", "...", expected)
 
 
 def _again(request: Request, proxy: str, times: int, *, doubted: bool) -> Request:

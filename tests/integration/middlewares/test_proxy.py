@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import pytest
 import redis.asyncio
@@ -226,6 +227,27 @@ async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_
     assert log.count(REFUSED) == 1
     assert log.count(READ_AGAIN) == 2
     assert "proxy.py" in str([request.headers for request in site.received])
+    assert PASSWORD not in log
+
+
+async def test_a_password_is_decoded_once(fleet: Fleet) -> None:
+    """`50%25off` is a password, too: decoded twice it is another one."""
+    with proxy_py("crawler", "50%25off") as proxy, Site({"/1": Page()}) as site:
+        log = await crawl(fleet, site, proxy.with_user("crawler", quote("50%25off", safe="")))
+        left = await fleet.left()
+    assert left.states == {"done": 1}
+    assert count(log, "proxy/failures/homes") == 0
+
+
+async def test_a_proxy_of_the_environment_that_cannot_be_read_is_no_way_around_it(fleet: Fleet) -> None:
+    """Scrapy passes over it and connects directly."""
+    fleet.runner.env["http_proxy"] = f"http://crawler:{PASSWORD}%E2%82%AC@127.0.0.1:1"
+    status, log = await ended(fleet.start())
+    assert status == 2
+    assert log.splitlines()[-1].endswith(
+        "http_proxy of the environment = '...' is invalid: expected http://[user:password@]host:port, the credentials "
+        "percent-encoded and in latin-1 (HTTPPROXY_AUTH_ENCODING)"
+    )
     assert PASSWORD not in log
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,6 +79,17 @@ def test_one_dead_host_makes_a_proxy_suspect_and_never_more() -> None:
     for host in ("b.example", "c.example"):
         health = POLICY.failed(health, 0, host)
     assert state(health, 0) is State.QUARANTINED
+
+
+def test_a_quarantine_longer_than_any_is_over_and_damage_is_said() -> None:
+    """A clock that was wrong has written it."""
+    ahead = Health(3, 1, until_ms=10**15)
+    assert state(ahead, 0) is State.DUE
+    assert POLICY.wait_ms(ahead, 0) == 0
+    assert POLICY.claimed(ahead, 0).until_ms == 500
+    for damaged in ("3 33 5 0 a", "-1 0 5 0 a", "3 -1 5 0 a", "3 1 5", "x 1 5 0 a", "3 1 5 2 a"):
+        with pytest.raises(ValueError, match=r"."):
+            Health.decode(damaged)
 
 
 HOSTS = st.sampled_from(("", "a.example", "b.example"))

@@ -49,6 +49,7 @@ def because(cause: Exception) -> ProxyError:
         (answer(500), None),
         (answer(503), None),
         (answer(407), Fault.PROXY),
+        (answer(511), Fault.PROXY),
         (answer(502), Fault.UNCERTAIN),
         (answer(504), Fault.UNCERTAIN),
         (answer(401), None),
@@ -82,8 +83,8 @@ def test_faults_of_a_pools_proxy(outcome: Response | Exception, found: Fault | N
     assert fault(Request("http://a.example/"), outcome) is None
 
 
-def test_inside_tls_only_the_host_answers_502() -> None:
-    assert fault(request("https://a.example/"), answer(502)) is None
+def test_inside_tls_only_the_host_answers() -> None:
+    assert [fault(request("https://a.example/"), answer(status)) for status in (502, 511)] == [None, None]
 
 
 def test_of_a_proxy_that_the_user_chose_only_the_certain_faults_excuse_the_host() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -63,6 +65,12 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allow
         ({}, "DOMAINS_FILE: [a.example] proxy_pool = 'homes' is invalid: expected no pool: none is configured"),
         ({"PROXY_POOLS": {"x": {"proxies": ["http://a:1"]}}}, "expected one of the pools x"),
         ({"PROXY_POOLS": {"homes": {"proxies": ["http://a:1"]}}, "PROXY_POOL": "x"}, "PROXY_POOL = 'x'"),
+        (
+            {"PROXY_POOLS": {"homes": {"proxies": ["http://a:1", "http://u:hidden%E2%82%AC@b:1"]}}},
+            "[homes] proxies, number 2 = '...' is invalid: expected credentials in latin-1 (HTTPPROXY_AUTH_ENCODING)",
+        ),
+        ({"HTTPPROXY_AUTH_ENCODING": "hidden"}, "HTTPPROXY_AUTH_ENCODING = 'hidden' is invalid"),
+        ({"HTTPPROXY_AUTH_ENCODING": 5}, "HTTPPROXY_AUTH_ENCODING = '...' is invalid: expected text"),
     ],
 )
 def test_what_cannot_work_is_refused_at_the_start(changed: dict[str, Any], complaint: str) -> None:
@@ -147,3 +155,37 @@ async def test_a_file_emptied_while_it_is_read_is_left_alone(
     for _ in range(2):
         await pools.refresh()
     assert names(pools) == ["c:1"]
+
+
+async def test_a_pipe_in_the_files_place_is_refused_and_holds_nothing_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "pools.toml"
+    write(path, GOOD)
+    pools = source(path)
+    path.unlink()
+    os.mkfifo(path)
+    for _ in range(3):
+        await asyncio.wait_for(pools.refresh(), 30)
+    assert names(pools) == ["a:1"]
+    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
+        f"PROXY_POOLS_FILE = {str(path)!r} is invalid: expected a file: a pipe is read at the start only"
+    ]
+
+
+async def test_a_pipe_may_bring_the_pools_at_the_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "pools.toml"
+    os.mkfifo(path)
+    writing = Thread(target=path.write_text, args=(GOOD,))
+    writing.start()
+    pools = source(path)
+    writing.join()
+    for _ in range(3):
+        await asyncio.wait_for(pools.refresh(), 30)
+    assert names(pools) == ["a:1"]
+    assert caplog.records == []
+
+
+def test_what_no_encoding_can_send_is_taken_in_another() -> None:
+    encoded = settings(HTTPPROXY_AUTH_ENCODING="utf-8", PROXY_POOLS={"homes": {"proxies": ["http://u:%E2%82%AC@b:1"]}})
+    assert names(PoolSource(ProxyConfig.from_settings(encoded), RULES)) == ["b:1"]
