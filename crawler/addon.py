@@ -22,11 +22,10 @@ from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import components, config, defaults
 from crawler.announcement import announcement
-from crawler.components import path_of
+from crawler.components import ADDON, path_of
 from crawler.errors import ConfigError
-from crawler.wiring import PRIORITY, wire
+from crawler.wiring import PRIORITY, check_addons, wire
 
-ADDON: Final = "crawler.addon.Shoal"
 PATHS: Final = ("EMBEDDED_DATA_DIR", "SPOOL_DIR", "ARCHIVE_DIR")
 EARLY: Final = ("ASYNCIO_EVENT_LOOP",)  # Scrapy reads it before it calls add-ons
 CONSOLES: Final = ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED")  # off for every command
@@ -127,6 +126,7 @@ def completed(settings: BaseSettings, spider: type[Spider] = Spider) -> Crawler:
     """
     _check_custom_settings(settings, spider)
     crawler = Crawler(spider, Settings(settings) if not isinstance(settings, Settings) else settings)
+    check_addons(crawler.settings)
     require_addon(crawler.settings, getattr(spider, "name", None))
     with _silent("scrapy.addons", __name__):
         crawler.addons.load_settings(crawler.settings)

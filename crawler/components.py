@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+ADDON: Final = "crawler.addon.Shoal"
 LINEAGE: Final = "crawler.middlewares.spider.lineage.LineageMiddleware"
 MONGODB: Final = "crawler.pipelines.mongodb.MongoPipeline"
 

@@ -3,6 +3,7 @@ ever: they are to be of the kind of their defaults, and within what the componen
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -23,22 +24,39 @@ CLASSES: Final = (
     "STATS_CLASS",
 )
 CODES: Final = ("HTTPCACHE_IGNORE_HTTP_CODES", "HTTPERROR_ALLOWED_CODES", "TELNETCONSOLE_PORT")  # lists of integers
+LEVELS: Final = ("DEFAULT_DROPITEM_LOG_LEVEL", "RETRY_GIVE_UP_LOG_LEVEL")
+# None is none of their values, though it is for others.
+NEEDED: Final = (
+    *LEVELS,
+    *("LOG_FORMATTER", "REQUEST_FINGERPRINTER_CLASS", "ROBOTSTXT_PARSER", "STATS_CLASS"),
+)
+# Below it each page or URL would be one too many.
 LEAST: Final = {
+    "CLOSESPIDER_ERRORCOUNT": 0,
+    "CLOSESPIDER_ITEMCOUNT": 0,
+    "CLOSESPIDER_PAGECOUNT": 0,
+    "CLOSESPIDER_PAGECOUNT_NO_ITEM": 0,
+    "CLOSESPIDER_TIMEOUT": 0,
     "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
     "CONCURRENT_ITEMS": 1,
+    "DEPTH_LIMIT": 0,
     "LOGSTATS_INTERVAL": 0,
     "MEMUSAGE_CHECK_INTERVAL_SECONDS": 0.1,
+    "MEMUSAGE_LIMIT_MB": 0,
+    "MEMUSAGE_WARNING_MB": 0,
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,
+    "URLLENGTH_LIMIT": 0,
 }
 
 
 def check(settings: BaseSettings, names: Iterable[str] | None = None) -> None:
     """Raise ConfigError for the first setting of Scrapy's, or of *names*, that is set to a value of another kind.
 
-    None passes: for many it means "none".
+    None passes where it means "none".
     """
     for name in vars(default_settings) if names is None else names:
-        if name in _READERS and settings[name] is not None and (settings.getpriority(name) or 0) > 0:
+        is_given = settings[name] is not None or name in NEEDED
+        if name in _READERS and is_given and (settings.getpriority(name) or 0) > 0:
             _READERS[name](settings, name)
 
 
@@ -50,7 +68,7 @@ def check_components(settings: BaseSettings) -> None:
         allowed = f"a policy such as same-origin, or the path of its class ({error})"
         raise ConfigError("REFERRER_POLICY", settings["REFERRER_POLICY"], allowed) from None
     for name in CLASSES:
-        if settings[name] is not None:
+        if settings[name] is not None or name in NEEDED:
             _check_class(name, settings[name])
     for one in settings.getlist("RETRY_EXCEPTIONS"):
         _check_class("RETRY_EXCEPTIONS", one)
@@ -104,7 +122,7 @@ def _line(settings: BaseSettings, name: str) -> None:
 def _boolean(settings: BaseSettings, name: str) -> None:
     try:
         settings.getbool(name)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ConfigError(name, settings[name], "True or False") from None
 
 
@@ -131,7 +149,19 @@ def _codes(settings: BaseSettings, name: str) -> None:
         raise ConfigError(name, settings[name], "integers, a list or separated by commas") from None
 
 
-_TEXTS: Final[dict[str, Callable[[BaseSettings, str], object]]] = {"JOBDIR": config.text, "USER_AGENT": _line}
+def _level(settings: BaseSettings, name: str) -> None:
+    """One that there is not raises where it is logged: an item that is dropped fails its page, a retry never ends."""
+    level = settings[name]
+    if not isinstance(level, int) and (not isinstance(level, str) or level not in logging.getLevelNamesMapping()):
+        raise ConfigError(name, level, "a level such as WARNING")
+
+
+_TEXTS: Final[dict[str, Callable[[BaseSettings, str], object]]] = {
+    "JOBDIR": config.text,
+    "ROBOTSTXT_USER_AGENT": _line,
+    "USER_AGENT": _line,
+    **dict.fromkeys(LEVELS, _level),
+}
 _READERS: Final = {
     name: reader
     for name, default in vars(default_settings).items()

@@ -13,7 +13,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 
 from crawler import components, config, moved
-from crawler.components import path_of
+from crawler.components import ADDON, path_of
 from crawler.errors import ConfigError
 
 PRIORITY: Final = "addon"
@@ -56,7 +56,7 @@ def _replace(settings: BaseSettings, name: str, ours: str) -> None:
         if priority > SETTINGS_PRIORITIES["default"]:
             logger.info("%s = %r is replaced by %s: the fleet owns the queue and the pace", name, path, ours)
         settings.set(name, ours, priority=max(priority, SETTINGS_PRIORITIES[PRIORITY]))
-    elif not _is(value, ours):
+    elif not is_kind_of(value, ours):
         allowed = (
             f"{ours} or a subclass (without this line it is used; "
             "FRONTIER_ENABLED = False crawls with your own class, outside the fleet)"
@@ -91,10 +91,13 @@ def _spider_middlewares(settings: BaseSettings) -> dict[str, int]:
 def _pipelines(settings: BaseSettings) -> dict[str, int]:
     """Add ours, MongoDB's after all others, so that their changes are stored too."""
     ours = {path_of(key): place for key, place in _checked(settings, "FRONTIER_ITEM_PIPELINES").items()}
-    theirs = _checked(settings, "ITEM_PIPELINES").values()
-    last = max((place for place in theirs if isinstance(place, int | float)), default=0)
+    theirs = _checked(settings, "ITEM_PIPELINES")
+    last = max((place for place in theirs.values() if isinstance(place, int | float)), default=0)
     if components.MONGODB in ours:
         ours[components.MONGODB] = max(ours[components.MONGODB], last + 1)
+    elif _known({path_of(key): key for key in theirs}, components.MONGODB) is None:
+        allowed = f"{components.MONGODB} in it, or in ITEM_PIPELINES: nothing is stored otherwise (SHOAL_STORE = False)"
+        raise ConfigError("FRONTIER_ITEM_PIPELINES", list(ours), allowed)
     return ours
 
 
@@ -128,9 +131,28 @@ def _checked(settings: BaseSettings, name: str) -> dict[Any, Any]:
     return given
 
 
+def check_class(name: str, path: Any, value: object) -> None:
+    """Raise ConfigError for setting *name* = *value* if *path* is none of a class that can be imported."""
+    try:
+        load_object(path)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise ConfigError(name, value, f"the path of a class that can be imported ({error})") from None
+
+
+def check_addons(settings: BaseSettings) -> None:
+    """Raise ConfigError for an add-on that cannot be loaded."""
+    for addon, place in config.mapping(settings, "ADDONS").items():
+        name = f"ADDONS[{path_of(addon)!r}]"
+        if place is None:
+            continue
+        if not isinstance(place, int | float) or math.isnan(place):
+            raise ConfigError(name, place, "a number, or None to switch it off")
+        check_class(name, addon, place)
+
+
 def require_components(settings: BaseSettings) -> None:
     """Raise ConfigError for a component in use that cannot be imported."""
-    for name in components.TABLES:
+    for name in (*components.TABLES, *(f"{table}_BASE" for table in components.TABLES)):
         for key, place in config.mapping(settings, name).items():
             try:
                 _ = load_object(key) if place is not None else None
@@ -139,9 +161,30 @@ def require_components(settings: BaseSettings) -> None:
                 raise ConfigError(f"{name}[{path_of(key)!r}]", place, expected) from None
 
 
+def require_wired(settings: BaseSettings) -> None:
+    """Raise ConfigError where ours are missing from *settings*, which `wire` has completed."""
+    expected = (
+        f"what Shoal's add-on made of it: an add-on behind Shoal's has replaced it; give {ADDON!r} the highest place"
+    )
+    for name, ours in components.SCALARS.items():
+        if not is_kind_of(settings[name], ours):
+            raise ConfigError(name, path_of(settings[name]), f"{expected} in ADDONS")
+    for name, table in _tables(settings).items():
+        given = _checked(settings, name)
+        keys = {path_of(key): key for key in given}
+        for path in table:
+            stands_for = keys.get(components.STANDS_FOR.get(path, ""))
+            is_off = stands_for is not None and given[stands_for] is None
+            if _known(keys, path) is None and not is_off:
+                raise ConfigError(name, "...", f"{expected} in ADDONS ({path} is missing)")
+
+
 def _complete_handlers(settings: BaseSettings) -> None:
     """Set ours for http and https; scrapy-playwright's mean that the browser tier is wanted."""
     given = config.mapping(settings, "DOWNLOAD_HANDLERS")
+    for scheme in ("http", "https"):
+        if scheme in given and given[scheme] is None:
+            raise ConfigError(f"DOWNLOAD_HANDLERS[{scheme!r}]", None, "a handler (without this line ours is used)")
     for_browser = [
         scheme for scheme in ("http", "https") if path_of(given.get(scheme) or "").startswith(components.BROWSER_WISH)
     ]
@@ -167,8 +210,8 @@ def _known(keys: Mapping[str, Any], path: str) -> Any:
     return next((key for key in alike if load_object(key) is load_object(path)), None)
 
 
-def _is(value: Any, ours: str) -> bool:
-    """Whether *value* is the class at *ours* or a subclass."""
+def is_kind_of(value: Any, ours: Any) -> bool:
+    """Whether *value* is the class *ours*, or derives from it; both are classes, or their paths."""
     try:
         return issubclass(load_object(value), load_object(ours))
     except (ImportError, NameError, TypeError, ValueError):

@@ -30,7 +30,7 @@ from crawler.frontier.state.joining import Joined, digests, join
 from crawler.routing.encoder import check_name
 from crawler.scrapy_hooks import on_second_signal
 from crawler.storage import connection as storage
-from crawler.wiring import require_components
+from crawler.wiring import is_kind_of, require_components, require_wired
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.settings_check import check_settings
@@ -152,8 +152,15 @@ def check_process(project: BaseSettings, settings: BaseSettings, name: str) -> N
     """Raise ConfigError where spider *name* sets what the process has read before it knows the spider."""
     for one in PROCESS_WIDE:
         if settings[one] != project[one]:
-            allowed = f"{project[one]!r}, as in the project's settings: a process has one reactor for all its spiders"
-            raise ConfigError(f"{one} of spider {name}", settings[one], allowed)
+            raise _taken(one, name, project, settings)
+    loop = "ASYNCIO_EVENT_LOOP"
+    if settings[loop] and not is_kind_of(project[loop], settings[loop]):
+        raise _taken(loop, name, project, settings)
+
+
+def _taken(setting: str, name: str, project: BaseSettings, settings: BaseSettings) -> ConfigError:
+    allowed = f"{project[setting]!r}, as in the project's settings: a process has one reactor for all its spiders"
+    return ConfigError(f"{setting} of spider {name}", settings[setting], allowed)
 
 
 def check_reactor(settings: BaseSettings) -> None:
@@ -170,6 +177,7 @@ def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:
     """Raise ShoalError for values that a worker of *spider* cannot run with; imports none of its components, which may
     expect Scrapy's event loop."""
     if in_use(settings):
+        require_wired(settings)
         check_name(spider)
         check_settings(settings)
         Scheduler.from_settings(settings)

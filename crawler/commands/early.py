@@ -6,7 +6,6 @@ import codecs
 import logging
 import time
 from collections.abc import Mapping
-from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +14,10 @@ from scrapy.addons import AddonManager
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
 from scrapy.utils.conf import closest_scrapy_cfg, get_config
-from scrapy.utils.misc import load_object
 
 from crawler import config, scrapy_settings
-from crawler.components import path_of
 from crawler.errors import ConfigError
+from crawler.wiring import check_addons, check_class
 
 KINDS: Final = (
     "FORCE_CRAWLER_PROCESS",
@@ -51,8 +49,8 @@ def check(settings: BaseSettings) -> None:
     for name in CLASSES:
         value = settings[name]
         if value not in NO_CLASS.get(name, (None,)) and (settings.getpriority(name) or 0) > 0:  # somebody has set it
-            _check_class(name, value, value)
-    _check_addons(settings)
+            check_class(name, value, value)
+    check_addons(settings)
     config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 10_000)
     _check_log(settings)
 
@@ -101,23 +99,6 @@ def spiders(settings: BaseSettings) -> SpiderLoaderProtocol:
             raise
         expected = f"packages or modules that can be imported ({error})"
         raise ConfigError(name, ",".join(modules), expected) from None
-
-
-def _check_class(name: str, path: Any, value: object) -> None:
-    try:
-        load_object(path)
-    except (ImportError, NameError, TypeError, ValueError) as error:
-        raise ConfigError(name, value, f"the path of a class that can be imported ({error})") from None
-
-
-def _check_addons(settings: BaseSettings) -> None:
-    for addon, place in config.mapping(settings, "ADDONS").items():
-        name = f"ADDONS[{path_of(addon)!r}]"
-        if place is None:
-            continue
-        if not isinstance(place, int | float) or isnan(place):
-            raise ConfigError(name, place, "a number, or None to switch it off")
-        _check_class(name, addon, place)
 
 
 def _check_format(settings: BaseSettings) -> None:

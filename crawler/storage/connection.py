@@ -57,7 +57,7 @@ def database(client: Client, settings: Mapping[str, Any]) -> Database:
     """The project's database; raises ConfigError for a name that MongoDB rejects."""
     name = settings.get("MONGODB_DATABASE")
     try:
-        return client.get_database(str(name or ""), write_concern=WRITE_CONCERN)
+        return client.get_database(config.text(settings, "MONGODB_DATABASE"), write_concern=WRITE_CONCERN)
     except InvalidName as error:
         raise ConfigError("MONGODB_DATABASE", name, f"a valid database name ({error})") from None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scrapy.settings import BaseSettings
 
-from crawler import config
+from crawler import config, defaults
+from crawler.errors import ConfigError
 from crawler.frontier.config import FrontierConfig
 from crawler.policy.retries import RetryPolicy
 from crawler.policy.scope import read_scope
@@ -20,6 +21,7 @@ from crawler.worker.tier_tracker import TierConfig
 
 def check_settings(settings: BaseSettings) -> None:
     """Read every setting of a worker; raises ConfigError for the first that is out of range."""
+    _check_switches(settings)
     FrontierConfig.from_settings(settings)
     HostRules.from_settings(settings)
     PrefetchConfig.from_settings(settings)
@@ -32,3 +34,12 @@ def check_settings(settings: BaseSettings) -> None:
     read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
     spider_budget(settings)
     read_table(settings)
+
+
+def _check_switches(settings: BaseSettings) -> None:
+    """Raise ConfigError for what is neither on nor off; None would switch off, robots.txt say, what is on."""
+    for name, default in vars(defaults).items():
+        if default is True and settings[name] is None:
+            raise ConfigError(name, None, "True or False: None switches it off")
+    for name in ("REDIS_START_URLS_AS_SET", "REDIS_START_URLS_AS_ZSET"):
+        config.boolean(settings, name)

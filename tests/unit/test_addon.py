@@ -6,7 +6,7 @@ import importlib
 import json
 import logging
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from scrapy import Spider
@@ -16,11 +16,12 @@ from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
 
 from crawler import components, defaults, moved
-from crawler.addon import ADDON, Shoal, complete, completed
+from crawler.addon import Shoal, complete, completed
 from crawler.announcement import announcement
+from crawler.components import ADDON
 from crawler.errors import ConfigError
 from crawler.middlewares.spider.lineage import LineageMiddleware
-from crawler.wiring import require_components
+from crawler.wiring import require_components, require_wired
 from crawler.worker.scheduler import Scheduler
 
 TABLES = {
@@ -276,6 +277,51 @@ def test_other_commands_say_nothing_and_stay_scrapys(caplog: pytest.LogCaptureFi
 def test_a_spiders_dict_of_components_that_is_none_is_refused_by_name(name: str, given: Any) -> None:
     with pytest.raises(ConfigError, match=name):
         of({name: given})
+
+
+@pytest.mark.parametrize("name", sorted(components.TABLES))
+def test_what_scrapy_brings_is_looked_at_too(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{name}_BASE\['no.such.Class'\]"):
+        require_components(of({f"{name}_BASE": {"no.such.Class": 5}}))
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_scheme_that_nothing_fetches_is_refused(scheme: str) -> None:
+    """Its pages waited for a robots.txt that nobody could fetch."""
+    with pytest.raises(ConfigError, match=rf"^DOWNLOAD_HANDLERS\['{scheme}'\] = None is invalid"):
+        of({"DOWNLOAD_HANDLERS": {scheme: None}})
+
+
+@pytest.mark.parametrize("given", [{}, {"crawler.pipelines.clean.CleanPipeline": 1}])
+def test_a_store_that_nothing_writes_to_is_refused(given: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^FRONTIER_ITEM_PIPELINES = .*SHOAL_STORE = False"):
+        of({"FRONTIER_ITEM_PIPELINES": given})
+    of({"FRONTIER_ITEM_PIPELINES": given, "ITEM_PIPELINES": {components.MONGODB: 5}})
+    of({"FRONTIER_ITEM_PIPELINES": given, "SHOAL_STORE": False})
+
+
+class Undoing:
+    """An add-on that replaces what it should complete."""
+
+    replaced: ClassVar[dict[str, Any]] = {}
+
+    def update_settings(self, settings: Settings) -> None:
+        settings.setdict(self.replaced, priority="addon")
+
+
+@pytest.mark.parametrize("name", [*TABLES, "DOWNLOADER", "SCHEDULER"])
+def test_what_another_add_on_undoes_is_refused_by_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {THEIRS: 1} if name in TABLES else default_settings.__dict__[name]
+    monkeypatch.setattr(Undoing, "replaced", {name: value})
+    require_wired(of({}, ADDONS={Undoing: 400, ADDON: 500}))
+    with pytest.raises(ConfigError, match=rf"^{name} = .* an add-on behind Shoal's has replaced it"):
+        require_wired(of({}, ADDONS={ADDON: 500, Undoing: 600}))
+
+
+@pytest.mark.parametrize("addons", [{ADDON: 500, "no.such.AddOn": 600}, {ADDON: 500, 5: 600}, {ADDON: "first"}])
+def test_an_add_on_of_a_spider_that_there_is_not_is_named(addons: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^ADDONS\["):
+        of({"ADDONS": addons})
 
 
 @pytest.mark.parametrize("given", [[1], "abc", 5])

@@ -16,7 +16,7 @@ from crawler.errors import ConfigError
 @pytest.mark.parametrize(
     ("name", "values", "words"),
     [
-        ("AUTOTHROTTLE_DEBUG", ["x", [], {}, "", "yes"], "True or False"),
+        ("AUTOTHROTTLE_DEBUG", ["x", [], {}, "", "yes", float("inf")], "True or False"),
         ("TELNETCONSOLE_ENABLED", ["x"], "True or False"),
         ("CLOSESPIDER_ITEMCOUNT", ["x", "", [], {"x": "y"}, "1.5", float("inf")], "an integer"),
         ("CLOSESPIDER_TIMEOUT", ["x", [], "nan", float("inf")], "a number"),
@@ -24,6 +24,13 @@ from crawler.errors import ConfigError
         ("CONCURRENT_ITEMS", [0, -1], "an integer from 1"),
         ("LOGSTATS_INTERVAL", [-1, "x"], "a number from 0"),
         ("SCRAPER_SLOT_MAX_ACTIVE_SIZE", [-1], "an integer from 1"),
+        ("URLLENGTH_LIMIT", [-1], "an integer from 0"),  # no URL is as short: each was dropped
+        ("DEPTH_LIMIT", [-1], "an integer from 0"),
+        ("CLOSESPIDER_TIMEOUT", [-1], "a number from 0"),
+        ("MEMUSAGE_LIMIT_MB", [-1], "an integer from 0"),
+        ("RETRY_GIVE_UP_LOG_LEVEL", ["loud", None, [], 1.5], "a level such as WARNING"),  # it was retried for ever
+        ("DEFAULT_DROPITEM_LOG_LEVEL", ["loud", None, [], 1.5], "a level such as WARNING"),
+        ("ROBOTSTXT_USER_AGENT", [5, ["x"], "a\nb"], "a text of one line"),
         ("METAREFRESH_IGNORE_TAGS", [5, {"a": 1}], "a list"),
         ("JOBDIR", [5, {"a": 1}, ["x"]], "text"),
         ("RETRY_EXCEPTIONS", [5], "a list"),
@@ -53,6 +60,12 @@ def test_a_policy_for_referrers_that_there_is_not_is_named(policy: object) -> No
 def test_a_class_that_there_is_not_is_named(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"^{name} = .* is invalid: expected a class, or its path"):
         build(**{name: value})
+
+
+@pytest.mark.parametrize("name", ["LOG_FORMATTER", "REQUEST_FINGERPRINTER_CLASS", "ROBOTSTXT_PARSER", "STATS_CLASS"])
+def test_a_class_that_scrapy_cannot_do_without_is_named(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{name} = None is invalid: expected a class, or its path"):
+        build(**{name: None})
 
 
 @pytest.mark.parametrize("address", [5, {"a": 1}, "192.0.2.1", ("127.0.0.1",), ("127.0.0.1", "x"), "\0"])
@@ -85,6 +98,9 @@ def test_what_scrapy_reads_passes() -> None:
         "DOWNLOAD_DELAY": 0.25,
         "FEED_EXPORT_INDENT": None,
         "HTTPERROR_ALLOWED_CODES": "404,410",
+        "RETRY_GIVE_UP_LOG_LEVEL": "INFO",
+        "DEFAULT_DROPITEM_LOG_LEVEL": 20,
+        "ROBOTSTXT_USER_AGENT": None,
         "DEFAULT_REQUEST_HEADERS": '{"Accept": "text/html"}',
         "EXTENSIONS": {},
     }

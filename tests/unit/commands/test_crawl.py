@@ -20,6 +20,20 @@ def test_a_spider_cannot_choose_another_reactor(name: str, value: object) -> Non
     check_process(Settings({name: value}), Settings({name: value}), "shop")
 
 
+@pytest.mark.parametrize("loop", ["nope", "asyncio.SelectorEventLoopPolicy", 5])
+def test_a_spider_cannot_choose_another_event_loop(loop: object) -> None:
+    project = Settings({"ASYNCIO_EVENT_LOOP": "asyncio.SelectorEventLoop"})
+    for same in (
+        "asyncio.SelectorEventLoop",
+        "asyncio.BaseEventLoop",
+        "asyncio.unix_events._UnixSelectorEventLoop",
+        None,
+    ):
+        check_process(project, Settings({"ASYNCIO_EVENT_LOOP": same}), "shop")
+    with pytest.raises(ConfigError, match=r"^ASYNCIO_EVENT_LOOP of spider shop = .*, as in the project's settings"):
+        check_process(project, Settings({"ASYNCIO_EVENT_LOOP": loop}), "shop")
+
+
 @pytest.mark.parametrize("path", [None, "", "twisted.internet.selectreactor.SelectReactor"])
 def test_a_worker_needs_the_event_loop_of_asyncio(path: str | None) -> None:
     check_reactor(Settings())

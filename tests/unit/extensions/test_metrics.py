@@ -48,6 +48,8 @@ def test_ranges(name: str, good: list[Any], bad: list[Any]) -> None:
 
 
 def test_a_host_that_is_not_this_machines_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"METRICS_HOST = '\.\.\.' is invalid: expected text"):
+        MetricsConfig.from_settings(Settings(GOOD | {"METRICS_HOST": 5}))
     elsewhere = MetricsConfig.from_settings(Settings(GOOD | {"METRICS_HOST": "192.0.2.1"}))
     with pytest.raises(ConfigError, match=r"METRICS_HOST = '192\.0\.2\.1' is invalid: expected an address"):
         elsewhere.serve({})
