@@ -82,9 +82,14 @@ class Command(FleetCommand, ScrapyCommand):
                 return told
             with tracing_pushes(crawler.settings) as traced:
                 async with session(crawler.settings) as frontier:
-                    run, pushed = await _push(frontier, traced(encoder), due)
-            await known.pushed(pushed, now)
-        return f"{told}; {len(pushed):,} pushed ({run})"
+                    run, pushed, refused = await _push(frontier, traced(encoder), due)
+            await known.pushed(
+                [*pushed, *refused], now
+            )  # those, too: they would be due at each call, before all others
+        example = (
+            f"; {len(refused):,} refused, such as {refused[0].url!r}: no URL that can be fetched" if refused else ""
+        )
+        return f"{told}; {len(pushed):,} pushed ({run}){example}"
 
 
 def told_changed(paths: Sequence[str]) -> Iterator[tuple[str, datetime]]:
@@ -108,25 +113,25 @@ def _dated(entries: Sequence[SitemapEntry]) -> Iterator[tuple[str, datetime]]:
             yield entry.url, at
 
 
-async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[str, list[Due]]:
-    """Push them as a separate run; returns its description and what the frontier accepted."""
+async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[str, list[Due], list[Due]]:
+    """Push them as a separate run; returns its description, what the frontier accepted, and what cannot be pushed."""
     await learn_tiers(frontier, encoder)
     wanted = WantedRun(name="recrawl", fresh=True, overlap="allow")  # what is being crawled is not due
-    run, taken = PushedRun(frontier.runs, encoder.spider.name, wanted), list[Due]()
+    run, taken, refused = PushedRun(frontier.runs, encoder.spider.name, wanted), list[Due](), list[Due]()
     async with run:
         for at in range(0, len(due), BATCH):
-            batch = [
-                (one, message) for one in due[at : at + BATCH] if (message := _message(encoder, one, run.generation))
-            ]
+            made = [(one, _message(encoder, one, run.generation)) for one in due[at : at + BATCH]]
+            batch = [(one, message) for one, message in made if message is not None]
+            refused += [one for one, message in made if message is None]
             outcomes = await frontier.push([message for _, message in batch])
             taken += [one for (one, _), outcome in zip(batch, outcomes, strict=True) if not outcome.is_full]
             if any(outcome is not PushOutcome.ACCEPTED and outcome.is_full for outcome in outcomes):
                 break  # the rest will still be due at the next call
-    return run.told(), taken
+    return run.told(), taken, refused
 
 
 def _message(encoder: Encoder, due: Due, generation: str) -> Message | None:
     try:
         return encoder.message(Request(due.url), generation=generation, dedupe=True)
-    except (MessageError, CodecError, ValueError):  # an id stored by an older release in another form
+    except (MessageError, CodecError, ValueError):  # of an older release, or of items of the project's own
         return None
