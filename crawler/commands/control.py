@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Final
 
 from scrapy.commands import ScrapyCommand
@@ -26,6 +27,7 @@ SYNTAX: Final = (
     "pause|resume|cancel|purge|priority N|tier NAME (--run ID | --spider NAME | --host HOST) [--url GLOB] [--yes]"
 )
 
+_INTEGER: Final = re.compile(r"-?[0-9]{1,9}")
 _ACTIONS: Final[dict[str, tuple[Action, str, str]]] = {
     "purge": ("drop", "purged", "dropped"),
     "priority": ("priority", "", "reprioritised"),
@@ -93,7 +95,7 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, str]:
     if verb == "cancel" and not opts.run:
         raise UsageError("`cancel` takes --run; of a spider or a host `purge` drops what is queued", print_help=False)
     value = args[1] if takes_value else ""
-    if verb == "priority" and not (value.lstrip("-").isdecimal() and -MAX_PRIORITY <= int(value) <= MAX_PRIORITY):
+    if verb == "priority" and not (_INTEGER.fullmatch(value) and -MAX_PRIORITY <= int(value) <= MAX_PRIORITY):
         raise ConfigError("priority", value, f"an integer from -{MAX_PRIORITY} to {MAX_PRIORITY}")
     if verb == "tier" and value not in TIERS:
         raise ConfigError("tier", value, f"one of {', '.join(TIERS)}")

@@ -207,9 +207,12 @@ def answering(args: Sequence[str]) -> Iterator[None]:
         raise UsageError(f"standard output cannot be written: {error.strerror}", print_help=False) from None
 
 
+_BELOW_0: Final = re.compile(r"-[0-9]+")
+
+
 def _check_arguments(args: Sequence[str]) -> None:
     """Scrapy takes unknown options for arguments; one that is empty would mean every spider."""
-    if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
+    if unknown := [arg for arg in args if arg.startswith("-") and arg != "-" and not _BELOW_0.fullmatch(arg)]:
         raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
     if "" in args:
         raise UsageError("an argument is empty: leave it out, or name what is meant", print_help=False)

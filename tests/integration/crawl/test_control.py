@@ -62,6 +62,12 @@ async def test_a_run_is_paused_resumed_and_cancelled_while_it_is_crawled(fleet: 
     assert json.loads(scrapy(fleet, "status", "walk", "--json")[1])["spiders"]["walk"]["queued"] == 0
 
 
+def test_a_priority_may_be_below_0(fleet: Fleet) -> None:
+    assert scrapy(fleet, "push", "walk", "http://a.example/")[0] == 0
+    told = scrapy(fleet, "control", "priority", "-5", "--spider", "walk", "--yes")
+    assert told == (0, "1 request reprioritised\n")
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -74,6 +80,8 @@ async def test_a_run_is_paused_resumed_and_cancelled_while_it_is_crawled(fleet: 
         (["cancel", "--spider", "walk"], "`cancel` takes --run"),
         (["pause", "--spider", "walk", "--url", "*"], "--url is for purge, priority, tier"),
         (["priority", "high", "--spider", "walk"], "priority = 'high' is invalid"),
+        (["priority", "\u0665", "--spider", "walk"], "priority = '\u0665' is invalid"),  # a five, but none of Redis'
+        (["priority", "--", "-5", "--spider", "walk"], "there is no option --"),
         (["tier", "moon", "--spider", "walk"], "tier = 'moon' is invalid: expected one of http, browser, api"),
         (["purge", "--spider", "walk"], "--yes says so"),
         (["purge", "--spider", "walk", "--url", "*a*b*c*", "--yes"], "at most 3 stars"),
