@@ -69,9 +69,9 @@ def check_components(settings: BaseSettings) -> None:
         raise ConfigError("REFERRER_POLICY", settings["REFERRER_POLICY"], allowed) from None
     for name in CLASSES:
         if settings[name] is not None or name in NEEDED:
-            _check_class(name, settings[name])
+            check_class(name, settings[name])
     for one in settings.getlist("RETRY_EXCEPTIONS"):
-        _check_class("RETRY_EXCEPTIONS", one)
+        check_class("RETRY_EXCEPTIONS", one)
     if settings["DOWNLOAD_BIND_ADDRESS"]:
         _check_address("DOWNLOAD_BIND_ADDRESS", settings["DOWNLOAD_BIND_ADDRESS"])
     known = settings["HTTPAUTH_USER"] or settings["HTTPAUTH_PASS"]
@@ -80,7 +80,8 @@ def check_components(settings: BaseSettings) -> None:
         raise ConfigError("HTTPAUTH_DOMAIN", "", allowed)
 
 
-def _check_class(name: str, value: Any) -> None:
+def check_class(name: str, value: Any) -> None:
+    """Raise ConfigError if setting *name* = *value* is neither a class nor its path."""
     try:
         load_object(value)
     except (ImportError, NameError, TypeError, ValueError) as error:

@@ -63,7 +63,7 @@ _READERS: Final[Mapping[str, Reader]] = {
 
 
 def _pool(name: str, table: Any, source: str) -> ProxyPool:
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ConfigError(f"{source}: pool", name, "a name of a-z, 0-9, - and _ that is not `count`")
     if not isinstance(table, Mapping):
         raise ConfigError(f"{source}: pool", name, "a table with a key `proxies`")

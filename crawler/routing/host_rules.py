@@ -138,6 +138,9 @@ class HostRules:
         return Pace(delay_ms, site.concurrency or cap, site.burst or self.burst)
 
 
+_SLOT_KEYS: Final = ("delay", "concurrency", "jitter", "randomize_delay", "throttle")  # the last three are Scrapy's
+
+
 def _slots(settings: BaseSettings) -> dict[str, dict[str, float]]:
     return {name: _slot(name, slot) for name, slot in config.mapping(settings, "DOWNLOAD_SLOTS").items()}
 
@@ -149,7 +152,10 @@ def _slot(name: str, slot: Any) -> dict[str, float]:
             read["delay"] = config.number(slot, "delay", 0, 86_400)
         if "concurrency" in slot:
             read["concurrency"] = config.integer(slot, "concurrency", 1, 1_000)
+        unknown = [key for key in slot if key not in _SLOT_KEYS]
     except (ConfigError, TypeError, AttributeError):
         allowed = "a dict with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
         raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, allowed) from None
+    if unknown:  # a delay that is misspelt would not be kept
+        raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, f"delay, concurrency, or both, and no {unknown[0]!r}")
     return read

@@ -53,14 +53,17 @@ class StorageConfig:
 def _linked(settings: Mapping[str, Any]) -> frozenset[str]:
     value = settings.get("LINK_DUPLICATES_OF") or ()
     names = value.split(",") if isinstance(value, str) else value
-    if isinstance(names, (list, tuple, set, frozenset)) and LINKABLE.issuperset(names):
+    if isinstance(names, (list, tuple, set, frozenset)) and all(name in [*LINKABLE] for name in names):
         return frozenset(names)
     raise ConfigError("LINK_DUPLICATES_OF", value, "only names of " + ", ".join(sorted(LINKABLE)))
 
 
 def _history(settings: Mapping[str, Any]) -> dict[str, str]:
     value = settings.get("CHANGE_HISTORY")
-    if isinstance(value, Mapping) and all(map(is_collection, [*value, *value.values()])):
+    are_names = isinstance(value, Mapping) and all(map(is_collection, [*value, *value.values()]))
+    if are_names and LINKABLE.union(value).isdisjoint(value.values()):  # or changes would be taken for items
         return dict(value)
-    allowed = "a dict of collection names, items to their changes, like {'products': 'product_changes'}"
+    allowed = (
+        "a dict of collection names, items to their changes, like {'products': 'product_changes'}; no two the same"
+    )
     raise ConfigError("CHANGE_HISTORY", value, allowed)

@@ -22,6 +22,7 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state import feeds
+from crawler.scrapy_settings import check_class
 
 DIFFERING: Final = ("%(worker)s", "%(time)s")  # makes a URI differ between workers
 OVERWRITING: Final = ("s3", "ftp", "gs")  # storages that cannot append
@@ -60,8 +61,10 @@ def check(settings: BaseSettings) -> None:
         if not isinstance(how, Mapping):
             raise ConfigError(name, how, "a dict of options such as {'format': 'jsonlines'}")
         options = feed_complete_default_values_from_settings(dict(how), settings, str(uri))
-        if options.get("format") not in formats:
+        if options.get("format") not in [*formats]:  # which may be unhashable
             raise ConfigError(f"{name}['format']", options.get("format", ""), f"one of {', '.join(formats)}")
+        if "item_filter" in options:
+            check_class(f"{name}['item_filter']", options["item_filter"])
         scheme = urlsplit(str(uri)).scheme
         if scheme not in storages and not PureWindowsPath(str(uri)).drive:
             schemes = ", ".join(one for one in storages if one)

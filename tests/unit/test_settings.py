@@ -56,6 +56,7 @@ def test_the_defaults_are_in_range() -> None:
         ("DOWNLOAD_SLOTS", {"a": {"concurrency": 0}}, "concurrency (1 to 1000)"),
         ("DOWNLOAD_SLOTS", {"a": {"delay": -1}}, "delay (0 to 86400 seconds)"),
         ("DOWNLOAD_SLOTS", {"a": 5}, "a dict"),
+        ("DOWNLOAD_SLOTS", {"a": {"delays": 30}}, "no 'delays'"),
         ("FRONTIER_BREAKER_FAULTS", -1, "0 to 1000"),
         ("FRONTIER_BREAKER_SECONDS", 0, "0.1 to 86400"),
         ("FRONTIER_BREAKER_SECONDS", 3_600, "at most FRONTIER_BREAKER_MAX_SECONDS"),

@@ -97,6 +97,8 @@ def test_which_feeds_are_overwritten() -> None:
         ("out.xyz", {}, "FEEDS['out.xyz']['format'] = 'xyz'", "one of json, "),
         ("out.json", {"format": "xls"}, "FEEDS['out.json']['format'] = 'xls'", "one of json, "),
         ("out", {}, "FEEDS['out']['format'] = ''", "one of json, "),
+        ("out", {"format": ["json"]}, "FEEDS['out']['format'] = ['json']", "one of json, "),
+        ("out.json", {"item_filter": "nope"}, "FEEDS['out.json']['item_filter'] = 'nope'", "a class, or its path"),
         ("gopher://me:secret@x/a.json", {}, "= 'gopher'", "a path, or a URI that begins with one of file, "),
         ("gs://bucket/a.json", {}, "= 'gs'", "pip install google-cloud-storage"),
         ("out.json", "json", "FEEDS['out.json'] = 'json'", "a dict of options"),

@@ -50,6 +50,7 @@ def pool(*proxies: Any, **keys: Any) -> dict[str, Any]:
     [
         ({"P": {}}, "P: pool = 'P'"),
         ({"count": {}}, "pool = 'count'"),
+        ({5: {"proxies": ["http://a:1"]}}, "pool = 5"),
         ({"p": 5}, "a table with a key `proxies`"),
         (pool(), "[p] proxies = [] is invalid: expected a list"),
         (pool("http://a:1", speed=1), "[p] key = 'speed' is invalid: expected one of proxies, country"),

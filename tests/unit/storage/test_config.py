@@ -44,8 +44,20 @@ def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
         ("RUN_ITEMS_KEPT", [-1, 10_001]),
         ("SPOOL_MAX_MB", [0, 10_000_001, "much"]),
         ("SPOOL_HIGH_WATER", [0, 1.1, None]),
-        ("LINK_DUPLICATES_OF", [["items"], ["products", "Pages"], "product", 5]),
-        ("CHANGE_HISTORY", [None, "products", {"products": ""}, {"a": "$b"}, {1: "a"}]),
+        ("LINK_DUPLICATES_OF", [["items"], ["products", "Pages"], "product", 5, [["x"]]]),
+        (
+            "CHANGE_HISTORY",
+            [
+                None,
+                "products",
+                {"products": ""},
+                {"a": "$b"},
+                {1: "a"},
+                {"a": "a"},
+                {"a": "b", "b": "c"},
+                {"a": "pages"},
+            ],
+        ),
     ],
 )
 def test_ranges_of_the_writer(name: str, values: list[Any]) -> None:
