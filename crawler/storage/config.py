@@ -60,10 +60,15 @@ def _linked(settings: Mapping[str, Any]) -> frozenset[str]:
 
 def _history(settings: Mapping[str, Any]) -> dict[str, str]:
     value = settings.get("CHANGE_HISTORY")
-    are_names = isinstance(value, Mapping) and all(map(is_collection, [*value, *value.values()]))
-    if are_names and LINKABLE.union(value).isdisjoint(value.values()):  # or changes would be taken for items
+    if isinstance(value, Mapping) and _is_history(value):
         return dict(value)
     allowed = (
         "a dict of collection names, items to their changes, like {'products': 'product_changes'}; no two the same"
     )
     raise ConfigError("CHANGE_HISTORY", value, allowed)
+
+
+def _is_history(value: Mapping[Any, Any]) -> bool:
+    """Whether all are names of collections, and no changes would be taken for items."""
+    are_names = all(map(is_collection, [*value, *value.values()]))
+    return are_names and LINKABLE.union(value).isdisjoint(value.values())
