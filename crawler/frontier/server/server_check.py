@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import ssl
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from crawler.frontier.server.shards import Shards
 # Keeps requests that are queued ahead of less urgent ones compact, and large buckets of fingerprints too.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
 LOADING_POLL_SECONDS: Final = 0.5
+_NODE: Final = re.compile(r"connecting to (\S+:[0-9]+)\.")  # in redis-py's words
 logger = logging.getLogger(__name__)
 
 
@@ -91,7 +93,14 @@ def explained(client: Any, error: BaseException) -> str:
     key = ""
     if isinstance(error, FrontierError) and error.__cause__ is not None:
         key, error = error.key, error.__cause__
-    return f"Redis at {address(client)} {_said(error, key)}"
+    return f"Redis at {_place(client, error)} {_said(error, key)}"
+
+
+def _place(client: Any, error: BaseException) -> str:
+    """Its address; of a Cluster that of the node, where the error names it, and the Cluster's."""
+    where = address(client)
+    named = _NODE.search(str(error)) if isinstance(client, RedisCluster) else None
+    return f"{named[1]}, of the Cluster of {where}," if named else where
 
 
 def _said(error: BaseException, key: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
+from redis.asyncio.cluster import ClusterNode, RedisCluster
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -73,6 +75,23 @@ def test_the_advice_is_for_what_the_server_said(error: Exception, words: str) ->
     assert said.startswith("Redis at redis.example:6379 ")
     assert words in said
     assert ("Redis 7 or Valkey" in said) == ("EVALSHA" in str(error))
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (
+            "Error 111 connecting to 10.0.0.2:7001. Connect call failed ('10.0.0.2', 7001)",
+            "10.0.0.2:7001, of the Cluster",
+        ),
+        ("Timeout reading from socket", "10.0.0.1:7000, 10.0.0.2:7001 does"),
+    ],
+)
+def test_of_a_cluster_the_node_that_is_away_is_named(words: str, where: str) -> None:
+    cluster: Any = RedisCluster(startup_nodes=[ClusterNode("10.0.0.1", 7000), ClusterNode("10.0.0.2", 7001)])
+    said = server_check.explained(cluster, RedisConnectionError(words))
+    assert said.startswith(f"Redis at {where}")
+    assert "does not answer (ConnectionError)" in said
 
 
 async def test_one_that_is_not_there_is_not(caplog: pytest.LogCaptureFixture) -> None:
