@@ -182,9 +182,6 @@ def require_wired(settings: BaseSettings) -> None:
 def _complete_handlers(settings: BaseSettings) -> None:
     """Set ours for http and https; scrapy-playwright's mean that the browser tier is wanted."""
     given = config.mapping(settings, "DOWNLOAD_HANDLERS")
-    for scheme in ("http", "https"):
-        if scheme in given and given[scheme] is None:
-            raise ConfigError(f"DOWNLOAD_HANDLERS[{scheme!r}]", None, "a handler (without this line ours is used)")
     for_browser = [
         scheme for scheme in ("http", "https") if path_of(given.get(scheme) or "").startswith(components.BROWSER_WISH)
     ]

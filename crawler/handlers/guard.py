@@ -42,7 +42,7 @@ def guarded(name: str, path: str | type) -> Any:
     """The handler class at *path*, or itself, the value of setting *name*; raises ConfigError if it has no guard."""
     try:
         handler = load_object(path)
-    except (ImportError, NameError, ValueError) as error:
+    except (ImportError, NameError, TypeError, ValueError) as error:
         raise ConfigError(name, path, f"the path of a class that can be loaded ({error})") from None
     if getattr(handler, GUARDED, False) is not True:
         given = path_of(path)

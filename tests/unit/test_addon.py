@@ -285,13 +285,6 @@ def test_what_scrapy_brings_is_looked_at_too(name: str) -> None:
         require_components(of({f"{name}_BASE": {"no.such.Class": 5}}))
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_scheme_that_nothing_fetches_is_refused(scheme: str) -> None:
-    """Its pages waited for a robots.txt that nobody could fetch."""
-    with pytest.raises(ConfigError, match=rf"^DOWNLOAD_HANDLERS\['{scheme}'\] = None is invalid"):
-        of({"DOWNLOAD_HANDLERS": {scheme: None}})
-
-
 @pytest.mark.parametrize("given", [{}, {"crawler.pipelines.clean.CleanPipeline": 1}])
 def test_a_store_that_nothing_writes_to_is_refused(given: Any) -> None:
     with pytest.raises(ConfigError, match=r"^FRONTIER_ITEM_PIPELINES = .*SHOAL_STORE = False"):

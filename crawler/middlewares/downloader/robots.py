@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, NotSupported
 from scrapy.robotstxt import ProtegoRobotParser, RobotParser
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
@@ -31,6 +31,7 @@ from crawler.frontier.state.robots import FetchTask
 from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
 from crawler.scrapy_hooks import is_heard
+from crawler.urls import SCHEMES
 from crawler.worker.access import worker_of
 from crawler.worker.held import Held
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
@@ -98,6 +99,8 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         plan = RobotsConfig.from_settings(crawler.settings)
         self._fetcher = RobotsFetcher(crawler, plan, self._robotstxt_useragent or self._default_useragent, clock)
         self._unreachable = plan.unreachable
+        handlers = crawler.settings.getwithbase("DOWNLOAD_HANDLERS")
+        self._off = frozenset(scheme for scheme in SCHEMES if handlers.get(scheme) is None)
         self._clock = clock
         self._uniform = uniform
         self._ttl = plan.ttl
@@ -118,9 +121,12 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         self._worker.losses.listen(self._known.clear)  # a lost file took its host's Crawl-delay with it
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
-        """The rules for *request*, or None; raises TooLateError if it has to wait for them in the frontier."""
+        """The rules for *request*, or None; raises TooLateError if it has to wait for them in the frontier, and
+        NotSupported where its scheme is off."""
         url = urlparse_cached(request)
         origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"  # without user and password, which stay out of Redis
+        if url.scheme in self._off:
+            raise NotSupported(f"{origin}/robots.txt cannot be fetched: DOWNLOAD_HANDLERS[{url.scheme!r}] = None")
         known = self._known.get(origin)
         if known is None or self._clock() >= known.expires:
             known = await self._load(origin, request)

@@ -59,6 +59,8 @@ def test_a_handler_given_as_a_class_is_refused_by_name() -> None:
 def test_a_handler_that_cannot_be_loaded_says_why() -> None:
     with pytest.raises(ConfigError, match=r"DOWNLOAD_HANDLERS.*No module named 'nowhere'"):
         guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": "nowhere.Handler"}))
+    with pytest.raises(ConfigError, match=r"DOWNLOAD_HANDLERS\['http'\] = 5"):
+        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": 5}))
 
 
 @pytest.mark.parametrize(

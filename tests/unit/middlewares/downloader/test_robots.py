@@ -11,7 +11,7 @@ import pytest
 from pydispatch import dispatcher
 from scrapy import Request
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured, NotSupported
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.signals import robots_parsed
@@ -178,6 +178,14 @@ async def test_what_has_no_lease_is_refused_then(monkeypatch: pytest.MonkeyPatch
     site = Site(monkeypatch, LATER)
     with pytest.raises(IgnoreRequest, match="cannot be reached"):
         await site.middleware.process_request(Request(URL))
+
+
+async def test_of_a_scheme_that_is_off_pages_fail_instead_of_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They waited a day for a file that nobody could fetch."""
+    site = Site(monkeypatch, LATER, DOWNLOAD_HANDLERS={"http": None})
+    with pytest.raises(NotSupported, match=r"^http://a\.example/robots\.txt cannot be fetched: DOWNLOAD_HANDLERS"):
+        await site.middleware.process_request(Request(URL))
+    assert site.asked == 0
 
 
 async def test_a_page_waits_two_seconds_for_another_worker_and_then_outside(monkeypatch: pytest.MonkeyPatch) -> None:
