@@ -85,7 +85,7 @@ RUN_WEBHOOK_SECRET = ""
 RUN_SIGNALS = False
 # How stats of a run's workers add up, by name (which may begin or end with *), besides what is known of Scrapy's and
 # Shoal's: "sum", "max" or "last", "" to leave one out. Without a word counters are summed, of maxima the largest is
-# kept, else the last value. Reader: worker/run_stats.py
+# kept, else the last value. Reader: worker/upkeep/run_stats.py
 RUN_STATS: dict[str, str] = {}
 # Share of a run's ended requests (0 to 1) that are dead letters at which it counts as failing; 0: never. Reader:
 # extensions/run_hooks.py
@@ -102,18 +102,18 @@ FRONTIER_LEASE_SECONDS = 120
 FRONTIER_START_WITHIN_SECONDS = 20
 # Seconds from wire start to acknowledgement, 1 to 86,400: a lease is not renewed any longer, which also bounds how
 # long a callback may block or wait: one that waits longer is cancelled. Readers: frontier/config.py,
-# worker/maintenance.py
+# worker/upkeep/maintenance.py
 FRONTIER_HARD_CAP_SECONDS = 900
 # Wire starts without an end after which a request becomes a dead letter, 1 to 100. Reader: frontier/config.py
 FRONTIER_MAX_DELIVERIES = 5
-# Longest wait before Redis is asked again for due requests, in seconds, 0.01 to 60. Readers: worker/prefetch.py,
-# worker/maintenance.py
+# Longest wait before Redis is asked again for due requests, in seconds, 0.01 to 60. Readers: worker/leases/prefetch.py,
+# worker/upkeep/maintenance.py
 FRONTIER_POLL_SECONDS = 0.5
 # Seconds without an answer (0.1 to 3600) after which a host counts as slow. Slow hosts together hold at most half of
-# a worker's slots. Reader: worker/prefetch.py
+# a worker's slots. Reader: worker/leases/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS = 10
 # Seconds for which a closing worker tries to send Redis its remaining messages, and waits for a MongoDB that is away if
-# there is no spool, and for room on a full disk, 1 to 3600. Readers: worker/maintenance.py, scrapy_hooks.py
+# there is no spool, and for room on a full disk, 1 to 3600. Readers: worker/upkeep/maintenance.py, scrapy_hooks.py
 FRONTIER_CLOSE_SECONDS = 20
 # Seconds without work, for this worker and the whole frontier, after which a worker ends, 0 to 31,536,000; 0 = never.
 # scrapy-redis' name. Reader: extensions/idle.py
@@ -125,12 +125,12 @@ MAX_IDLE_TIME_BEFORE_CLOSE = 0
 # table `scope` and a run go before it, key by key. Readers: routing/scoping.py, policy/scope.py
 SCOPE: dict[str, object] = {}
 # What a spider may spend in a day, as a dict or a JSON object with any of requests, mb, browser_seconds, cost, hours
-# ("22:00-06:00") and time_zone: docs/scope.md. A domain has its own in domains.toml. Reader: worker/budgets.py
+# ("22:00-06:00") and time_zone: docs/scope.md. A domain has its own in domains.toml. Reader: worker/upkeep/budgets.py
 BUDGET: dict[str, object] = {}
 
 # --- Tiers --------------------------------------------------------------------------------------------------
 # Tiers that count as served although none of their workers is alive, separated by commas: for pools that are started
-# when work is queued for them. Reader: worker/tier_tracker.py
+# when work is queued for them. Reader: worker/upkeep/tier_tracker.py
 TIERS_SERVED = ""
 # Pages of a host that must fail at its tier (block pages, empty app shells) before the whole host steps up, 1 to 500.
 # A page that failed steps up at once. Reader: policy/tiers.py
@@ -145,13 +145,13 @@ TIER_TERM_MAX_SECONDS = 7 * 86_400
 # Good pages at the tier below that move a host down again after its term, 1 to 1000. Reader: policy/tiers.py
 TIER_TRIAL_PAGES = 3
 # Most requests of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15; a tier not named has no limit.
-# Reader: worker/tier_tracker.py
+# Reader: worker/upkeep/tier_tracker.py
 TIER_DAILY_REQUESTS: dict[str, float] = {}
 # Most cost of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15, in the unit that the tier's fetcher
-# reports (tokens of a scraping API); a tier not named has no limit. Reader: worker/tier_tracker.py
+# reports (tokens of a scraping API); a tier not named has no limit. Reader: worker/upkeep/tier_tracker.py
 TIER_DAILY_COST: dict[str, float] = {}
 # Seconds between two reads of what the fleet has learned about tiers, 0.05 to 300. Fetches in between can
-# exceed a daily budget. Reader: worker/maintenance.py
+# exceed a daily budget. Reader: worker/upkeep/maintenance.py
 TIER_REFRESH_SECONDS = 5
 # Download handler of each tier beyond http, used by workers whose TIER names it. Reader: handlers/tiers.py
 TIER_HANDLERS = {
@@ -220,7 +220,7 @@ FRONTIER_HOST_MEMORY_SECONDS = 3_600
 
 # --- Download -----------------------------------------------------------------------------------------------
 # Requests in flight in one worker, 1 to 10,000; also the number of names resolved at once. Scrapy: 16. Readers:
-# Scrapy, worker/prefetch.py, handlers/resolver.py
+# Scrapy, worker/leases/prefetch.py, handlers/resolver.py
 CONCURRENT_REQUESTS = 32
 # Seconds for one download, 0.1 to 86,400. Scrapy: 180. Readers: Scrapy, handlers/http/handler.py, proxies/pools.py
 DOWNLOAD_TIMEOUT = 60
@@ -302,7 +302,7 @@ API_KEYS: dict[str, str] = {}
 # handlers/browser/chromium.py
 BROWSER_EXECUTABLE = ""
 # Pages open at once in one worker, 1 to 64; a worker of tier browser alone leases no more than that. Readers:
-# handlers/browser/chromium.py, worker/prefetch.py
+# handlers/browser/chromium.py, worker/leases/prefetch.py
 BROWSER_CONCURRENCY = 4
 # Longest wait, once the document has loaded, for half a second without network traffic, in seconds, 0 to 60; 0 = do
 # not wait. Reader: handlers/browser/chromium.py

@@ -33,11 +33,11 @@ from crawler.policy.parts import PARTIAL_CONTENT, part
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
-from crawler.worker.pacing import Pacer
-from crawler.worker.request_tracker import RequestTracker
+from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.scheduler import in_use
-from crawler.worker.turn import TooLateError, Turn
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.pacing import Pacer
+from crawler.worker.turns.turn import TooLateError, Turn
+from crawler.worker.turns.unsent import MissedError
 from crawler.worker.worker import Worker
 
 _EXCUSED: Final = (BrowserError, TooLateError, StaleConnectionError)

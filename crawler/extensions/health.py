@@ -11,8 +11,8 @@ from scrapy.crawler import Crawler
 
 from crawler import scrapy_hooks
 from crawler import stats as names
-from crawler.worker import standstill
 from crawler.worker.scheduler import Scheduler
+from crawler.worker.upkeep import standstill
 from crawler.worker.worker import Worker
 
 

@@ -23,7 +23,7 @@ from crawler.frontier.state.inspection import SILENT_MS
 from crawler.frontier.state.waiting import WaitingHost, last_lease_ms
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
-from crawler.worker.seed_reader import start_key
+from crawler.worker.upkeep.seed_reader import start_key
 from crawler.worker.worker import Worker
 
 TELL_SECONDS: Final = 60.0  # between log lines about what an idle worker waits for

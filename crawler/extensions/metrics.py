@@ -31,7 +31,7 @@ from crawler.extensions.health import WorkerHealth
 from crawler.extensions.sources import read
 from crawler.metrics import text
 from crawler.timings import timings_of
-from crawler.worker.lease_book import LeaseBook
+from crawler.worker.leases.lease_book import LeaseBook
 
 logger = logging.getLogger(__name__)
 

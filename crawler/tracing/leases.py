@@ -17,8 +17,8 @@ from crawler.policy.outcome import Conclusion, Verdict, conclude
 from crawler.timings import STEPS, Histogram
 from crawler.tracing.provider import NOWHERE, Tracing, context_of, traceparent_of
 from crawler.urls import without_credentials
-from crawler.worker.held import Held
-from crawler.worker.lease_book import LeaseBook
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_book import LeaseBook
 
 MOST_OPEN: Final = 1_000  # leases, far more than a worker holds: one whose end is missed stays no longer
 MOST_STORES: Final = 50  # spans of a page's items; those beyond are only counted

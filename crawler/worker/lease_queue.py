@@ -14,8 +14,8 @@ from crawler.policy import tiers
 from crawler.routing import codec
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
-from crawler.worker.held import Held
-from crawler.worker.lease_buffer import Buffer
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_buffer import Buffer
 
 
 class FrontierQueue(Base):  # type: ignore[misc]

@@ -23,11 +23,11 @@ from crawler.meta import COMPLAINED, LED_HERE, PARENT_ID, TIER_FAILED, TRACEPARE
 from crawler.routing import codec
 from crawler.routing.start_requests import StartDigests
 from crawler.urls import without_credentials
-from crawler.worker.admission import Admission
 from crawler.worker.dupefilter import FrontierDupeFilter
-from crawler.worker.follow_ups import FollowUps
-from crawler.worker.held import Held
-from crawler.worker.lease_endings import Bury
+from crawler.worker.leases.admission import Admission
+from crawler.worker.leases.follow_ups import FollowUps
+from crawler.worker.leases.held import Held
+from crawler.worker.outbox.lease_endings import Bury
 from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)

@@ -13,10 +13,10 @@ from crawler.policy.shared_addresses import SharedAddresses
 from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
 from crawler.worker.lease_queue import served_tiers
-from crawler.worker.maintenance import MaintenanceConfig
-from crawler.worker.prefetch import PrefetchConfig
-from crawler.worker.run_stats import read_table
-from crawler.worker.tier_tracker import TierConfig
+from crawler.worker.leases.prefetch import PrefetchConfig
+from crawler.worker.upkeep.maintenance import MaintenanceConfig
+from crawler.worker.upkeep.run_stats import read_table
+from crawler.worker.upkeep.tier_tracker import TierConfig
 
 
 def check_settings(settings: BaseSettings) -> None:

@@ -35,25 +35,25 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.routing import codec
 from crawler.worker import feeds
-from crawler.worker.addresses import AddressBook
-from crawler.worker.answers import Answers
-from crawler.worker.budgets import WorkerBudgets
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
-from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_queue import FrontierQueue
-from crawler.worker.maintenance import Maintenance, MaintenanceConfig
-from crawler.worker.outbox import Outbox
-from crawler.worker.pacing import Pacer
+from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.leases.prefetch import Prefetcher
+from crawler.worker.leases.request_tracker import RequestTracker
+from crawler.worker.leases.requeue import Requeue
+from crawler.worker.outbox.outbox import Outbox
+from crawler.worker.outbox.room import Room
 from crawler.worker.pauses import Pauses
-from crawler.worker.plain_runs import PlainRunIds
-from crawler.worker.prefetch import Prefetcher
-from crawler.worker.request_tracker import RequestTracker
-from crawler.worker.requeue import Requeue
-from crawler.worker.room import Room
-from crawler.worker.seed_reader import start_key
-from crawler.worker.standstill import InHand, Standstill
-from crawler.worker.tier_tracker import TierConfig, TierTracker
+from crawler.worker.turns.addresses import AddressBook
+from crawler.worker.turns.answers import Answers
+from crawler.worker.turns.pacing import Pacer
+from crawler.worker.upkeep.budgets import WorkerBudgets
+from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
+from crawler.worker.upkeep.plain_runs import PlainRunIds
+from crawler.worker.upkeep.seed_reader import start_key
+from crawler.worker.upkeep.standstill import InHand, Standstill
+from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.policy.retries import RetryPolicy
 from crawler.proxies.pools import ProxyConfig
-from crawler.worker.tier_tracker import TierConfig
+from crawler.worker.upkeep.tier_tracker import TierConfig
 from tests.shipped import shipped
 
 READERS: dict[str, Callable[[Any], object]] = {

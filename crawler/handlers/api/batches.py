@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from scrapy.http import Response
 
 from crawler.handlers.api.calls import ProviderCalls
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 
 
 @dataclass(slots=True, eq=False)

@@ -30,8 +30,8 @@ from crawler.meta import API_ALONE, API_FAULTS, API_JOB, API_PROVIDER, WIRE_TURN
 from crawler.policy.api_answers import AnswerError
 from crawler.policy.providers import GONE, RAW, Provider, read_providers
 from crawler.worker.access import worker_if_any
-from crawler.worker.turn import TooLateError
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.turn import TooLateError
+from crawler.worker.turns.unsent import MissedError
 
 OWN_FAULTS: Final = 3  # calls for one page that may fail while the provider answers others
 OWN_REST_SECONDS: Final = 5.0  # by which such a page waits for longer than the provider is paused, times its faults

@@ -28,7 +28,7 @@ from crawler import stats as names
 from crawler import tasks
 from crawler.handlers.browser import raw_body
 from crawler.handlers.wire_turn import WireTurn
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 
 SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})

@@ -39,7 +39,7 @@ from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Route, route, serialize
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 
 logger = logging.getLogger(__name__)
 

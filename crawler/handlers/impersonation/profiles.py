@@ -23,7 +23,7 @@ from crawler.handlers.resolver import Resolver
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
 from crawler.policy.domains import Rules, load_rules
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 
 if TYPE_CHECKING:
     from crawler.handlers.impersonation.handler import Impersonating

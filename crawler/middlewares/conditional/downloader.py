@@ -29,7 +29,7 @@ from crawler.middlewares.spider.provenance import fetched_at
 from crawler.storage import connection
 from crawler.storage.validators import StoredVersion, Validators
 from crawler.worker.access import worker_of
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 from crawler.worker.scheduler import in_use
 
 STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"

@@ -22,9 +22,9 @@ from crawler.policy.failures import FailureClass, classify
 from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
 from crawler.worker.access import worker_of
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 from crawler.worker.scheduler import in_use
-from crawler.worker.turn import TooLateError
+from crawler.worker.turns.turn import TooLateError
 
 OK = "ok"
 UNKNOWN = "unknown"  # an exception that policy/failures.py has no class for

@@ -10,7 +10,7 @@ from scrapy.downloadermiddlewares.stats import get_header_size
 from scrapy.http import Response
 
 from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.worker.budgets import WorkerBudgets
+from crawler.worker.upkeep.budgets import WorkerBudgets
 
 
 class BudgetMiddleware(FleetMiddleware):

@@ -20,7 +20,7 @@ from crawler.extraction.source import tame
 from crawler.spiders.apart import Apart
 from crawler.spiders.reading import ReadingMixin
 from crawler.worker.access import worker_of
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 from crawler.worker.scheduler import in_use
 
 Kind = Literal["html", "xml"]

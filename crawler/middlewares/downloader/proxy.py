@@ -33,9 +33,9 @@ from crawler.proxies.usage import ProxyUsage
 from crawler.routing.host_rules import HostRules
 from crawler.urls import SCHEMES
 from crawler.worker.access import worker_if_any, worker_of
-from crawler.worker.lease_book import LeaseBook
+from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.scheduler import in_use
-from crawler.worker.turn import TooLateError
+from crawler.worker.turns.turn import TooLateError
 
 POLL_SECONDS: Final = 1.0  # for requests without a lease, which cannot wait in the frontier (robots.txt)
 

@@ -33,10 +33,10 @@ from crawler.policy.robots_file import RobotsFile
 from crawler.scrapy_hooks import is_heard
 from crawler.urls import SCHEMES
 from crawler.worker.access import worker_of
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
 from crawler.worker.scheduler import in_use
-from crawler.worker.turn import TooLateError
+from crawler.worker.turns.turn import TooLateError
 from crawler.worker.worker import Worker
 
 POLL_SECONDS: Final = 0.1  # between polls for a file that another worker fetches

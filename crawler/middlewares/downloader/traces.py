@@ -19,7 +19,7 @@ from crawler.timings import timings_of
 from crawler.tracing.opening import open_tracing
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
-from crawler.worker.turn import TooLateError
+from crawler.worker.turns.turn import TooLateError
 
 if TYPE_CHECKING:
     from crawler.tracing.leases import LeaseSpans

@@ -36,7 +36,7 @@ from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.urls import without_credentials
 from crawler.worker.access import stop_leasing, worker_if_any
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 
 
 class ArchiveMiddleware(OutputMiddleware[Response]):

@@ -16,7 +16,7 @@ from crawler.middlewares.conditional.spider import VersionMiddleware
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.spiders.base import FrontierSpider
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 
 
 class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[Held]):

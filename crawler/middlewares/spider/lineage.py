@@ -12,7 +12,7 @@ from scrapy.http import Response
 
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.middlewares.spider.outputs import OutputMiddleware
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 
 
 class LineageMiddleware(FleetMiddleware, OutputMiddleware[Held]):

@@ -17,7 +17,7 @@ from crawler.storage import origin
 from crawler.storage.origin import Origin
 from crawler.urls import without_credentials
 from crawler.worker.access import worker_if_any
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 
 
 class ProvenanceMiddleware(OutputMiddleware[Response]):

@@ -20,7 +20,7 @@ from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.policy.robots_tags import NOFOLLOW, NOINDEX, asked
 from crawler.policy.scope import Scope, ScopeRules
 from crawler.routing.scoping import Scopes
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 
 NOTHING: Final = frozenset[str]()
 

@@ -12,9 +12,9 @@ from scrapy.utils.test import get_crawler
 from crawler.errors import OtherReleaseError
 from crawler.frontier.messages import Lease, Message
 from crawler.routing import codec
-from crawler.worker.held import Held
-from crawler.worker.lease_endings import Bury, Nack
-from crawler.worker.requeue import Requeue
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.requeue import Requeue
+from crawler.worker.outbox.lease_endings import Bury, Nack
 from tests.crawling import Fleet, count, open_frontier
 from tests.integration.crawl.next_release import NextWalkSpider
 from tests.integration.crawl.spiders import WalkSpider

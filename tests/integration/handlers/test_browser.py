@@ -28,7 +28,7 @@ from crawler.handlers.browser.contexts import Wants
 from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 from tests.integration.handlers.browsing import listening, opened
 from tests.sites import Page, Site
 

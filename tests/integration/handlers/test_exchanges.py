@@ -29,7 +29,7 @@ from crawler.errors import AddressRefusedError
 from crawler.handlers.http.connection import UNASKED_BYTES
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 from tests.integration.handlers.rawserver import OK, Client, RawServer, silent
 from tests.integration.handlers.test_http import certified
 

@@ -19,7 +19,7 @@ from crawler.handlers.http.handler import HttpDownloadHandler
 from crawler.handlers.impersonation.profiles import TlsProfiles
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 from tests.crawling import Fleet, ended
 from tests.integration.handlers.rawserver import OK, Client, RawServer
 from tests.integration.handlers.test_http import certified

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from crawler.worker.prefetch import LOST_DATA
+from crawler.worker.leases.prefetch import LOST_DATA
 from demo.log import Entry
 from tests.chaos import report, rules, verdict
 from tests.chaos.full import Fillings

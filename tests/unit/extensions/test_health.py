@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 
 from crawler import stats as names
 from crawler.extensions.health import WorkerHealth
-from crawler.worker import standstill
+from crawler.worker.upkeep import standstill
 
 
 class Clock:

@@ -10,7 +10,7 @@ from typing import Any
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Slot
-from crawler.worker.held import Held
+from crawler.worker.leases.held import Held
 
 
 class Clock:

@@ -17,7 +17,7 @@ from crawler.meta import BLOCK, TIER_STAYS
 from crawler.middlewares.downloader.blocks import BlocksMiddleware
 from crawler.middlewares.downloader.tiers import TiersMiddleware
 from crawler.policy.domains import Rules, parse_rules
-from crawler.worker.lease_book import LeaseBook
+from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.scheduler import Scheduler
 from tests.unit.frontier.fakes import held
 from tests.unit.policy.block_pages import page

@@ -28,8 +28,8 @@ from crawler.tracing.config import TracesConfig
 from crawler.tracing.leases import MOST_STORES, LeaseSpans, StoreHistogram
 from crawler.tracing.provider import Tracing, context_of
 from crawler.tracing.pushes import PushSpans
-from crawler.worker.held import Held
-from crawler.worker.lease_book import LeaseBook
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_book import LeaseBook
 from tests.zygote import PROJECT_DIR
 
 URL = "http://user:s3cret@shop.example/p?q=1"

@@ -22,9 +22,9 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.routing.tier_routing import TierRouting
 from crawler.worker.dupefilter import FrontierDupeFilter
-from crawler.worker.held import Held
-from crawler.worker.lease_book import LeaseBook
-from crawler.worker.lease_endings import Bury
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.outbox.lease_endings import Bury
 from crawler.worker.scheduler import Scheduler
 from tests.effort import EXAMPLES
 from tests.shipped import shipped

@@ -17,7 +17,7 @@ from crawler import stats as names
 from crawler.handlers.api.batches import Batches
 from crawler.handlers.api.calls import ProviderCalls, ProviderDownError
 from crawler.policy.providers import Provider
-from crawler.worker.unsent import MissedError
+from crawler.worker.turns.unsent import MissedError
 
 KEY = "the-secret"
 ENTRY = {"shape": "sync", "call": {"url": "https://api.example/?u={url}&k={key}"}, "per_second": 10_000}

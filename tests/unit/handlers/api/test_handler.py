@@ -17,7 +17,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler.handlers.api import handler as module
 from crawler.handlers.api.handler import ApiDownloadHandler
-from crawler.worker.turn import TooLateError
+from crawler.worker.turns.turn import TooLateError
 from tests.unit.frontier.fakes import Clock
 
 GOOD, BAD = "http://good.example/", "http://bad.example/"

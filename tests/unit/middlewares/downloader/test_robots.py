@@ -22,10 +22,10 @@ from crawler.frontier.state.robots import CachedRobots, FetchTask
 from crawler.middlewares.downloader.robots import Files, Parsed, RobotsTxtMiddleware
 from crawler.policy.robots import RobotsVerdict
 from crawler.routing.host_rules import HostRule
-from crawler.worker.lease_book import LeaseBook
+from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig
-from crawler.worker.turn import TooLateError
-from crawler.worker.unsent import UnsentRequests
+from crawler.worker.turns.turn import TooLateError
+from crawler.worker.turns.unsent import UnsentRequests
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Outage, Stats, held
 

@@ -12,7 +12,7 @@ from scrapy.http import Response
 from crawler.items import PageItem
 from crawler.middlewares.spider import provenance
 from crawler.middlewares.spider.provenance import ProvenanceMiddleware
-from crawler.worker.lease_book import LeaseBook
+from crawler.worker.leases.lease_book import LeaseBook
 from tests.unit.frontier.fakes import held
 
 

@@ -1,0 +1,1 @@
+"""From a lease to the end of its request: leased ahead, held, followed, judged."""

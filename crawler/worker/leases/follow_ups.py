@@ -1,0 +1,148 @@
+"""What happens to a request that a downloader middleware returned in place of a leased one: a retry, a redirect,
+another tier.
+
+`decide` picks one of eight courses, `FollowUps.enqueue` takes it. Nothing else decides about follow-ups.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from scrapy import Request
+
+from crawler import stats as names
+from crawler import urls
+from crawler.errors import MessageError
+from crawler.meta import MIN_TIER, RETRY_WAIT_MS
+from crawler.policy.failures import FailureClass
+from crawler.policy.outcome import Evidence
+from crawler.policy.tiers import TIERS, Tier
+from crawler.routing.host_rules import HostRules
+from crawler.urls import canonicalize
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.leases.requeue import Requeue
+from crawler.worker.outbox.outbox import Outbox
+
+
+class Course(StrEnum):
+    """Where a follow-up goes. With all but the last two, the lease moves on with it or ends at once."""
+
+    LOST = "lost"  # not sent, and the lease expired: another worker has it
+    POSTPONE = "postpone"  # not sent, or only in part: queued again unchanged, after its host's wait
+    GIVE_BACK = "give back"  # not sent in time: returned, uncharged
+    MOVE = "move"  # to the queue of another tier
+    RETRY = "retry"  # queued again after a delay
+    HOP = "hop"  # within the politeness group: continues here under its lease
+    REFUSE = "refuse"  # not fetchable: its page fails as malformed
+    CHILD = "child"  # to another politeness group: queued as a child, and its page is done
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A course and its parameters."""
+
+    course: Course
+    tier: Tier | None = None  # for MOVE
+    problem: str = ""  # for REFUSE: why
+
+
+def decide(request: Request, held: Held, source: Request, group_of: Callable[[Request], str]) -> Decision:
+    """The course of *request*, which a middleware returned for *source*, leased as *held*; the first that applies."""
+    if request is source:
+        return Decision(_unsent(held))
+    tier = request.meta.get("tier")
+    if tier != source.meta.get("tier") and tier in TIERS:
+        return Decision(Course.MOVE, tier=tier)
+    if request.meta.get("retry_times", 0) > source.meta.get("retry_times", 0):
+        return Decision(Course.RETRY)
+    try:
+        urls.check(request.url)
+    except MessageError as error:
+        return Decision(Course.REFUSE, problem=f"replaced by a request that cannot be fetched: {error}")
+    return Decision(Course.HOP if group_of(request) == held.lease.host else Course.CHILD)
+
+
+def _unsent(held: Held) -> Course:
+    if held.lost:
+        return Course.LOST
+    return Course.POSTPONE if held.reported or held.postponed_ms else Course.GIVE_BACK
+
+
+class FollowUps:
+    """Sends follow-ups on their course. *push* queues a child; *ready* holds hops for the scheduler."""
+
+    def __init__(
+        self,
+        book: LeaseBook,
+        outbox: Outbox,
+        requeue: Requeue,
+        rules: HostRules,
+        push: Callable[[Request, Held, bool], bool],
+        count: Callable[[str], None],
+    ) -> None:
+        self._book = book
+        self._outbox = outbox
+        self._requeue = requeue
+        self._rules = rules
+        self._push = push
+        self._count = count
+        self.ready: deque[Request] = deque()
+
+    def enqueue(self, request: Request, held: Held, source: Request) -> bool:
+        """Whether *request* continues in some way; raises what an invalid meta value raises."""
+        decision = decide(request, held, source, lambda asked: self._rules.of(asked).group)
+        if decision.course is Course.CHILD:
+            return self._child(request, held)
+        if decision.course is Course.REFUSE:
+            held.evidence.failure, held.evidence.malformed = FailureClass.MALFORMED, decision.problem
+            return False
+        self._book.release(source)
+        match decision.course:
+            case Course.POSTPONE:
+                self._requeue.again(request, held, held.postponed_for, held.postponed_ms)
+            case Course.GIVE_BACK:
+                self._outbox.give_back(held.handle)
+            case Course.MOVE if decision.tier is not None:
+                self._requeue.move(request, held, decision.tier)
+            case Course.RETRY:
+                self._retry(request, held)
+            case Course.HOP:
+                self._hop(request, held)
+        return True
+
+    def drain(self) -> None:
+        """Give back hops that were not started, as the worker is closing."""
+        while self.ready:
+            hop = self.ready.popleft()
+            if (held := self._book.release(hop)) is not None:
+                self._requeue.again(hop, held, "drained", delay_ms=0)
+
+    def _retry(self, request: Request, held: Held) -> None:
+        self._count(names.RETRIED)
+        delay_ms = request.meta.pop(RETRY_WAIT_MS, None)
+        if delay_ms is None:  # returned by another middleware
+            delay_ms = self._requeue.retry_delay_ms(request.meta["retry_times"])
+        self._requeue.again(request, held, "retry", delay_ms)
+
+    def _hop(self, request: Request, held: Held) -> None:
+        held.evidence, held.downloads = Evidence(), 0
+        self._book.hold(request, held)
+        self.ready.append(request)
+
+    def _child(self, request: Request, held: Held) -> bool:
+        held.evidence.replaced = True
+        request = self._requeue.storable(request, held)
+        request.meta.pop(MIN_TIER, None)  # one host's tier says nothing about another's
+        return self._push(request, held, not (request.dont_filter or _closes_chain(request)))
+
+
+def _closes_chain(request: Request) -> bool:
+    """Whether a redirect leads back to where it came from."""
+    try:
+        return canonicalize(request.url) in map(canonicalize, request.meta.get("redirect_urls", ()))
+    except ValueError:
+        return False  # an invalid URL, which is not queued anyway

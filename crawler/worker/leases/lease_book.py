@@ -1,0 +1,152 @@
+"""The leases this worker holds: each Request object from a lease, with what is known of it so far.
+
+Keyed by the Request object and never by its meta, which redirects and `follow` copy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from scrapy import Request
+from scrapy.http import Response
+
+from crawler.frontier.state.control import Said
+from crawler.frontier.state.run_record import run_id_of
+from crawler.meta import REQUEST_ID, RUN_ID
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_buffer import Buffer
+
+logger = logging.getLogger(__name__)
+
+MOST_RUNS = 1_000  # whose ids are remembered
+
+
+class LeaseBook:
+    """Finds the lease of a request, its follow-ups and its children."""
+
+    def __init__(self, buffered: Buffer | None = None) -> None:
+        self._held: dict[Request, Held] = {}
+        self._buffered = Buffer() if buffered is None else buffered  # leased, not started
+        self._pages: WeakKeyDictionary[Response, Held] = WeakKeyDictionary()
+        # weak: a follow-up that a component drops before the scheduler leaves nothing behind
+        self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
+        self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
+        self.hosts: Counter[str] = Counter()
+        self._at: defaultdict[str, dict[Request, Held]] = defaultdict(dict)  # `_held` by host
+        self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see worker/upkeep/plain_runs.py)
+        self._runs: dict[str, str] = {}  # ids by generation, of runs that have their own
+        self.said = Said()  # by operators, as of a second ago
+
+    def run_of(self, generation: str) -> str | None:
+        """The id of the run that requests of *generation* are part of; None where nobody can tell."""
+        if generation not in self._runs:
+            if len(self._runs) >= MOST_RUNS:
+                self._runs.clear()
+            self._runs[generation] = run_id_of(generation)
+        return self._runs[generation] or self.plain_runs.get(generation)
+
+    def is_forbidden(self, held: Held) -> bool:
+        """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""
+        return bool(self.said.fields) and self.said.forbids(held.lease)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def hold(self, request: Request, held: Held) -> None:
+        """Note that *request* now carries the lease, and name it in its meta, which a middleware may have replaced."""
+        request.meta[REQUEST_ID] = held.lease.id
+        request.meta[RUN_ID] = held.run_id
+        self._held[request] = self._at[held.lease.host][request] = held
+        self.hosts[held.lease.host] += 1
+
+    def of(self, request: Request | None) -> Held | None:
+        """The lease of *request*; None for requests that bypass the queue (robots.txt, media)."""
+        return self._held.get(request) if request is not None else None
+
+    def answered(self, response: Response, held: Held) -> None:
+        """Note that *response* is the page of *held*, whichever request it was made from."""
+        self._pages[response] = held
+
+    def behind(self, response: Response) -> Held | None:
+        """The lease whose page *response* is."""
+        return self._pages.get(response)
+
+    def unstarted(self, host: str) -> Held | None:
+        """A started lease of *host* that was not sent yet."""
+        return next((held for held in self._at.get(host, {}).values() if held.started_at is None), None)
+
+    def withdraw(self, host: str) -> list[Held]:
+        """Take the leases of *host* out of the buffer: their slot is needed."""
+        return self._buffered.withdraw(lambda held: held.lease.host == host)
+
+    def release(self, request: Request) -> Held | None:
+        """Forget *request*: it ended, or its lease moved on."""
+        held = self._held.pop(request, None)
+        if held is not None:
+            self.hosts[held.lease.host] -= 1
+            self._at[held.lease.host].pop(request, None)
+            if not self.hosts[held.lease.host]:
+                del self.hosts[held.lease.host], self._at[held.lease.host]
+        return held
+
+    def follow(self, request: Request, follow_up: Request) -> None:
+        """Note that a downloader middleware returned *follow_up* for *request* (a redirect, a retry)."""
+        if (held := self.of(request)) is not None:
+            self._follow_ups[follow_up] = (held, request)
+
+    def follow_up(self, request: Request) -> tuple[Held, Request] | None:
+        """The lease and the request that *request* follows up, once; the caller decides what becomes of it."""
+        return self._follow_ups.pop(request, None)
+
+    async def track_output(self, output: AsyncIterator[Any], parent: Held) -> AsyncIterator[Any]:
+        """Pass on what the callback or errback of *parent* yields: requests become children, and exhaustion marks its
+        end.
+
+        A callback that raises, or is stopped by CloseSpider, never gets there.
+        """
+        async for one in output:
+            if isinstance(one, Request):
+                self.found(one, parent)
+            yield one
+        self.parsed(parent)
+
+    def handed(self, held: Held) -> None:
+        """Note that the task that runs now is about to call the callback or errback of *held*."""
+        held.handed_at = monotonic()
+        task = asyncio.current_task()
+        held.task = ref(task) if task is not None else None
+
+    def stop_overdue(self, seconds: float) -> None:
+        """Cancel callbacks that have run for longer than *seconds* under a lease that is lost: nothing of theirs counts
+        any more, and those that never end would keep their slots for ever."""
+        for held in self._held.values():
+            task = held.task() if held.task is not None else None
+            if not held.lost or task is None or task.done() or held.handed_at is None:
+                continue
+            if (taken := monotonic() - held.handed_at) > seconds:
+                words = "The callback of %s (%s) is cancelled after %.0f s: FRONTIER_HARD_CAP_SECONDS is over"
+                logger.error(words, held.lease.id, held.lease.host, taken, extra={"about": held.about()})
+                task.cancel()
+
+    def found(self, child: Request, parent: Held) -> None:
+        """Note that the callback of *parent* yielded *child*."""
+        self._parents[child] = parent
+
+    def parsed(self, parent: Held) -> None:
+        """Note that the callback of *parent* ran to its end."""
+        parent.evidence.parsed = True
+        parent.parsed_at = monotonic()
+
+    def parent(self, child: Request) -> Held | None:
+        """The lease of the page that *child* was found on."""
+        return self._parents.get(child)
+
+    def all(self) -> list[Held]:
+        """Every lease held, started or not."""
+        return list(self._held.values())

@@ -1,0 +1,232 @@
+"""Keeps the worker's lease buffer filled, so that `next_request` never waits for Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from crawler import config, scrapy_hooks
+from crawler import stats as names
+from crawler.frontier.config import SUSPECT_DELIVERIES
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Batch, Lease
+from crawler.frontier.server.outage import RedisOutage
+from crawler.frontier.state.run_record import is_run_generation
+from crawler.worker.lease_queue import FrontierQueue, served_tiers
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.leases.suspects import SuspectTurns
+from crawler.worker.outbox.outbox import Outbox
+from crawler.worker.pauses import Pauses
+from crawler.worker.turns.addresses import AddressBook
+from crawler.worker.upkeep.plain_runs import PlainRunIds
+
+logger = logging.getLogger(__name__)
+
+LOST_DATA = "Redis has lost its data: everything queued, leased or known is gone. Push the start URLs again"
+SHORTEST_WAIT = 0.001  # seconds between calls that lease nothing
+# Requests per call: each is of another host, which costs Redis more than an entry of a report.
+MOST_LEASED = 32
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchConfig:
+    """How much a worker prefetches."""
+
+    slots: int  # CONCURRENT_REQUESTS, BROWSER_CONCURRENCY
+    poll_seconds: float  # longest wait before Redis is asked again
+    slow_seconds: float  # a longer fetch makes its host slow
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> PrefetchConfig:
+        """Raises ConfigError when a value is out of range."""
+        slots = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
+        if served_tiers(settings) == ("browser",):  # another worker could load what waits for a tab here
+            slots = min(slots, config.integer(settings, "BROWSER_CONCURRENCY", 1, 64))
+        return cls(
+            slots=slots,
+            poll_seconds=config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60),
+            slow_seconds=config.number(settings, "FRONTIER_SLOW_HOST_SECONDS", 0.1, 3_600),
+        )
+
+
+class Prefetcher:
+    """One task per worker: leases while there is room, and gives back what a closing worker will not start."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        frontier: Frontier,
+        queue: FrontierQueue,
+        book: LeaseBook,
+        outbox: Outbox,
+        outage: RedisOutage,
+        worker: str,
+        pauses: Pauses,
+        addresses: AddressBook,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._crawler = crawler
+        self._pauses = pauses
+        self._addresses = addresses
+        self._frontier = frontier
+        self._queue = queue
+        self._book = book
+        self._outbox = outbox
+        self._outage = outage
+        self._worker = worker
+        self._clock = clock
+        self._config = PrefetchConfig.from_settings(crawler.settings)
+        self._suspects = SuspectTurns(clock, random.uniform)
+        self.runs: PlainRunIds | None = None
+        self._calls = 0
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """Check again: the buffer ran low, a request was stored, a host became free."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Lease until the engine closes, then give the buffer back."""
+        engine = self._crawler.engine
+        assert engine is not None
+        while not scrapy_hooks.is_closing(engine):
+            self._woken.clear()
+            paused = engine.paused or self._pauses.reason
+            if paused:
+                self.give_back()
+            self._drop_late()
+            room = 0 if paused else self._room()
+            await self._sleep(await self._fill(room) if room else self._config.poll_seconds)
+        self.give_back()
+
+    def give_back(self) -> None:
+        """Return every buffered lease, uncharged."""
+        while (held := self._queue.pop()) is not None:
+            self._outbox.give_back(held.handle)
+
+    def _drop_late(self) -> None:
+        """Give back leases that can no longer start in time, as the engine was too busy to take them."""
+        now = self._clock()
+        for held in self._queue.buffer.withdraw(lambda held: held.start_by < now):
+            self._outbox.give_back(held.handle)
+
+    def _room(self) -> int:
+        if self._pauses.slowed:
+            return int(self._idle)
+        buffered = len(self._queue)
+        if buffered > self._config.slots // 2 or self._holds_suspect():
+            return 0
+        if not self._idle and self._suspects.on():
+            return 0
+        free = 2 * self._config.slots - buffered - len(self._book)
+        return max(0, min(self._config.slots - buffered, free, MOST_LEASED))
+
+    @property
+    def _idle(self) -> bool:
+        return not self._book and not self._queue.buffer
+
+    def _holds_suspect(self) -> bool:
+        return any(_is_suspect(held.lease) for held in (*self._queue.buffer, *self._book.all()))
+
+    async def _fill(self, room: int) -> float:
+        """Lease up to *room* requests; returns the seconds until the next try."""
+        before = self._clock()  # before the call, so that we count the lease from an earlier moment than Redis
+        idle = self._idle
+        try:
+            batch = await self._lease(room, suspects_ok=idle)
+        except FrontierUnavailableError as error:
+            await self._outage.wait(error)
+            return 0.0
+        self._outage.over()
+        self._addresses.learn(batch.addresses)
+        self._addresses.seek(batch.sought)
+        await self._learn_scopes(batch.leases)
+        await self._learn_runs(batch.leases)
+        self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
+        if batch.lost_data:
+            self._crawler.stats.inc_value(names.DATA_LOST)
+            logger.error(LOST_DATA)
+        for lease in batch.leases:
+            start_by, address = before + lease.start_within_ms / 1000, batch.addresses.get(lease.host, "")
+            run_id = self._book.run_of(lease.generation)
+            self._queue.buffer.append(Held(lease, leased_at=before, start_by=start_by, address=address, run_id=run_id))
+        if batch.leases:
+            self._count(len(batch.leases))
+            return 0.0
+        due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000
+        return min(max(due, SHORTEST_WAIT), self._config.poll_seconds)
+
+    async def _learn_scopes(self, leases: Sequence[Lease]) -> None:
+        """A run may have been given a scope of its own: it is known before the first of its pages is fetched."""
+        for generation in {lease.generation for lease in leases}:
+            while is_run_generation(generation) and not (scopes := self._queue.encoder.scopes).knows(generation):
+                try:
+                    given = await self._frontier.scopes.get(self._queue.spider.name, generation)
+                except FrontierUnavailableError as error:
+                    await self._outage.wait(error)
+                else:
+                    scopes.learn(generation, given)
+
+    async def _learn_runs(self, leases: Sequence[Lease]) -> None:
+        """What a page yields belongs to its run, which is known before it is fetched."""
+        while self.runs is not None:
+            try:
+                await self.runs.learn(leases)
+                break
+            except FrontierUnavailableError as error:
+                await self._outage.wait(error)
+
+    async def _lease(self, room: int, *, suspects_ok: bool) -> Batch:
+        return await self._frontier.lease(
+            self._streams(),
+            room,
+            worker=self._worker,
+            suspects_ok=suspects_ok,
+            exclude_hosts=self._full_hosts(),
+        )
+
+    def _streams(self) -> list[str]:
+        """The streams of this worker's tiers, starting with another one each time: a long one must not starve the
+        others."""
+        streams = self._queue.streams()
+        self._calls += 1
+        first = self._calls % max(1, len(streams))
+        return streams[first:] + streams[:first]
+
+    def _count(self, leased: int) -> None:
+        self._crawler.stats.inc_value(names.LEASED, leased)
+        assert self._crawler.engine is not None
+        scrapy_hooks.wake(self._crawler.engine)
+
+    def _full_hosts(self) -> list[str]:
+        """Hosts that may take no more slots: one that holds half of them, and slow ones that hold half together."""
+        half = max(1, self._config.slots // 2)
+        held = self._book.hosts + Counter(waiting.lease.host for waiting in self._queue.buffer)
+        full = {host for host, count in held.items() if count >= half}
+        since = self._clock() - self._config.slow_seconds
+        slow = [held.lease.host for held in self._book.all() if held.on_wire_since(since)]
+        return sorted(full | set(slow) if len(slow) >= half else full)
+
+    async def _sleep(self, seconds: float) -> None:
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        await asyncio.sleep(min(seconds, SHORTEST_WAIT))
+        try:
+            await asyncio.wait_for(self._woken.wait(), seconds)
+        except TimeoutError:
+            return
+
+
+def _is_suspect(lease: Lease) -> bool:
+    return lease.deliveries >= SUSPECT_DELIVERIES

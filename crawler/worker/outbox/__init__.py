@@ -1,0 +1,1 @@
+"""What this worker sends to the frontier, in the order that loses nothing."""

@@ -1,0 +1,83 @@
+"""Requests that no page waits for: those of `start()`. Until they are stored only this worker knows them."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+from time import monotonic
+from typing import Final
+
+from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.server.shards import BATCH
+from crawler.worker.outbox.children import Push
+
+AGAIN_SECONDS: Final = 5.0  # after a refusal
+
+logger = logging.getLogger(__name__)
+
+
+class Offers:
+    """Sent when there is room, and retried every few seconds while there is none.
+
+    *stored* is called with the outcome of each request that the frontier has, *refused* for each refusal.
+    """
+
+    def __init__(
+        self,
+        stored: Callable[[Message, PushOutcome], None],
+        refused: Callable[[], None],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._stored = stored
+        self._refused = refused
+        self._clock = clock
+        self._waiting: deque[Message] = deque()
+        self._again = float("-inf")
+        self._said = False
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def left(self) -> list[Message]:
+        """The requests that are not stored yet."""
+        return list(self._waiting)
+
+    def add(self, message: Message) -> None:
+        """Add a request."""
+        self._waiting.append(message)
+
+    def try_now(self) -> None:
+        """Retry at the next `send`."""
+        self._again = float("-inf")
+
+    def due(self) -> bool:
+        """Whether `send` has anything to do."""
+        return bool(self._waiting) and self._clock() >= self._again
+
+    async def send(self, push: Push) -> None:
+        """Send everything there is room for; one shard may have room while another has none."""
+        left = len(self._waiting)
+        while left > 0 and self.due():
+            batch = list(islice(self._waiting, min(left, BATCH)))
+            outcomes = await push(batch)
+            left -= len(batch)
+            for _ in batch:
+                self._waiting.popleft()
+            refused = [one for one, outcome in zip(batch, outcomes, strict=True) if not self._taken(one, outcome)]
+            self._waiting.extend(refused)
+            if len(refused) == len(batch):
+                self._again = self._clock() + AGAIN_SECONDS
+        self._said = self._said and bool(self._waiting)
+
+    def _taken(self, message: Message, outcome: PushOutcome) -> bool:
+        if not outcome.is_full:
+            self._stored(message, outcome)
+            return True
+        self._refused()
+        if not self._said:
+            logger.warning("The frontier refuses new start requests (%s): they wait in this worker", outcome)
+        self._said = True
+        return False

@@ -1,0 +1,345 @@
+"""Everything this worker sends to the frontier, in batches and in the order that loses nothing.
+
+A flush sends starts and reports (they free hosts) and new requests side by side, then the endings of the pages they
+came from: a page ends only after its own children are stored, whatever Redis answers. What a flush could not send stays
+in front. Children that Redis has no room for delay only their own page: other endings free memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from time import monotonic
+from typing import Any, TypeVar
+
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle, Message, PushOutcome, Report
+from crawler.frontier.server.outage import RedisOutage
+from crawler.frontier.server.shards import BATCH, url_in
+from crawler.worker.outbox.breakers import Breakers
+from crawler.worker.outbox.children import AGAIN_SECONDS, Children
+from crawler.worker.outbox.ending_sender import EndingSender
+from crawler.worker.outbox.lease_endings import Ending, Move, Nack
+from crawler.worker.outbox.offers import Offers
+from crawler.worker.outbox.pending_counts import PendingCounts
+from crawler.worker.outbox.room import Room
+from crawler.worker.outbox.waiting import Waiting, handle_of
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+Start = tuple[Handle, asyncio.Future[bool]]
+
+
+class Outbox:
+    """Filled from anywhere in the worker without waiting; `run` sends it."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        stats: StatsCollector,
+        outage: RedisOutage,
+        flush_seconds: float,
+        confirmed: Callable[[Message], None],
+        wake: Callable[[], None],
+        room: Room,
+    ) -> None:
+        """*confirmed* is called for each stored request; *wake* when there may be more to lease."""
+        self._frontier = frontier
+        self._stats = stats
+        self._outage = outage
+        self._flush_seconds = flush_seconds
+        self._confirmed = confirmed
+        self._wake = wake
+        self._room = room
+        self._filled = asyncio.Event()
+        self._starts: deque[Start] = deque()
+        self._suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
+        self._reports: deque[Report] = deque()
+        self._children = Children(lambda one: frontier.shards.of_host(one.host), self._stored, self._complete)
+        self._offers = Offers(self._stored, partial(stats.inc_value, names.REFUSED))
+        self._endings: deque[Ending] = deque()
+        self._waiting = Waiting(self._children, frontier.config.lease_ms / 1000)
+        self._abandoned: deque[Handle] = deque()
+        self._put_off: deque[Handle] = deque()
+        self._given_back: deque[Handle] = deque()
+        self.counts = PendingCounts(frontier, self._filled.set)
+        queues: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._endings)
+        self._queues = (*queues, self._abandoned, self._put_off, self._given_back)
+        self._flushing = asyncio.Lock()
+        self._closing = False
+        self._flushing_since: float | None = None
+        self.broken = False
+        self._largest: tuple[str, int] | None = None
+        self._ending_sender = EndingSender(frontier, stats)
+        self.breakers = Breakers(frontier, stats)
+
+    def __len__(self) -> int:
+        if self.broken:
+            return 0
+        waiting = len(self._children) + len(self._offers) + len(self._waiting)
+        return sum(map(len, self._queues)) + len(self.counts) + waiting + self._flushing.locked()
+
+    @property
+    def waiting(self) -> list[Handle]:
+        """Pages that have ended except for unstored children: their leases have to be renewed."""
+        return self._waiting.handles
+
+    @property
+    def refused(self) -> bool:
+        """Whether requests found on pages wait for room."""
+        return self._children.refused
+
+    @property
+    def offers(self) -> list[Message]:
+        """Start requests that are not stored yet; no one else knows them."""
+        return self._offers.left
+
+    @property
+    def largest_waiting(self) -> tuple[str, int] | None:
+        """URL of the page whose requests need the most room, and the bytes; kept after it is put off, until there is
+        room."""
+        if (largest := self._children.largest) is not None:
+            found = url_in(largest[0]), largest[1]
+            self._largest = found if self._largest is None or found[1] >= self._largest[1] else self._largest
+        elif not self._room.full:
+            self._largest = None
+        return self._largest
+
+    def push(self, message: Message, parent: Handle, page: bytes = b"") -> None:
+        """Queue a child of leased work. Our own limits never refuse it, or its *parent*, the request *page*, could not
+        end."""
+        self._children.add(message, parent, page)
+        self._filled.set()
+
+    def offer(self, message: Message) -> None:
+        """Queue a request that no page waits for (a start request); while the frontier is full it waits here."""
+        self._offers.add(message)
+        self._filled.set()
+
+    def ending(self) -> list[Handle]:
+        """The leases whose ending waits here to be sent; thread-safe."""
+        return [*map(handle_of, list(self._endings)), *self._waiting.handles]
+
+    def offer_again(self) -> None:
+        """Retry at once what the frontier refused because it was full."""
+        self._offers.try_now()
+        self._filled.set()
+
+    def end(self, ending: Ending) -> None:
+        """End a lease, after all that was pushed as its children."""
+        self._endings.append(ending)
+        self._filled.set()
+
+    def abandon(self, handle: Handle) -> None:
+        """The lease is lost: whoever has its page now finds its children too."""
+        self._abandoned.append(handle)
+        self._filled.set()
+
+    def give_back(self, handle: Handle) -> None:
+        """Return a lease that was not started, uncharged."""
+        self._given_back.append(handle)
+        self._filled.set()
+
+    def report(self, report: Report) -> None:
+        """Report how the host answered, which frees its slot."""
+        self._reports.append(report)
+        self._filled.set()
+
+    def start(self, handle: Handle, *, on_wire: bool = False) -> asyncio.Future[bool]:
+        """Charge a delivery; False if the lease is no longer ours. *on_wire*: it is being sent now."""
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if self.broken:
+            future.set_result(False)
+            return future
+        (self._starts if on_wire else self._suspects).append((handle, future))
+        self._filled.set()
+        return future
+
+    def give_up(self) -> None:
+        """Send nothing any more: release all waiters and leave the leases to expire."""
+        self.broken = True
+        waiting = [*self._suspects, *self._starts]
+        _answer(waiting, [False] * len(waiting))
+
+    def stuck_for(self) -> float:
+        """Seconds that the current flush has been waiting for Redis."""
+        return 0.0 if self._flushing_since is None else monotonic() - self._flushing_since
+
+    async def run(self) -> None:
+        """Flush while the worker lives: at once after a pause, else every *flush_seconds*."""
+        flushed = float("-inf")
+        while True:
+            patience = AGAIN_SECONDS if self._children or self._waiting or self._offers else None
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._filled.wait(), patience)
+            await asyncio.sleep(max(0.0, flushed + self._flush_seconds - monotonic()))
+            await self.flush()
+            flushed = monotonic()
+
+    async def close(self) -> None:
+        """Send everything there is room for, and give back pages whose children find none."""
+        self._children.try_now()
+        self._offers.try_now()
+        await self.flush()
+        self._closing = True
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Send everything that waits now; returns when it is sent, however long Redis is away."""
+        async with self._flushing:
+            self._filled.clear()
+            self._flushing_since = monotonic()
+            while not await self._try_flush():
+                pass
+            self._flushing_since = None
+
+    async def _try_flush(self) -> bool:
+        if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self.counts.due):
+            return True
+        self._forget_abandoned()
+        self._give_up_waiting()
+        endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
+        try:
+            await self.counts.send()
+            await _drain(self._suspects, len(self._suspects), self._send_suspects)
+            if self._new_due():
+                await _both(self._end_leases(0), self._send_new())
+            await self._end_leases(await self._hold_back(endings))
+            await _drain(self._put_off, len(self._put_off), self._send_put_off)
+            await _drain(self._given_back, len(self._given_back), self._send_given_back)
+            await self.breakers.judge()
+        except FrontierUnavailableError as error:
+            await self._outage.wait(error)
+            return False
+        self._outage.over()
+        return True
+
+    def _new_due(self) -> bool:
+        return self._children.due() or self._offers.due()
+
+    async def _send_new(self) -> None:
+        await self._children.send(partial(self._push, forced=True))
+        if self._children.refused:
+            self._room.refused()
+        await self._offers.send(partial(self._push, forced=False))
+
+    async def _push(self, batch: Sequence[Message], *, forced: bool) -> list[PushOutcome]:
+        outcomes = await self._frontier.push(batch, forced=forced)
+        self._wake()
+        return outcomes
+
+    def _stored(self, message: Message, outcome: PushOutcome) -> None:
+        self._stats.inc_value(names.PUSHED if outcome is PushOutcome.ACCEPTED else names.DUPLICATES)
+        self._confirmed(message)
+
+    def _complete(self, handle: Handle) -> None:
+        """All children of a page are stored: its ending goes out with the next flush."""
+        self._largest = None
+        if (ending := self._waiting.release(handle)) is not None:
+            self.end(ending)
+
+    async def _hold_back(self, count: int) -> int:
+        """Take endings with unstored children out of the first *count*; returns how many of these are left.
+
+        Such a page was fetched and parsed: while it waits for room it is not charged, however that ends.
+        """
+        held = self._waiting.hold_back(self._endings, count) if self._children else []
+        if held and self._children.refused:
+            self._stats.inc_value(names.WAITED_FOR_ROOM, len(held))
+            await self._frontier.renew(held, for_room=True)
+        return min(count - len(held), len(self._endings))
+
+    def _give_up_waiting(self) -> None:
+        """Give back pages that have waited longer than a lease."""
+        for ending in self._waiting.give_up(everything=self._closing):
+            if isinstance(ending, Nack):  # it is retried anyway
+                self._endings.append(replace(ending, delay_ms=max(ending.delay_ms, self._frontier.config.lease_ms)))
+            elif isinstance(ending, Move):
+                self._endings.append(ending)
+            else:
+                self._put_off.append(handle_of(ending))
+
+    def _forget_abandoned(self) -> None:
+        if self._abandoned:
+            self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
+
+    async def _send_put_off(self, batch: Sequence[Handle]) -> None:
+        answers = await self._frontier.put_off(batch, delay_ms=self._frontier.config.lease_ms)
+        self._stats.inc_value(names.PUT_OFF, sum(answers))
+        self._ending_sender.count_stale(answers)
+
+    async def _send_suspects(self, batch: Sequence[Start]) -> None:
+        _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
+
+    async def _end_leases(self, endings: int) -> None:
+        """Send starts, reports and the first *endings* endings: one call for all but endings other than
+        acknowledgements."""
+        while self._starts or self._reports or endings > 0:
+            starts, reports = list(islice(self._starts, BATCH)), list(islice(self._reports, BATCH))
+            ended = list(islice(self._endings, min(endings, BATCH)))
+            acks = [ending for ending in ended if isinstance(ending, tuple)]
+            if starts or reports or acks:
+                answers = await self._frontier.settle([handle for handle, _ in starts], reports, acks)
+                _answer(starts, answers[0])
+                _drop(self._starts, len(starts))
+                self._reported(reports, answers[1])
+                _drop(self._reports, len(reports))
+                if reports:
+                    self._wake()
+                if acks:
+                    self._stats.inc_value(names.ACKED, sum(answers[2]))
+                    self._ending_sender.count_stale(answers[2])
+            await self._ending_sender.send(ended)
+            _drop(self._endings, len(ended))
+            endings -= len(ended)
+
+    def _reported(self, batch: Sequence[Report], answers: Sequence[int]) -> None:
+        self._ending_sender.count_stale(answers)
+        for report, answer in zip(batch, answers, strict=True):
+            if answer > 1:
+                self.breakers.opened(report.host, answer, report.origin)
+            elif answer < 0:
+                self.breakers.closed(report.host)
+
+    async def _send_given_back(self, batch: Sequence[Handle]) -> None:
+        answers = await self._frontier.give_back(batch)
+        self._stats.inc_value(names.GIVEN_BACK, sum(answers))
+
+
+async def _both(one: Awaitable[None], other: Awaitable[None]) -> None:
+    """Run both to their end, then raise the first error."""
+    for result in await asyncio.gather(one, other, return_exceptions=True):
+        if result is not None:
+            raise result
+
+
+async def _drain(queue: deque[T], count: int, send: Callable[[Sequence[T]], Awaitable[None]]) -> None:
+    """Send the first *count* entries; each leaves the queue only once its batch was sent."""
+    while count > 0:
+        batch = list(islice(queue, min(count, BATCH)))
+        await send(batch)
+        _drop(queue, len(batch))
+        count -= len(batch)
+
+
+def _drop(queue: deque[Any], count: int) -> None:
+    for _ in range(count):
+        queue.popleft()
+
+
+def _answer(batch: Sequence[Start], answers: Sequence[bool]) -> None:
+    for (_, future), ours in zip(batch, answers, strict=True):
+        if not future.done():  # its request may have been cancelled meanwhile
+            future.set_result(ours)

@@ -1,0 +1,1 @@
+"""Permission to send one request now, and what its answer tells the frontier about the host."""

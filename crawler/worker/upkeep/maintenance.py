@@ -1,0 +1,231 @@
+"""A worker's periodic duties: renew leases, send heartbeats, clean up, read start URLs (seed_reader.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from crawler import config, scrapy_hooks
+from crawler.frontier.errors import FrontierError, FrontierUnavailableError
+from crawler.frontier.streams import stream_of
+from crawler.tallies import tallies_of
+from crawler.worker.upkeep.run_stats import RunStats, read_table
+from crawler.worker.upkeep.runs import WorkerRuns
+from crawler.worker.upkeep.seed_reader import SeedReader
+from crawler.worker.upkeep.vitals import Vitals
+
+if TYPE_CHECKING:
+    from crawler.worker.worker import Worker
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceConfig:
+    """How often, in seconds."""
+
+    seeds: float
+    renew: float
+    tiers: float
+    heartbeat: float = 5.0
+    rules: float = 2.0
+    tidy: float = 60.0
+    idle: float = 1.0
+    control: float = 1.0
+    stats: float = 2.0  # a worker that is killed loses what it counted since the last time
+    close: float = 20.0  # to send what is left to Redis
+    room: float = 1.0
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
+        """Renews at a quarter of the lease, so that three calls in a row may fail."""
+        poll = config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60)
+        return cls(
+            seeds=poll,
+            idle=min(1.0, 2 * poll),
+            close=config.number(settings, "FRONTIER_CLOSE_SECONDS", 1, 3_600),
+            renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
+            tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
+        )
+
+
+class Maintenance:
+    """Runs each duty at its interval; an unreachable Redis delays them all and breaks none."""
+
+    def __init__(
+        self, crawler: Crawler, worker: Worker, plan: MaintenanceConfig, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._crawler = crawler
+        self._worker = worker
+        self.plan = plan
+        self._clock = clock
+        self._vitals = Vitals(crawler.stats, clock)
+        self.seeds = SeedReader(crawler, worker)
+        self.runs = WorkerRuns(crawler, worker.frontier.runs, self.seeds.queue, plan.idle)
+        self.run_stats = RunStats(crawler.stats, worker.frontier.totals, worker.name, read_table(crawler.settings))
+        self._empty_since: float | None = None
+        self._shown: tuple[bool, ...] = ()  # of what others should know at once
+        self._outbox_shown = 0  # in the last heartbeat
+
+    def finished_for(self) -> float:
+        """Seconds since this worker and the frontier ran out of work for this spider; 0 while there is work."""
+        return 0.0 if self._empty_since is None else self._clock() - self._empty_since
+
+    async def first(self) -> None:
+        """Runs before the first lease."""
+        await self._heartbeat()
+        await self._worker.frontier.state()
+        await self._worker.budgets.state()
+        await self._worker.tiers.refresh()
+        await self.seeds.know_generation()
+
+    async def last(self) -> None:
+        """Runs after the last lease: sign this worker off."""
+        try:
+            await self._tell_counts()
+            await self._worker.tiers.refresh()
+            await self._heartbeat()
+            await self.run_stats.tell()
+            await self.runs.last(self._worker.name)
+            await self._worker.frontier.inspection.leave(self._worker.name)
+        except FrontierError as error:
+            logger.warning("Could not sign off (%s): this worker's heartbeat will expire", error)
+
+    async def run(self) -> None:
+        """Run all duties concurrently."""
+        await asyncio.gather(
+            self._every(self.plan.seeds, self.seeds.read),
+            self._every(self.plan.renew, self._renew),
+            self._every(self.plan.heartbeat, self._heartbeat),
+            self._every(self.plan.heartbeat, self._tell_counts),
+            self._every(self.plan.stats, self.run_stats.tell),
+            self._every(self.plan.rules, self._worker.frontier.state),
+            self._every(self.plan.tiers, self._worker.tiers.refresh),
+            self._every(self.plan.tidy, self.seeds.know_generation),
+            self._every(self.plan.tidy, self._worker.budgets.state),
+            self._every(self.plan.room, self._look_for_room),
+            self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
+            self._every(self.plan.control, self._obey),
+            self._every(self.plan.control, self._worker.frontier.shares.turn),
+            self._every(self.plan.tidy, self._clear),
+            self._every(self.plan.idle, self._look_idle),
+            self._every(self.plan.idle, self.runs.look),
+        )
+
+    async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            try:
+                await duty()
+                if self._worker.outage.on:
+                    await self._heartbeat()  # a write: a server that only serves reads is not back
+            except FrontierUnavailableError as error:
+                self._empty_since = None  # unknown counts as pending
+                await self._worker.outage.wait(error)
+            else:
+                self._worker.outage.over()
+
+    async def _renew(self) -> None:
+        worker = self._worker
+        held = [*worker.book.all(), *worker.queue.buffer]
+        if handles := [*(one.handle for one in held), *worker.outbox.ending()]:
+            answers = await worker.frontier.renew(handles, suspended=bool(worker.pauses.reason))
+            for one, ours in zip(held, answers, strict=False):  # endings that wait to be sent need no answer
+                one.lost = one.lost or not ours
+            worker.book.stop_overdue(worker.frontier.config.hard_cap_ms / 1000)
+        if waiting := worker.outbox.waiting:
+            answers = await worker.frontier.renew(waiting, for_room=worker.outbox.refused)
+            for handle, ours in zip(waiting, answers, strict=True):
+                if not ours:
+                    worker.outbox.abandon(handle)
+
+    async def _look_for_room(self) -> None:
+        if await self._worker.room.look(refused=self._worker.outbox.refused):
+            self._worker.outbox.offer_again()
+        if self._urgent() != self._shown:
+            await self._heartbeat()  # so that `scrapy status` shows it now
+
+    def _urgent(self) -> tuple[bool, ...]:
+        worker = self._worker
+        return bool(worker.outbox.waiting), bool(worker.pauses.reason), bool(worker.pauses.slowed), self._is_starting
+
+    @property
+    def _is_starting(self) -> bool:
+        return self._crawler.engine is not None and scrapy_hooks.is_starting(self._crawler.engine)
+
+    async def _heartbeat(self) -> None:
+        worker = self._worker
+        self._outbox_shown, self._shown = len(worker.outbox), self._urgent()
+        await worker.frontier.inspection.heartbeat(
+            worker.name,
+            {
+                "spider": worker.queue.spider.name,
+                "tiers": ",".join(worker.queue.tier_routing.own),
+                "leases": len(worker.book),
+                "buffered": len(worker.queue),
+                "outbox": self._outbox_shown,
+                "starting": self._is_starting,
+                "waiting": len(worker.outbox.waiting),
+                **_largest_waiting(worker),
+                "paused": worker.pauses.reason,
+                "slowed": worker.pauses.slowed,
+                **self._vitals.told(),
+            },
+            [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.tier_routing.own],
+        )
+
+    async def _tell_counts(self) -> None:
+        """What hosts answered this worker and which fields its items have, for the figures of the fleet: kept while
+        Redis is away."""
+        tallies, frontier = tallies_of(self._crawler), self._worker.frontier
+        spider = self._worker.queue.spider.name
+        for tally, tell in (
+            (tallies.answers, frontier.domains.add),
+            (tallies.fields, partial(frontier.coverage.add, spider)),
+        ):
+            counts = tally.take()
+            try:
+                await tell(counts)
+            except FrontierError:
+                tally.give_back(counts)
+                raise
+
+    async def _obey(self) -> None:
+        """What operators have said since: leases in hand that may not go out are given back."""
+        book, outbox = self._worker.book, self._worker.outbox
+        book.said = await self._worker.frontier.control.said()
+        for held in self._worker.queue.buffer.withdraw(book.is_forbidden):
+            outbox.give_back(held.handle)
+
+    async def _clear(self) -> None:
+        """What the operator's own command has left undone."""
+        if await self._worker.frontier.runs.clear():
+            self._worker.prefetcher.wake()
+
+    async def _look_idle(self) -> None:
+        """Ask about the whole frontier only when this worker has no work itself."""
+        worker = self._worker
+        assert self._crawler.engine is not None
+        assert self._crawler.spider is not None
+        busy = len(worker.book) or len(worker.queue) or len(worker.outbox)
+        if not busy and self._outbox_shown:
+            await self._heartbeat()  # other workers wait for what we no longer have
+        if busy or not await worker.frontier.inspection.empty(self._crawler.spider.name) or await self.seeds.pending():
+            self._empty_since = None
+        else:
+            self._empty_since = self._clock() if self._empty_since is None else self._empty_since
+            # Otherwise it would check whether it may close only at its 5 s heartbeat.
+            scrapy_hooks.wake(self._crawler.engine)
+
+
+def _largest_waiting(worker: Worker) -> dict[str, str | int]:
+    url, size = worker.outbox.largest_waiting or ("", 0)
+    return {"largest_waiting": url, "largest_waiting_bytes": size}

@@ -1,0 +1,82 @@
+"""What ends a lease when a request leaves the engine: every lease ends, whatever a spider or a component has set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.utils.test import get_crawler
+
+from crawler.errors import CodecError
+from crawler.policy.failures import FailureClass
+from crawler.routing import codec
+from crawler.worker.leases.held import Held
+from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.leases.request_tracker import RequestTracker
+from crawler.worker.leases.requeue import Requeue
+from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Nack
+from tests.unit.frontier.fakes import held
+
+URL = "http://a.example/page"
+WAITS = {"RETRY_BASE_SECONDS": 1, "RETRY_CAP_SECONDS": 1}
+
+
+@dataclass
+class Outbox:
+    endings: list[Ending] = field(default_factory=list)
+
+    def end(self, ending: Ending) -> None:
+        self.endings.append(ending)
+
+
+class Life:
+    """One request that leaves the engine."""
+
+    def __init__(self, lease: Held | None = None, **meta: Any) -> None:
+        crawler = get_crawler(Spider, WAITS)
+        crawler.spider = crawler._create_spider("s")
+        self.book, self.outbox, self.held = LeaseBook(), Outbox(), lease or held()
+        self.requeue = Requeue(crawler, self.outbox)  # type: ignore[arg-type]
+        self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, 3)  # type: ignore[arg-type]
+        self.request = Request(URL, meta=meta)
+        self.book.hold(self.request, self.held)
+
+    def end(self) -> Ending:
+        assert self.tracker.ended(self.request)
+        [ending] = self.outbox.endings
+        return ending
+
+
+@pytest.mark.parametrize("times", [None, "2", [], {}, b"1"])
+def test_a_page_that_is_gone_ends_whatever_its_spider_counts_with(times: Any) -> None:
+    life = Life(retry_times=times)
+    seen = life.held.evidence
+    seen.status, seen.parsed, seen.failure = 404, True, FailureClass.PERMANENT
+    ending = life.end()
+    assert isinstance(ending, Gone)
+    assert (ending.reason, ending.detail["attempts"]) == ("http_404", 1)
+
+
+def test_an_end_that_cannot_be_told_is_a_dead_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise CodecError("not a queued request")
+
+    life = Life()
+    monkeypatch.setattr(life.requeue, "again", fail)
+    ending = life.end()
+    assert isinstance(ending, Bury)
+    assert (ending.reason, ending.detail["error"]) == ("unknown_end", "CodecError: not a queued request")
+
+
+@pytest.mark.parametrize("priority", [1.5, float("inf"), None])
+def test_a_priority_that_is_no_integer_stays_what_it_was(priority: Any) -> None:
+    lease = held()
+    queued = codec.encode(Request(URL, priority=7), Spider("s"))
+    lease.lease = lease.lease._replace(body=queued, priority=7)
+    life = Life(lease)
+    life.request.priority = priority
+    ending = life.end()
+    assert isinstance(ending, Nack)
+    assert (ending.priority, ending.body) == (7, codec.restored(queued, life.request))

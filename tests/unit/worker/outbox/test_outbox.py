@@ -1,0 +1,454 @@
+"""The one order that loses nothing: children are stored before the page they are from is acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler import stats as names
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.messages import Message, PushOutcome, Report
+from crawler.frontier.server.shards import pack
+from crawler.worker.outbox.lease_endings import Bury, Move, Nack
+from crawler.worker.outbox.outbox import Outbox
+from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, message
+
+PARENT = ("0:1", 1)
+
+
+class Desk:
+    """An outbox and what is around it."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self.frontier = frontier
+        self.stats = Stats()
+        self.outage = Outage()
+        self.confirmed: list[Message] = []
+        made: Any = Outbox
+        self.woken: list[str] = []  # the last call before each wake
+        confirmed, wake = self.confirmed.append, lambda: self.woken.append(frontier.names[-1])
+        self.room = Room()
+        self.outbox: Outbox = made(frontier, self.stats, self.outage, 0.0, confirmed, wake, self.room)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk(Frontier())
+
+
+async def test_a_flush_frees_hosts_first_then_stores_then_ends(desk: Desk) -> None:
+    outbox = desk.outbox
+    outbox.give_back(("0:9", 9))
+    outbox.end(PARENT)
+    outbox.push(message(1), PARENT)
+    outbox.offer(message(2))
+    outbox.report(Report(*PARENT, 1, 1, 200))
+    started = outbox.start(PARENT, on_wire=True)
+    suspect = outbox.start(("0:2", 2))
+    assert len(outbox) == 7
+    await outbox.flush()
+    calls = ["start", "start on wire", "report", "forced push", "push", "ack", "give_back"]
+    assert desk.frontier.names == calls
+    assert (started.result(), suspect.result(), len(outbox)) == (True, True, 0)
+
+
+async def test_what_arrives_during_a_flush_waits_for_the_children_that_arrived_with_it(desk: Desk) -> None:
+    def during(name: str) -> None:
+        if name == "report":  # the flush has counted its endings; its pushes are still to come
+            desk.outbox.push(message(2), ("0:2", 2))
+            desk.outbox.end(("0:2", 2))
+
+    desk.frontier.before = during
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    assert desk.frontier.told[1:] == [("forced push", [b"1", b"2"]), ("ack", [PARENT])]
+    await desk.outbox.flush()
+    assert desk.frontier.told[-1] == ("ack", [("0:2", 2)])
+
+
+async def test_hosts_are_freed_while_children_are_stored_and_their_page_ends_after_both() -> None:
+    """A far Redis costs one round trip for the two."""
+    stored, freed, frontier = asyncio.Event(), asyncio.Event(), Frontier()
+    report, push = frontier.report, frontier.push
+
+    async def slow_report(reports: Any) -> Any:
+        freed.set()
+        await stored.wait()
+        return await report(reports)
+
+    async def slow_push(messages: Any, *, forced: bool) -> Any:
+        stored.set()
+        await freed.wait()
+        return await push(messages, forced=forced)
+
+    frontier.report, frontier.push = slow_report, slow_push  # type: ignore[assignment, method-assign]
+    outbox = Desk(frontier).outbox
+    outbox.report(Report(*PARENT, 1, 1, 200))
+    outbox.push(message(1), PARENT)
+    outbox.end(PARENT)
+    async with asyncio.timeout(60):
+        await outbox.flush()
+    assert sorted(frontier.names[:2]) == ["forced push", "report"]
+    assert frontier.names[2:] == ["ack"]
+
+
+async def test_one_that_fails_lets_the_other_end_before_both_are_tried_again(desk: Desk) -> None:
+    fails = iter([True])
+
+    def fail(name: str) -> None:
+        if name == "report" and next(fails, False):
+            raise FrontierUnavailableError
+
+    desk.frontier.before = fail
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    assert (desk.frontier.names, desk.outage.waited) == (["forced push", "report", "ack"], 1)
+
+
+async def test_leasing_is_tried_again_as_soon_as_there_may_be_more(desk: Desk) -> None:
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.offer(message(2))
+    await desk.outbox.flush()
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    await desk.outbox.flush()
+    assert desk.woken == ["forced push", "push", "report"]
+    started = desk.outbox.start(PARENT, on_wire=True)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    assert await started
+    assert len(desk.woken) == 3, "neither frees a host"
+
+
+async def test_a_move_is_an_ending_like_any_other(desk: Desk) -> None:
+    desk.outbox.end(Move(PARENT, "s:browser"))
+    desk.outbox.push(message(1), PARENT)
+    await desk.outbox.flush()
+    assert desk.frontier.told == [("forced push", [b"1"]), ("move", (PARENT, "s:browser"))]
+    assert desk.stats.counts[names.TIER_MOVES.format("browser")] == 1
+    desk.frontier.ours = False
+    desk.outbox.end(Move(PARENT, "s"))
+    await desk.outbox.flush()
+    assert (desk.stats.counts[names.TIER_MOVES.format("http")], desk.stats.counts[names.STALE]) == (0, 1)
+
+
+Event = tuple[str, int]
+
+
+@given(
+    children=st.lists(st.integers(0, 3), min_size=1, max_size=8),
+    order=st.randoms(use_true_random=False),
+    arrivals=st.lists(st.integers(0, 4), max_size=60),
+    failures=st.lists(st.booleans(), max_size=60),
+    refusals=st.lists(st.booleans(), max_size=60),
+)
+def test_no_page_is_acknowledged_before_its_children_are_stored(
+    children: list[int], order: Any, arrivals: list[int], failures: list[bool], refusals: list[bool]
+) -> None:
+    """Whatever arrives while a flush runs, whichever calls fail, and whichever children find no room."""
+    desk, waiting = Desk(Frontier()), events(children, order)
+    arriving, failing, refusing = iter(arrivals), iter(failures), iter(refusals)
+    stored: list[bytes] = []
+
+    def during(name: str) -> None:
+        post(desk, waiting, next(arriving, 0))
+        if next(failing, False):
+            raise FrontierUnavailableError
+
+    def outcome(message: Message) -> PushOutcome:
+        if next(refusing, False):
+            return PushOutcome.REFUSED_MEMORY
+        stored.append(message.body)
+        desk.frontier.told.append(("stored", [message.body]))
+        return PushOutcome.ACCEPTED
+
+    desk.frontier.before, desk.frontier.outcomes = during, outcome
+
+    async def work() -> None:
+        while waiting or len(desk.outbox):
+            post(desk, waiting, 1)
+            desk.outbox._children.try_now()
+            await desk.outbox.flush()
+
+    asyncio.run(work())
+    log = [one for name, batch in desk.frontier.told if name in {"stored", "ack"} for one in batch]
+    for parent, number in enumerate(children):
+        bodies = [b"%d" % (100 * parent + child) for child in range(number)]
+        assert all(log.index(body) < log.index(("0:1", parent)) for body in bodies)
+    assert len(log) == len(set(log)) == len(children) + sum(children)  # a failed call is repeated as a whole
+
+
+def events(children: list[int], order: Any) -> list[Event]:
+    """Pages in any order side by side, each with its children before its end."""
+    left = {parent: [*range(number), None] for parent, number in enumerate(children)}
+    made: list[Event] = []
+    while left:
+        parent = order.choice(sorted(left))
+        child = left[parent].pop(0)
+        made.append(("end", parent) if child is None else ("push", 100 * parent + child))
+        if not left[parent]:
+            del left[parent]
+    return made
+
+
+def post(desk: Desk, waiting: list[Event], number: int) -> None:
+    """Hand over the next *number* events."""
+    for what, one in [waiting.pop(0) for _ in range(min(number, len(waiting)))]:
+        if what == "push":
+            desk.outbox.push(message(one), ("0:1", one // 100))
+        else:
+            desk.outbox.end(("0:1", one))
+
+
+async def test_a_batch_that_failed_stays_in_front(desk: Desk) -> None:
+    failures = iter([True, True])
+
+    def fail(name: str) -> None:
+        if next(failures, False):
+            raise FrontierUnavailableError
+
+    desk.frontier.before = fail
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    assert desk.frontier.names == ["forced push", "ack"]
+    assert desk.outage.waited == 2
+
+
+async def test_every_ending_is_told_and_counted(desk: Desk) -> None:
+    desk.outbox.end(PARENT)
+    desk.outbox.end(Nack(("0:2", 2), 50, "retry", b"body"))
+    desk.outbox.end(Bury(("0:3", 3), "http_503", {}))
+    desk.outbox.give_back(("0:4", 4))
+    await desk.outbox.flush()
+    assert desk.frontier.names == ["ack", "nack", "bury", "give_back"]
+    assert desk.stats.counts == {
+        names.ACKED: 1,
+        names.NACKED: 1,
+        names.NACKED_FOR.format("retry"): 1,
+        names.BURIED.format("http_503"): 1,
+        names.GIVEN_BACK: 1,
+    }
+
+
+async def test_what_frees_hosts_goes_before_children_and_children_before_their_parents_ack(desk: Desk) -> None:
+    desk.outbox.end(PARENT)
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    started = desk.outbox.start(("0:7", 7), on_wire=True)
+    await desk.outbox.flush()
+    assert desk.frontier.names == ["start on wire", "report", "forced push", "ack"]
+    assert await started
+
+
+async def test_stale_tokens_are_counted_and_change_nothing_else(desk: Desk) -> None:
+    desk.frontier.ours = False
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    desk.outbox.end(PARENT)
+    desk.outbox.end(Nack(PARENT, 0, "retry"))
+    desk.outbox.end(Bury(PARENT, "x", {}))
+    lost = desk.outbox.start(PARENT)
+    await desk.outbox.flush()
+    assert lost.result() is False
+    assert {name: count for name, count in desk.stats.counts.items() if count} == {names.STALE: 4}
+
+
+@pytest.mark.parametrize("outcome", [PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY])
+async def test_a_start_url_that_finds_no_room_waits_and_is_offered_again(desk: Desk, outcome: PushOutcome) -> None:
+    desk.frontier.outcomes = lambda message: outcome
+    desk.outbox.offer(message(1))
+    await desk.outbox.flush()
+    assert len(desk.outbox) == 1  # this worker still has something to do
+    desk.frontier.outcomes = lambda message: PushOutcome.ACCEPTED
+    desk.outbox.offer_again()
+    await desk.outbox.flush()
+    assert len(desk.outbox) == 0
+    assert desk.stats.counts == {names.REFUSED: 1, names.PUSHED: 1}
+
+
+async def test_only_what_the_frontier_has_is_confirmed(desk: Desk) -> None:
+    outcomes = iter([PushOutcome.ACCEPTED, PushOutcome.DUPLICATE, PushOutcome.DUPLICATE_DEAD, PushOutcome.REFUSED_FULL])
+    desk.frontier.outcomes = lambda message: next(outcomes)
+    for number in range(4):
+        desk.outbox.offer(message(number))
+    await desk.outbox.flush()
+    assert [one.body for one in desk.confirmed] == [b"0", b"1", b"2"]
+    assert desk.stats.counts == {names.PUSHED: 1, names.DUPLICATES: 2, names.REFUSED: 1}
+
+
+@pytest.mark.parametrize("on_wire", [False, True])
+async def test_giving_up_lets_go_of_who_waits(desk: Desk, on_wire: bool) -> None:
+    before = desk.outbox.start(PARENT, on_wire=on_wire)
+    desk.outbox.end(PARENT)
+    desk.outbox.give_up()
+    assert await before is False
+    assert await desk.outbox.start(PARENT, on_wire=on_wire) is False
+    assert len(desk.outbox) == 0
+
+
+async def test_it_sends_by_itself_while_it_runs(desk: Desk) -> None:
+    running = asyncio.create_task(desk.outbox.run())
+    assert await desk.outbox.start(PARENT)
+    assert await desk.outbox.start(PARENT)
+    running.cancel()
+    assert desk.frontier.names == ["start", "start"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "stat", "words"),
+    [
+        (30_000, "frontier/breaker_opened", "Circuit breaker opened for a.example: paused 30 s, then one probe"),
+        (-1, "frontier/breaker_closed", "Circuit breaker closed for a.example: it answers again"),
+    ],
+)
+async def test_what_becomes_of_a_hosts_breaker_is_counted_and_logged_once(
+    desk: Desk, caplog: pytest.LogCaptureFixture, answer: int, stat: str, words: str
+) -> None:
+    desk.frontier.breaker = answer
+    desk.outbox.report(Report(*PARENT, 1, 1, 0, fault=True, host="a.example"))
+    with caplog.at_level("INFO"):
+        await desk.outbox.flush()
+    assert desk.stats.counts == {stat: 1}
+    assert [words in message for message in caplog.messages] == [True]
+
+
+def full(message: Message) -> PushOutcome:
+    return PushOutcome.REFUSED_MEMORY
+
+
+OTHER = ("0:2", 2)
+
+
+async def test_children_without_room_hold_up_their_own_page_and_no_other(desk: Desk) -> None:
+    desk.frontier.outcomes = lambda one: full(one) if one.body == b"1" else PushOutcome.ACCEPTED
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    desk.outbox.push(message(2), OTHER)
+    desk.outbox.end(OTHER)
+    desk.outbox.end(Nack(("0:3", 3), 0, "retry"))
+    await desk.outbox.flush()
+    assert desk.frontier.names == ["forced push", "renew for room", "ack", "nack"]
+    assert desk.frontier.told[1:3] == [("renew for room", [PARENT]), ("ack", [OTHER])]
+    assert (desk.outbox.waiting, desk.room.full, len(desk.outbox)) == ([PARENT], True, 2)
+    await desk.outbox.flush()
+    assert len(desk.frontier.told) == 4, "a full server is asked again after a second"
+    desk.frontier.outcomes = lambda one: PushOutcome.DUPLICATE  # stored by an earlier try of the page: as good
+    desk.outbox._children.try_now()
+    await desk.outbox.flush()
+    await desk.outbox.flush()
+    assert desk.frontier.told[4:] == [("forced push", [b"1"]), ("ack", [PARENT])]
+    assert (len(desk.outbox), desk.stats.counts[names.WAITED_FOR_ROOM]) == (0, 1)
+
+
+async def test_a_full_shard_holds_up_no_child_of_another(desk: Desk) -> None:
+    desk.frontier.outcomes = lambda one: full(one) if one.host == "s1.example" else PushOutcome.ACCEPTED
+    desk.outbox.push(message(1, host="s1.example"), PARENT)
+    await desk.outbox.flush()
+    for number in range(2, 5):
+        desk.outbox.push(message(number, host=f"s{number % 2}.example"), OTHER)
+    await desk.outbox.flush()
+    assert desk.frontier.told == [("forced push", [b"1"]), ("forced push", [b"2", b"4"])]
+    assert len(desk.outbox) == 2
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (PARENT, ("put_off", [PARENT])),
+        (Bury(PARENT, "spider_error", {}), ("put_off", [PARENT])),
+        (Nack(PARENT, 5, "item_error", b"body"), ("nack", PARENT)),
+        (Move(PARENT, "s:browser"), ("move", (PARENT, "s:browser"))),
+    ],
+)
+async def test_a_page_that_waits_for_longer_than_a_lease_goes_back_and_its_children_are_forgotten(
+    desk: Desk, ending: Any, told: Any
+) -> None:
+    clock = Clock()
+    desk.outbox._waiting._clock = clock
+    desk.frontier.outcomes = full
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(ending)
+    await desk.outbox.flush()
+    clock.now += desk.frontier.config.lease_ms / 1000 - 1
+    await desk.outbox.flush()
+    assert desk.outbox.waiting == [PARENT]
+    clock.now += 2
+    await desk.outbox.flush()
+    assert desk.frontier.told[-1] == told
+    assert (desk.outbox.waiting, desk.outbox.refused, len(desk.outbox)) == ([], False, 0)
+
+
+async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(desk: Desk) -> None:
+    """Until it is stored, or there is room."""
+    clock = Clock()
+    desk.outbox._waiting._clock = clock
+    desk.frontier.outcomes = full
+    album, small = pack({"u": "http://a.example/album"}), pack({"u": "http://a.example/small"})
+    for number in range(3):
+        desk.outbox.push(message(number), PARENT, album)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    named = desk.outbox.largest_waiting
+    clock.now += desk.frontier.config.lease_ms / 1000 + 1
+    await desk.outbox.flush()
+    assert desk.outbox.waiting == []
+    desk.outbox.push(message(9), OTHER, small)
+    desk.outbox.end(OTHER)
+    await desk.outbox.flush()
+    assert desk.outbox.waiting == [OTHER]
+    assert desk.outbox.largest_waiting == named
+    assert named is not None
+    assert named[0] == "http://a.example/album"
+    desk.frontier.outcomes = lambda one: PushOutcome.ACCEPTED
+    desk.room.full = False
+    desk.outbox._children.try_now()
+    await desk.outbox.flush()
+    assert desk.outbox.largest_waiting is None
+
+
+async def test_of_too_many_children_those_that_wait_longest_go_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.worker.outbox.waiting.MOST_KEPT", 4_500)
+    desk.frontier.outcomes = full
+    for number in range(4):
+        desk.outbox.push(message(number), ("0:1", number))
+        desk.outbox.end(("0:1", number))
+    await desk.outbox.flush()
+    assert len(desk.outbox.waiting) == 4
+    desk.outbox.push(message(4), ("0:1", 4))
+    desk.outbox._waiting._look_at = 0.0
+    await desk.outbox.flush()
+    desk.outbox._waiting._look_at = 0.0
+    await desk.outbox.flush()
+    assert desk.frontier.told[-1] == ("put_off", [("0:1", 0), ("0:1", 1)])
+
+
+async def test_who_closes_tries_once_more_and_gives_back_what_finds_no_room(desk: Desk) -> None:
+    desk.frontier.outcomes = full
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    desk.outbox.offer(message(2))
+    await desk.outbox.flush()
+    told = len(desk.frontier.told)
+    await desk.outbox.close()
+    assert desk.frontier.told[told:] == [("forced push", [b"1"]), ("push", [b"2"]), ("put_off", [PARENT])]
+    assert [one.body for one in desk.outbox.offers] == [b"2"]
+
+
+async def test_a_page_whose_lease_is_lost_waits_no_longer(desk: Desk) -> None:
+    desk.frontier.outcomes = full
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    desk.outbox.abandon(PARENT)
+    await desk.outbox.flush()
+    assert len(desk.outbox) == 0
+    assert desk.frontier.names == ["forced push", "renew for room"]

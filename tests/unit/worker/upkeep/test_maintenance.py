@@ -1,0 +1,147 @@
+"""The duties of a worker, while its server is not quite there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.spiders import Spider
+from scrapy.statscollectors import MemoryStatsCollector
+
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.server.outage import RedisOutage
+from crawler.routing.tier_routing import TierRouting
+from crawler.tallies import tallies_of
+from crawler.worker.pauses import Pauses
+from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
+
+ROUNDS = 5
+
+
+class Inspection:
+    """Refuses heartbeats, which are writes, while set to."""
+
+    def __init__(self, refusal: Exception) -> None:
+        self.refusal: Exception | None = refusal
+        self.beats = 0
+
+    async def heartbeat(self, *_: Any) -> int:
+        self.beats += 1
+        if self.refusal is not None:
+            raise self.refusal
+        return 0
+
+
+class Queue(deque[Any]):
+    """Empty, of spider "s"."""
+
+    spider = SimpleNamespace(name="s")
+    tier_routing = TierRouting()
+
+
+class Outbox(list[Any]):
+    """Empty."""
+
+    waiting: tuple[Any, ...] = ()
+    largest_waiting = None
+    refused = False
+
+
+class Idle:
+    """A crawler without an engine."""
+
+    spider = SimpleNamespace(redis_key="k")
+    engine = None
+    stats = SimpleNamespace(get_value=lambda key, default=None: default)
+
+
+class Coverage:
+    """Takes everything."""
+
+    async def add(self, spider: str, counts: Counter[tuple[str, ...]]) -> None:
+        pass
+
+
+class Domains:
+    """Takes nothing while it is told to refuse."""
+
+    def __init__(self) -> None:
+        self.refusal: Exception | None = None
+        self.told: Counter[tuple[str, str]] = Counter()
+
+    async def add(self, answers: Counter[tuple[str, str]]) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.told.update(answers)
+
+
+def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
+    counts = {"domains": Domains(), "coverage": Coverage()}
+    frontier = SimpleNamespace(inspection=inspection, client=None, runs=None, totals=None, **counts)
+    worker: Any = SimpleNamespace(
+        pauses=Pauses(),
+        name="w",
+        frontier=frontier,
+        outage=outage,
+        outbox=Outbox(),
+        book=[],
+        queue=Queue(),
+    )
+    settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
+    settings.set("REDIS_START_URLS_AS_ZSET", False)
+    crawler: Any = Idle()
+    crawler.settings = settings
+    return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, renew=1, tiers=1))
+
+
+async def reads(maintenance: Maintenance) -> None:
+    """A duty that finds nothing to write, a few times."""
+    left = iter(range(ROUNDS))
+
+    async def duty() -> None:
+        if next(left, None) is None:
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await maintenance._every(0, duty)
+
+
+async def test_a_server_that_serves_only_reads_is_away_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    refusal = FrontierUnavailableError("READONLY")
+    stats, inspection = MemoryStatsCollector(Crawler(Spider)), Inspection(refusal)
+    outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
+    maintenance = maintenance_of(inspection, outage)
+    with caplog.at_level(logging.WARNING):
+        await outage.wait(refusal)  # of a call that writes
+        await reads(maintenance)
+        assert (outage.on, inspection.beats) == (True, ROUNDS)
+        inspection.refusal = None
+        await reads(maintenance)
+    assert [record.msg.split(" (")[0] for record in caplog.records] == [
+        "Redis does not answer",
+        "Redis answers again after %.1f s",
+    ]
+
+
+async def test_what_hosts_answered_is_told_once_redis_takes_it() -> None:
+    stats = MemoryStatsCollector(Crawler(Spider))
+    outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
+    maintenance = maintenance_of(Inspection(FrontierUnavailableError("away")), outage)
+    domains: Any = maintenance._worker.frontier.domains
+    answers = tallies_of(maintenance._crawler).answers
+    for _ in range(3):
+        answers.add("a.example", "ok")
+    domains.refusal = FrontierUnavailableError("away")
+    with pytest.raises(FrontierUnavailableError):
+        await maintenance._tell_counts()
+    answers.add("a.example", "ok")
+    domains.refusal = None
+    await maintenance._tell_counts()
+    await maintenance._tell_counts()
+    assert domains.told == {("a.example", "ok"): 4}

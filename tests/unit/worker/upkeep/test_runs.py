@@ -1,0 +1,70 @@
+"""A worker's part in runs."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from scrapy.utils.test import get_crawler
+
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.state.run_record import Run
+from crawler.worker.upkeep.runs import WorkerRuns
+
+WORKER = "one"
+
+
+class SlowRuns:
+    """Ends *run* for the first who asks, and answers once `answer` is set."""
+
+    def __init__(self, run: Run, error: Exception | None = None) -> None:
+        self._open = [run]
+        self._error = error
+        self.answer = asyncio.Event()
+
+    async def settle(self, **_: Any) -> list[Run]:
+        ended, self._open = self._open, []
+        await self.answer.wait()
+        if self._error is not None and ended:
+            raise self._error
+        return ended
+
+
+def told_run() -> Run:
+    run = Mock(spec=Run)
+    run.told.return_value = "run 20261123-1 finished: 3 done"
+    return run
+
+
+def runs_of(runs: SlowRuns) -> WorkerRuns:
+    crawler = get_crawler()
+    return WorkerRuns(crawler, runs, None, 1.0)  # type: ignore[arg-type]
+
+
+async def close_amidst(runs: SlowRuns) -> None:
+    """A worker closes while it looks for finished runs."""
+    worker = runs_of(runs)
+    looking = asyncio.create_task(worker.look())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    looking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await looking
+    asyncio.get_running_loop().call_soon(runs.answer.set)
+    await worker.last(WORKER)
+
+
+async def test_a_run_that_ends_as_the_worker_closes_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """The last look ended it, but was cancelled before its answer came: nobody said that it had finished."""
+    caplog.set_level("INFO")
+    await close_amidst(SlowRuns(told_run()))
+    assert caplog.messages.count("run 20261123-1 finished: 3 done") == 1
+
+
+async def test_a_look_that_failed_keeps_no_worker_from_its_last_one(caplog: pytest.LogCaptureFixture) -> None:
+    await close_amidst(SlowRuns(told_run(), FrontierError("the server is away")))
+    gc.collect()
+    assert not [record for record in caplog.records if record.levelname == "ERROR"], "nothing is left unread"
