@@ -414,7 +414,7 @@ STORAGE_REPLY_SECONDS = 60
 # Longest pause in seconds between two tries while MongoDB is away, 0.05 to 600. Reader: storage/config.py
 STORAGE_RETRY_MAX_SECONDS = 15
 # True: an observation with the same fetch time as the stored one replaces it. `scrapy reparse` sets it; two items of
-# one page with one identity would replace each other without end. Reader: storage/update.py
+# one page with one identity would replace each other without end. Reader: storage/items/update.py
 STORAGE_RESTATE = False
 # Collections whose changes are kept with old and new values, and the collection that holds them. Texts of pages would
 # double the database, so `pages` is not in it. Reader: storage/config.py

@@ -11,7 +11,8 @@ from scrapy.settings import BaseSettings
 
 from crawler.frontier.command_session import session
 from crawler.frontier.state.inspection import Inspection
-from crawler.storage import connection, reader
+from crawler.storage import connection
+from crawler.storage.reading import reader
 from demo.progress import Counts
 
 SPIDER = "products"

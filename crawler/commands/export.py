@@ -25,12 +25,13 @@ from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import ConfigError, ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.plural import several
-from crawler.storage import connection, reader, rows
+from crawler.storage import connection
 from crawler.storage.building import spool_directory
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
-from crawler.storage.markdown_files import MarkdownFiles, unfinished
+from crawler.storage.items.documents import UNTYPED
+from crawler.storage.reading import reader, rows
+from crawler.storage.reading.markdown_files import MarkdownFiles, unfinished
 from crawler.storage.spool.claims import usage
 
 FORMATS = ("jsonl", "csv", "markdown")

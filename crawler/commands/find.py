@@ -29,9 +29,10 @@ from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
-from crawler.storage import connection, reader
+from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import UNTYPED
+from crawler.storage.items.documents import UNTYPED
+from crawler.storage.reading import reader
 
 COLLECTIONS: Final = ("products", "pages")
 

@@ -19,8 +19,9 @@ from crawler import tasks
 from crawler.commands.elsewhere import STORES
 from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
-from crawler.storage import connection, reader
+from crawler.storage import connection
 from crawler.storage.config import StorageConfig
+from crawler.storage.reading import reader
 from crawler.urls import canonicalize
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -18,10 +18,11 @@ from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.policy import quality
-from crawler.storage import connection, reader
-from crawler.storage import quality as stored
-from crawler.storage.documents import BOOKKEEPING, PROVENANCE, UNTYPED
-from crawler.storage.quality import SpiderQuality
+from crawler.storage import connection
+from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE, UNTYPED
+from crawler.storage.reading import quality as stored
+from crawler.storage.reading import reader
+from crawler.storage.reading.quality import SpiderQuality
 
 CLASSES = {kind.collection: kind for kind in (ProductItem, PageItem)}
 

@@ -28,9 +28,9 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.recrawl import Due, Recrawl
-from crawler.storage.recrawl_hints import moment
-from crawler.storage.recrawl_turn import RecrawlTurn
+from crawler.storage.recrawl.recrawl import Due, Recrawl
+from crawler.storage.recrawl.recrawl_hints import moment
+from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 from crawler.tracing.opening import tracing_pushes
 
 BATCH: Final = 500

@@ -20,8 +20,8 @@ from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
+from crawler.storage.items.repository import Repository
 from crawler.storage.outage import MongoOutage
-from crawler.storage.repository import Repository
 from crawler.storage.spool.claims import DAMAGED, usage
 from crawler.storage.spool.fallback import SpoolFallback
 

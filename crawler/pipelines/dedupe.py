@@ -16,8 +16,8 @@ from crawler import caches, config
 from crawler import stats as names
 from crawler.items import Item
 from crawler.pipelines.drops import DuplicateItem, readable
-from crawler.storage.documents import content_hash, identity, moment_of
-from crawler.storage.values import HeavyError, UnstorableError
+from crawler.storage.items.documents import content_hash, identity, moment_of
+from crawler.storage.items.values import HeavyError, UnstorableError
 
 
 class DedupePipeline:

@@ -10,8 +10,8 @@ from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
-from crawler.storage import origin
-from crawler.storage.documents import unreadable
+from crawler.storage.items import origin
+from crawler.storage.items.documents import unreadable
 
 logger = logging.getLogger(__name__)
 

@@ -21,11 +21,12 @@ from crawler.items import Item
 from crawler.pipelines import origins
 from crawler.pipelines.drops import LinkedItem, RejectedItem, readable, reject
 from crawler.scrapy_hooks import gives_up
-from crawler.storage import building, connection, origin
+from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.duplicates import DuplicateError
+from crawler.storage.items import origin
+from crawler.storage.items.duplicates import DuplicateError
+from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import AwayError
-from crawler.storage.values import UnstorableError
 from crawler.timings import timings_of
 from crawler.worker.access import stop_leasing
 

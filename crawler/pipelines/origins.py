@@ -11,8 +11,8 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from crawler import scrapy_hooks
-from crawler.storage import origin
-from crawler.storage.origin import Origin
+from crawler.storage.items import origin
+from crawler.storage.items.origin import Origin
 from crawler.urls import without_credentials
 
 

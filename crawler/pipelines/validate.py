@@ -16,7 +16,7 @@ from crawler.frontier.state.run_record import is_run_generation
 from crawler.items import Item
 from crawler.pipelines.drops import readable, reject
 from crawler.policy import quality, validation
-from crawler.storage import origin
+from crawler.storage.items import origin
 from crawler.tallies import Tallies, tallies_of
 
 # Grade, and field -> name of its stat, in the order of quality.Grades.

@@ -14,7 +14,7 @@ from crawler.components import MONGODB
 from crawler.errors import ServiceError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.recrawl import Recrawl
+from crawler.storage.recrawl.recrawl import Recrawl
 
 AWAY_SECONDS: Final = 30.0  # pause after a MongoDB error
 AGAIN_SECONDS: Final = 60.0  # between two looks whether any document is kept in view

@@ -32,7 +32,7 @@ from crawler.producers.lastmods import Lastmods
 from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls, plain_form
 from crawler.routing.sitemap_requests import DEPTH, MAX_BYTES, SitemapTerms, sitemap_message
-from crawler.storage.recrawl_hints import moment
+from crawler.storage.recrawl.recrawl_hints import moment
 
 PIECES: Final = 4  # of a body, parsed per call of a thread
 BATCH: Final = 480  # rows; after each batch other tasks get a turn

@@ -20,9 +20,9 @@ from crawler.producers.lines import ARGUMENT, Chunk, chunks
 from crawler.producers.schedule import ScheduleError, ScheduleSource
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.known import known
-from crawler.storage.recrawl import Recrawl
-from crawler.storage.recrawl_turn import RecrawlTurn
+from crawler.storage.recrawl.known import known
+from crawler.storage.recrawl.recrawl import Recrawl
+from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 
 KNOWN: Final = 500  # documents of a chunk
 

@@ -19,12 +19,14 @@ from crawler.items import Item
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.replay import counts
 from crawler.scrapy_hooks import gives_up
-from crawler.storage import connection, history, reader
-from crawler.storage.batcher import Batcher
+from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import content, document
+from crawler.storage.items import history
+from crawler.storage.items.batcher import Batcher
+from crawler.storage.items.documents import content, document
+from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import AwayError, MongoOutage
-from crawler.storage.values import UnstorableError
+from crawler.storage.reading import reader
 
 EXAMPLES: Final = 3  # per field
 SHOWN: Final = 60  # characters of a value

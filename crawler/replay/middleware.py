@@ -16,9 +16,9 @@ from crawler.policy.blocks import detect
 from crawler.policy.tiers import TIERS
 from crawler.replay import counts
 from crawler.replay.scheduler import ReplayScheduler
-from crawler.storage import origin
 from crawler.storage.archive.index import Entry
-from crawler.storage.origin import Origin
+from crawler.storage.items import origin
+from crawler.storage.items.origin import Origin
 from crawler.urls import without_credentials
 
 

@@ -9,11 +9,13 @@ from typing import Any, Final
 from pymongo.errors import OperationFailure
 
 from crawler.items import PageItem, ProductItem
-from crawler.storage import duplicates, recrawl, run_items, schema, validators
+from crawler.storage import run_items, schema, validators
 from crawler.storage.connection import Database, first_clause
-from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
+from crawler.storage.items import duplicates
+from crawler.storage.items.documents import UNTYPED
 from crawler.storage.outage import ServerError
+from crawler.storage.recrawl import recrawl
 
 # Of any project; item classes and CHANGE_HISTORY add theirs.
 NAMES: Final = frozenset(

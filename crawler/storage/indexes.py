@@ -9,8 +9,8 @@ from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import OperationFailure
 
 from crawler.storage.connection import Database
-from crawler.storage.documents import UNTYPED
-from crawler.storage.history import PENDING_INDEX
+from crawler.storage.items.documents import UNTYPED
+from crawler.storage.items.history import PENDING_INDEX
 
 REJECTED = "rejected_items"
 _OPTIONS_CONFLICT = 85

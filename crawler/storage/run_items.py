@@ -14,9 +14,9 @@ from typing import Any, Final, Literal, NamedTuple
 from pymongo import IndexModel
 from pymongo.errors import OperationFailure
 
-from crawler.storage import bulk
 from crawler.storage.connection import Database
-from crawler.storage.documents import UNTYPED
+from crawler.storage.items import bulk
+from crawler.storage.items.documents import UNTYPED
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeGuard
 from pymongo import ReplaceOne, UpdateOne
 
 from crawler.storage import indexes
-from crawler.storage.batcher import Batcher, Flush, R, T
 from crawler.storage.connection import Database, served
+from crawler.storage.items.batcher import Batcher, Flush, R, T
 from crawler.storage.run_items import RunItems, version
 
 COLLECTION: Final = "validators"

@@ -14,8 +14,8 @@ from crawler.frontier.messages import SpiderStats
 from crawler.frontier.state.inspection import FrontierStats
 from crawler.frontier.state.runs import RunCounts
 from crawler.routing import codec
-from crawler.storage import reader
 from crawler.storage.connection import Database
+from crawler.storage.reading import reader
 from demo.log import Entry
 from tests.chaos.full import Fillings
 from tests.chaos.next_release import NextChaosSpider

@@ -22,16 +22,17 @@ from crawler.embedded.service import MONGOD
 from crawler.frontier.command_session import session
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.state.seeds import Seeds
-from crawler.storage import attempts, migrations, quality, reader
+from crawler.storage import attempts, migrations
 from crawler.storage import connection as storage
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
+from crawler.storage.items.repository import Repository
+from crawler.storage.items.writer import Writer
 from crawler.storage.outage import MongoOutage
-from crawler.storage.repository import Repository
-from crawler.storage.writer import Writer
+from crawler.storage.reading import quality, reader
 from tests.integration.storage.observing import RecordedStats, at, seen
 from tests.integration.storage.test_archive import page
 from tests.servers import Server

@@ -19,7 +19,7 @@ from crawler.middlewares.conditional.downloader import ConditionalMiddleware, pa
 from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.policy import page_versions
-from crawler.storage.documents import identity, moment_of
+from crawler.storage.items.documents import identity, moment_of
 from crawler.storage.validators import StoredVersion
 from crawler.worker.access import worker_of
 

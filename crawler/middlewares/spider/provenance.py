@@ -13,8 +13,8 @@ from scrapy.http import Response
 from crawler.items import Item
 from crawler.meta import RUN_ID
 from crawler.middlewares.spider.outputs import OutputMiddleware
-from crawler.storage import origin
-from crawler.storage.origin import Origin
+from crawler.storage.items import origin
+from crawler.storage.items.origin import Origin
 from crawler.urls import without_credentials
 from crawler.worker.access import worker_if_any
 from crawler.worker.leases.held import Held

@@ -24,8 +24,8 @@ from crawler.storage.archive.finishing import Finisher
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.records import Original, Page, RecordPlace, WarcRecord
 from crawler.storage.archive.store import Store
-from crawler.storage.batcher import Batcher
 from crawler.storage.disk_room import DiskRoom
+from crawler.storage.items.batcher import Batcher
 from crawler.storage.outage import Stats
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from bson.codec_options import CodecOptions
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
-from crawler.storage.documents import StoredDocument, is_collection, run_in
-from crawler.storage.rejections import Rejection
+from crawler.storage.items.documents import StoredDocument, is_collection, run_in
+from crawler.storage.items.rejections import Rejection
 
 Entry = StoredDocument | Rejection
 T = TypeVar("T", StoredDocument, Rejection)

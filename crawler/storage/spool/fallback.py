@@ -14,15 +14,15 @@ from typing import Final
 from crawler import stats as names
 from crawler import tasks
 from crawler.storage.disk_room import DiskRoom
-from crawler.storage.documents import StoredDocument
+from crawler.storage.items.documents import StoredDocument
+from crawler.storage.items.rejections import Rejection
+from crawler.storage.items.repository import Repository
+from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import MongoOutage, Stats
-from crawler.storage.rejections import Rejection
-from crawler.storage.repository import Repository
 from crawler.storage.spool.claims import usage
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.reading import SpoolFile
 from crawler.storage.spool.spool import Spool, SpoolFullError, aside
-from crawler.storage.values import UnstorableError
 
 POLL_SECONDS: Final = 0.2
 CLOSE_SECONDS: Final = 20.0  # to store what is spooled when a worker ends; the rest is left to the next worker

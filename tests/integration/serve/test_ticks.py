@@ -23,7 +23,7 @@ from crawler.routing import codec
 from crawler.routing.sitemap_requests import shoal_sitemap
 from crawler.serve.schedules import TRIES
 from crawler.spiders.products import ProductsSpider
-from crawler.storage.recrawl_turn import RecrawlTurn
+from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, timed
 from tests.integration.serve.replicas import Replica
 from tests.shipped import shipped

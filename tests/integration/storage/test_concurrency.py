@@ -7,8 +7,8 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-from crawler.storage import reader
 from crawler.storage.connection import Database
+from crawler.storage.reading import reader
 from tests.integration.storage.racing import URLS
 
 PROJECT_DIR = Path(__file__).resolve().parents[3]

@@ -15,9 +15,9 @@ from crawler.items import PageItem
 from crawler.pipelines.drops import LinkedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.connection import Database
-from crawler.storage.duplicates import DuplicateError
-from crawler.storage.repository import StoreResult
-from crawler.storage.writer import Writer
+from crawler.storage.items.duplicates import DuplicateError
+from crawler.storage.items.repository import StoreResult
+from crawler.storage.items.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 from tests.shipped import shipped
 

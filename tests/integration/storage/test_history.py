@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from bson.decimal128 import Decimal128
 
-from crawler.storage import history, reader
 from crawler.storage.connection import Database
-from crawler.storage.repository import StoreResult
-from crawler.storage.writer import Writer
+from crawler.storage.items import history
+from crawler.storage.items.repository import StoreResult
+from crawler.storage.items.writer import Writer
+from crawler.storage.reading import reader
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 
 PROJECT_DIR = Path(__file__).resolve().parents[3]
@@ -24,11 +25,11 @@ PROJECT_DIR = Path(__file__).resolve().parents[3]
 # Writes two prices, and dies by -9 when the second is stored but not yet on record.
 DYING = f"""
 import asyncio, os, signal, sys
-from crawler.storage import history
+from crawler.storage.items import history
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import connect, database
 from crawler.storage.outage import Outage
-from crawler.storage.writer import Writer
+from crawler.storage.items.writer import Writer
 from tests.integration.storage.observing import a_writer, RecordedStats, seen
 
 async def dies(*_):

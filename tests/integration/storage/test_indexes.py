@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from crawler.storage import reader
 from crawler.storage.connection import Database
-from crawler.storage.origin import Origin
+from crawler.storage.items.origin import Origin
+from crawler.storage.reading import reader
 from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 
 

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.items import ProductItem
-from crawler.storage import reader
 from crawler.storage.connection import Database
-from crawler.storage.repository import StoreResult
-from crawler.storage.writer import Writer
+from crawler.storage.items.repository import StoreResult
+from crawler.storage.items.writer import Writer
+from crawler.storage.reading import reader
 from tests.integration.storage.observing import seen
 
 EXAMPLES = itertools.count()

@@ -12,12 +12,12 @@ import pytest
 from bson import Binary, DatetimeMS, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson.raw_bson import RawBSONDocument
 
-from crawler.storage import reader
 from crawler.storage.connection import Database
-from crawler.storage.documents import StoredDocument
-from crawler.storage.repository import Repository, Result, StoreResult
-from crawler.storage.values import UnstorableError
-from crawler.storage.writer import Writer
+from crawler.storage.items.documents import StoredDocument
+from crawler.storage.items.repository import Repository, Result, StoreResult
+from crawler.storage.items.values import UnstorableError
+from crawler.storage.items.writer import Writer
+from crawler.storage.reading import reader
 from tests.integration.storage.observing import RecordedStats, a_writer, seen
 
 BEFORE = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

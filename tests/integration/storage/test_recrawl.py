@@ -11,8 +11,8 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.errors import ServiceError
 from crawler.policy.recrawl import Estimate, threshold_for
-from crawler.storage.recrawl import COLLECTION, Recrawl
-from crawler.storage.recrawl_turn import RecrawlTurn
+from crawler.storage.recrawl.recrawl import COLLECTION, Recrawl
+from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -18,11 +18,11 @@ from crawler.items import Item
 from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.connection import Database
-from crawler.storage.duplicates import LINKS
-from crawler.storage.repository import StoreResult
+from crawler.storage.items.duplicates import LINKS
+from crawler.storage.items.repository import StoreResult
+from crawler.storage.items.values import UnstorableError
+from crawler.storage.items.writer import Writer
 from crawler.storage.run_items import COLLECTION
-from crawler.storage.values import UnstorableError
-from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer, seen
 
 OURS: dict[str, Any] = {"source": {"run": "20260301-1"}}

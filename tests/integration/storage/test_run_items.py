@@ -13,8 +13,8 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.items import ProductItem
 from crawler.storage import run_items
-from crawler.storage.documents import document
-from crawler.storage.origin import Origin
+from crawler.storage.items.documents import document
+from crawler.storage.items.origin import Origin
 from crawler.storage.run_items import Difference, RunItem, RunItems
 from crawler.storage.spool import entries
 from crawler.storage.validators import StoredVersion, Validators

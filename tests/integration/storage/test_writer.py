@@ -14,11 +14,11 @@ from bson.decimal128 import Decimal128
 from crawler.items import Item, PageItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import StoredDocument
+from crawler.storage.items.documents import StoredDocument
+from crawler.storage.items.repository import Repository, States, StoreResult
+from crawler.storage.items.values import UnstorableError
+from crawler.storage.items.writer import Writer
 from crawler.storage.outage import MongoOutage
-from crawler.storage.repository import Repository, States, StoreResult
-from crawler.storage.values import UnstorableError
-from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 
 

@@ -17,11 +17,11 @@ from crawler.pipelines.clean import CleanPipeline
 from crawler.pipelines.dedupe import DedupePipeline
 from crawler.pipelines.drops import RejectedItem, reject
 from crawler.pipelines.validate import ValidatePipeline
-from crawler.storage import origin
-from crawler.storage.documents import document
-from crawler.storage.origin import Origin
-from crawler.storage.rejections import Rejection
-from crawler.storage.values import UnstorableError
+from crawler.storage.items import origin
+from crawler.storage.items.documents import document
+from crawler.storage.items.origin import Origin
+from crawler.storage.items.rejections import Rejection
+from crawler.storage.items.values import UnstorableError
 
 URL = "http://shop.example/p"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

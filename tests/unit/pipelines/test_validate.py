@@ -11,8 +11,8 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler.items import PageItem
 from crawler.pipelines.validate import ValidatePipeline
-from crawler.storage import origin
-from crawler.storage.origin import Origin
+from crawler.storage.items import origin
+from crawler.storage.items.origin import Origin
 from crawler.tallies import Tallies
 
 RUN = "20260101000001"

@@ -9,7 +9,7 @@ from typing import cast
 from crawler.errors import ServiceError
 from crawler.producers.lastmods import AGAIN_SECONDS, AWAY_SECONDS, Lastmods
 from crawler.storage.connection import Client
-from crawler.storage.recrawl import Recrawl
+from crawler.storage.recrawl.recrawl import Recrawl
 from tests.shipped import shipped
 
 TOLD = {"https://shop.example/": datetime(2026, 11, 22, tzinfo=UTC)}

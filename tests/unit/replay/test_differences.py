@@ -20,8 +20,8 @@ from crawler.items import ProductItem
 from crawler.replay import counts
 from crawler.replay.__main__ import Reporter
 from crawler.replay.differences import DifferencesPipeline, Judgement, _judged
-from crawler.storage import reader
 from crawler.storage.outage import MongoOutage
+from crawler.storage.reading import reader
 from tests.integration.storage.observing import RecordedStats
 
 AT = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ from secrets import token_hex
 import pytest
 
 from crawler.items import PageItem
-from crawler.storage.documents import StoredDocument, document
+from crawler.storage.items.documents import StoredDocument, document
 from crawler.storage.spool.reading import SpoolFile
 from crawler.storage.spool.spool import Spool, SpoolFullError
 from crawler.storage.synced_file import SyncedFile

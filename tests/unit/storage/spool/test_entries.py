@@ -8,8 +8,8 @@ import bson
 import pytest
 
 from crawler.items import ProductItem
-from crawler.storage.documents import StoredDocument, document
-from crawler.storage.rejections import Rejection
+from crawler.storage.items.documents import StoredDocument, document
+from crawler.storage.items.rejections import Rejection
 from crawler.storage.spool.entries import Entry, UnreadableError, pack, unpack
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

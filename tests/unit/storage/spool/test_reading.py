@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from crawler.storage.documents import document
+from crawler.storage.items.documents import document
 from crawler.storage.spool import entries, frames
 from crawler.storage.spool.reading import SpoolFile
 from crawler.storage.spool.spool import Spool

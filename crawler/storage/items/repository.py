@@ -12,16 +12,17 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from crawler import stats as names
 from crawler.errors import ServiceError
-from crawler.storage import bulk, duplicates, foreign, history, indexes
+from crawler.storage import foreign, indexes
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database, first_clause
-from crawler.storage.documents import StoredDocument
-from crawler.storage.duplicates import DuplicateError
+from crawler.storage.items import bulk, duplicates, history
+from crawler.storage.items.documents import StoredDocument
+from crawler.storage.items.duplicates import DuplicateError
+from crawler.storage.items.rejections import Rejection
+from crawler.storage.items.update import shortcut, upsert
+from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import ServerError, Stats
-from crawler.storage.rejections import Rejection
 from crawler.storage.run_items import RunItems
-from crawler.storage.update import shortcut, upsert
-from crawler.storage.values import UnstorableError
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Collection
 from typing import Any, Final, NamedTuple
 
 from crawler.storage.connection import Database
-from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
-from crawler.storage.reader import collections
+from crawler.storage.items.documents import UNTYPED
+from crawler.storage.reading.reader import collections
 
 # Collections whose ids are not URLs.
 NO_PAGES: Final = frozenset(

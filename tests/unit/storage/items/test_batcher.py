@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.storage.batcher import Batcher
+from crawler.storage.items.batcher import Batcher
 
 
 class Recorder:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.items import ProductItem
-from crawler.storage.rows import Csv, JsonLines, columns
+from crawler.storage.reading.rows import Csv, JsonLines, columns
 
 DOCUMENT: dict[str, Any] = {
     "_id": "http://a.example/",

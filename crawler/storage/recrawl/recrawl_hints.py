@@ -17,7 +17,7 @@ from pymongo import UpdateMany, UpdateOne
 from crawler import urls
 from crawler.policy import recrawl
 from crawler.policy.recrawl import Estimate, Outcomes, Reliability
-from crawler.storage.recrawl_records import AHEAD, is_record
+from crawler.storage.recrawl.recrawl_records import AHEAD, is_record
 
 AT_ONCE: Final = 500
 MOST: Final = 200_000  # told ones that are weighed in one call, in some seconds; the rest waits for the next

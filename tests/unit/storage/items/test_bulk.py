@@ -8,7 +8,7 @@ import pytest
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
-from crawler.storage import bulk
+from crawler.storage.items import bulk
 from crawler.storage.outage import ServerError
 
 OPERATIONS = [UpdateOne({"_id": n}, {"$set": {"n": n}}, upsert=True) for n in range(4)]

@@ -19,7 +19,7 @@ import bson
 from bson.raw_bson import RawBSONDocument
 from pymongo import InsertOne, UpdateOne
 
-from crawler.storage.documents import StoredDocument
+from crawler.storage.items.documents import StoredDocument
 
 # The stored state, where another program may have left values of any type: what is no whole number counts as one as far
 # as it can be, what is no time as unknown, what is no list as empty.

@@ -18,7 +18,7 @@ from uuid import UUID
 from itemadapter import ItemAdapter
 from twisted.python.reflect import safe_str
 
-from crawler.storage.codec import DECIMAL128
+from crawler.storage.items.codec import DECIMAL128
 from crawler.urls import without_login
 
 MAX_DEPTH: Final = 100  # levels; other BSON readers fail beyond it

@@ -17,10 +17,10 @@ from twisted.python.reflect import safe_str
 
 from crawler.items import Item
 from crawler.masking import mask
-from crawler.storage.codec import CODEC
-from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
-from crawler.storage.origin import Origin
-from crawler.storage.values import LIGHT, ItemRoom, UnstorableError, storable
+from crawler.storage.items.codec import CODEC
+from crawler.storage.items.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
+from crawler.storage.items.origin import Origin
+from crawler.storage.items.values import LIGHT, ItemRoom, UnstorableError, storable
 from crawler.urls import without_credentials
 
 _TEXT_MAX = 65_536  # most characters of an item kept as text

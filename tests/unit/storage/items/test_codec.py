@@ -9,7 +9,7 @@ from bson.decimal128 import Decimal128
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.storage.codec import decimal128
+from crawler.storage.items.codec import decimal128
 
 DIGITS = st.text("0123456789", max_size=22)
 

@@ -9,8 +9,8 @@ from pymongo import InsertOne, UpdateMany, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import BulkWriteError, OperationFailure, WriteError
 
+from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import ServerError
-from crawler.storage.values import UnstorableError
 
 Collection = AsyncCollection[dict[str, Any]]
 Operation = InsertOne[Any] | UpdateOne | UpdateMany

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from crawler.storage.codec import CODEC
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
+from crawler.storage.items.codec import CODEC
+from crawler.storage.items.documents import UNTYPED
 
 _BATCH = 500
 _ALL: Mapping[str, Any] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawler.commands.export import _target
-from crawler.storage.markdown_files import file_name, page
+from crawler.storage.reading.markdown_files import file_name, page
 
 
 @pytest.mark.parametrize(

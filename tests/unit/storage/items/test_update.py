@@ -9,8 +9,8 @@ import pytest
 from pymongo import InsertOne, UpdateOne
 
 from crawler.items import ProductItem
-from crawler.storage.documents import document
-from crawler.storage.update import shortcut
+from crawler.storage.items.documents import document
+from crawler.storage.items.update import shortcut
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BEFORE = NOW.replace(tzinfo=None) - timedelta(hours=1)

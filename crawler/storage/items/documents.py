@@ -21,10 +21,10 @@ from twisted.python.reflect import safe_str
 
 from crawler.items import Item
 from crawler.policy.duplicates import is_distinctive
-from crawler.storage.codec import CODEC
-from crawler.storage.digest import digest_of
-from crawler.storage.origin import Origin
-from crawler.storage.values import LIGHT, HeavyError, ItemRoom, UnstorableError, storable
+from crawler.storage.items.codec import CODEC
+from crawler.storage.items.digest import digest_of
+from crawler.storage.items.origin import Origin
+from crawler.storage.items.values import LIGHT, HeavyError, ItemRoom, UnstorableError, storable
 from crawler.urls import without_credentials
 
 UNTYPED: Final = "items"  # the collection for items that are not of our classes

@@ -18,10 +18,10 @@ from pymongo import IndexModel, UpdateOne
 from crawler.policy import recrawl
 from crawler.policy.recrawl import DAY_SECONDS, Estimate
 from crawler.storage.connection import Database, served
-from crawler.storage.known import NO_PAGES
-from crawler.storage.reader import collections
-from crawler.storage.recrawl_hints import Hints
-from crawler.storage.recrawl_records import AHEAD, Visit, is_estimate, is_record, spider_of, visit
+from crawler.storage.reading.reader import collections
+from crawler.storage.recrawl.known import NO_PAGES
+from crawler.storage.recrawl.recrawl_hints import Hints
+from crawler.storage.recrawl.recrawl_records import AHEAD, Visit, is_estimate, is_record, spider_of, visit
 
 COLLECTION: Final = "recrawl"
 BATCH: Final = 500

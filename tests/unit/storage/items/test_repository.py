@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.storage.repository import BATCH_BYTES, parts
+from crawler.storage.items.repository import BATCH_BYTES, parts
 
 
 @given(st.lists(st.integers(0, 2 * BATCH_BYTES), max_size=40))

@@ -11,9 +11,9 @@ from typing import Any, Final
 from pymongo import InsertOne, UpdateMany
 from pymongo.asynchronous.collection import AsyncCollection
 
-from crawler.storage import bulk
-from crawler.storage.documents import BOOKKEEPING, PROVENANCE
-from crawler.storage.values import UnstorableError
+from crawler.storage.items import bulk
+from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE
+from crawler.storage.items.values import UnstorableError
 
 logger = logging.getLogger(__name__)
 Collection = AsyncCollection[dict[str, Any]]

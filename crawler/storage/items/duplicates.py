@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from pymongo import UpdateOne
 
-from crawler.storage import bulk
 from crawler.storage.connection import Database
-from crawler.storage.documents import StoredDocument
+from crawler.storage.items import bulk
+from crawler.storage.items.documents import StoredDocument
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from pymongo.errors import DuplicateKeyError
 from crawler import tasks
 from crawler.errors import ServiceError
 from crawler.storage.connection import Database
-from crawler.storage.recrawl import COLLECTION
+from crawler.storage.recrawl.recrawl import COLLECTION
 
 HOLDS_SECONDS: Final = 60  # after a kill the next one waits no longer
 RENEW_SECONDS: Final = 15

@@ -9,8 +9,8 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
-from crawler.storage.codec import DECIMAL128
-from crawler.storage.values import plain
+from crawler.storage.items.codec import DECIMAL128
+from crawler.storage.items.values import plain
 
 
 def digest_of(values: Mapping[str, Any]) -> str:

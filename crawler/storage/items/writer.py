@@ -12,16 +12,16 @@ from pymongo.errors import PyMongoError
 from twisted.python.reflect import safe_str
 
 from crawler.items import Item
-from crawler.storage.batcher import Batcher, Flush
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import StoredDocument, document
-from crawler.storage.origin import Origin
+from crawler.storage.items.batcher import Batcher, Flush
+from crawler.storage.items.documents import StoredDocument, document
+from crawler.storage.items.origin import Origin
+from crawler.storage.items.rejections import Rejection
+from crawler.storage.items.repository import Repository, Result, StoreResult
+from crawler.storage.items.values import LIGHT, HeavyError, UnstorableError
 from crawler.storage.outage import AwayError, MongoOutage
-from crawler.storage.rejections import Rejection
-from crawler.storage.repository import Repository, Result, StoreResult
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.fallback import SpoolFallback
-from crawler.storage.values import LIGHT, HeavyError, UnstorableError
 
 T = TypeVar("T")
 R = TypeVar("R")

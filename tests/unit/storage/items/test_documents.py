@@ -25,13 +25,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, HttpUrl
 
 from crawler.items import Item, PageItem, ProductItem
-from crawler.storage import documents
-from crawler.storage.codec import CODEC
-from crawler.storage.digest import digest_of
-from crawler.storage.documents import StoredDocument, document, identity
-from crawler.storage.origin import Origin
-from crawler.storage.rejections import Rejection
-from crawler.storage.values import LIGHT, HeavyError, UnstorableError
+from crawler.storage.items import documents
+from crawler.storage.items.codec import CODEC
+from crawler.storage.items.digest import digest_of
+from crawler.storage.items.documents import StoredDocument, document, identity
+from crawler.storage.items.origin import Origin
+from crawler.storage.items.rejections import Rejection
+from crawler.storage.items.values import LIGHT, HeavyError, UnstorableError
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MAX = 2**20

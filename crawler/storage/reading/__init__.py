@@ -1,0 +1,1 @@
+"""Stored documents read back: for exports, histories and figures of quality."""
