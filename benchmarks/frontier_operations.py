@@ -55,7 +55,7 @@ class Operations:
             "reserve_slot": self._reserve_slot,
             "robots_keep": lambda: self._repeat(self._keep_robots),
             "stats": lambda: self._repeat(lambda _: frontier.inspection.stats()),
-            "heartbeat": lambda: self._repeat(lambda at: frontier.inspection.heartbeat(f"worker-{at % 50}", {})),
+            "heartbeat": lambda: self._repeat(lambda at: frontier.workers.heartbeat(f"worker-{at % 50}", {})),
             "reap": self._reap,
             "sweep": self._sweep,
             LOOP: self._loop,
@@ -150,7 +150,7 @@ class Operations:
             if time.monotonic() > deadline:
                 raise TimeoutError("leases expired and were not reaped")
             await asyncio.sleep(SIGN_OF_LIFE_SECONDS)
-            await dying.inspection.heartbeat("dying", {})
+            await dying.workers.heartbeat("dying", {})
             await self._frontier.shards.run("reap", 0)
 
     async def _sweep(self) -> None:

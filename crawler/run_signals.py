@@ -1,4 +1,4 @@
-"""Scrapy signals about runs, sent with `run` (crawler.frontier.state.run_record.Run) and `stats`, the sums of
+"""Scrapy signals about runs, sent with `run` (crawler.frontier.run_record.Run) and `stats`, the sums of
 its workers' stats by name, where RUN_SIGNALS is on.
 
 Each is sent at least once, in the worker that sees it first.

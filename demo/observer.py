@@ -10,7 +10,7 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.command_session import session
-from crawler.frontier.state.inspection import Inspection
+from crawler.frontier.inspection.inspection import Inspection
 from crawler.storage import connection
 from crawler.storage.reading import reader
 from demo.progress import Counts

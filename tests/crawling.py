@@ -173,7 +173,7 @@ class Fleet:
     async def workers(self, number: int) -> None:
         """Return when that many have given a sign of life."""
         async with open_frontier(self.redis_url, self.key) as frontier:
-            while len(await frontier.inspection.workers()) < number:  # noqa: ASYNC110 - they are other processes
+            while len(await frontier.workers.alive(60_000)) < number:  # noqa: ASYNC110 - they are other processes
                 await asyncio.sleep(0.05)
 
     async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = 90) -> Left:

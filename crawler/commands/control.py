@@ -15,8 +15,8 @@ from crawler.commands.usage import FleetCommand, agreed, answering, check_known
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.state.control import Action, Target, lua_pattern, run_target
-from crawler.frontier.state.run_record import Run, RunError
+from crawler.frontier.run_record import Run, RunError
+from crawler.frontier.runs.control import Action, Target, lua_pattern, run_target
 from crawler.frontier.streams import stream_of
 from crawler.plural import several
 from crawler.policy.tiers import TIERS

@@ -26,7 +26,7 @@ from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_wor
 from crawler.errors import ConfigError, ShoalError
 from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
-from crawler.frontier.state.joining import Joined, digests, join
+from crawler.frontier.joining import Joined, digests, join
 from crawler.routing.encoder import check_name
 from crawler.scrapy_hooks import on_second_signal
 from crawler.storage import connection as storage

@@ -25,9 +25,9 @@ from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
+from crawler.frontier.runs.retries import Retries
+from crawler.frontier.runs.runs import Run
 from crawler.frontier.state.dead_letters import DeadLetters
-from crawler.frontier.state.retries import Retries
-from crawler.frontier.state.runs import Run
 from crawler.plural import several
 from crawler.policy.outcome import DEAD_REASONS
 from crawler.routing.described import described

@@ -20,9 +20,9 @@ from crawler.durations import in_words
 from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.inspection.finding import UrlPlace
 from crawler.frontier.messages import HostState, Message
-from crawler.frontier.state.finding import UrlPlace
-from crawler.frontier.state.run_record import run_id_of
+from crawler.frontier.run_record import run_id_of
 from crawler.masking import mask
 from crawler.plural import several
 from crawler.policy.robots import RobotsVerdict

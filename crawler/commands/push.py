@@ -13,8 +13,8 @@ from crawler import tasks
 from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.frontier.command_session import session
-from crawler.frontier.state.pushed_run import WantedRun
-from crawler.frontier.state.runs import RunSkippedError
+from crawler.frontier.runs.pushed_run import WantedRun
+from crawler.frontier.runs.runs import RunSkippedError
 from crawler.masking import mask
 from crawler.producers.progress import PushProgress
 from crawler.producers.push import Pusher, Wanted

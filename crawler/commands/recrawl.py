@@ -22,7 +22,7 @@ from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
 from crawler.producers.run_setup import learn_tiers
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting

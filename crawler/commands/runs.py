@@ -22,8 +22,8 @@ from crawler.errors import ServiceError
 from crawler.frontier.command_session import session
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.state.control import run_target
-from crawler.frontier.state.run_record import Run, RunError, generation_of
+from crawler.frontier.run_record import Run, RunError, generation_of
+from crawler.frontier.runs.control import run_target
 from crawler.plural import several
 from crawler.storage import connection, run_items
 from crawler.storage.config import StorageConfig

@@ -13,8 +13,8 @@ from rich.table import Table
 from crawler.commands.status_look import Snapshot
 from crawler.commands.status_view import narrow_table
 from crawler.durations import in_words
+from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Closed
-from crawler.frontier.state.run_record import Run
 from crawler.plural import wait
 from crawler.storage.run_items import Difference
 

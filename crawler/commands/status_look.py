@@ -9,13 +9,13 @@ from operator import itemgetter
 from typing import Any, Final
 
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.inspection.eligible import by_queue
+from crawler.frontier.inspection.held_back import held_back
+from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Closed
-from crawler.frontier.state.eligible import by_queue
-from crawler.frontier.state.held_back import held_back
-from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.tiers import Spent, Tiers
-from crawler.frontier.state.waiting import WaitingHost
 from crawler.policy.tiers import TIERS, Tier, rank
 
 TOP_HOSTS: Final = 20
@@ -93,7 +93,7 @@ class Snapshot:
 async def look(frontier: Frontier, spider: str | None) -> Snapshot:
     """Collect everything the command shows."""
     stats = await frontier.inspection.stats(spider)
-    workers = await frontier.inspection.workers()
+    workers = await frontier.workers.alive(60_000)
     closed = await frontier.budgets.closed(stats.now_ms)
     queues = await by_queue(frontier.shards)
     bytes_per_queued, bytes_per_seen = await frontier.inspection.sizes()

@@ -13,9 +13,9 @@ from rich.table import Table
 
 from crawler.commands.status_look import Snapshot
 from crawler.durations import in_words
+from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
-from crawler.frontier.state.run_record import Run
-from crawler.frontier.state.waiting import WaitingHost
+from crawler.frontier.run_record import Run
 from crawler.plural import several, wait
 from crawler.policy.tiers import TIERS
 

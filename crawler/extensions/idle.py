@@ -17,10 +17,9 @@ from crawler import config, scrapy_hooks
 from crawler.durations import in_words
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.inspection.held_back import held_back
+from crawler.frontier.inspection.waiting import WaitingHost, last_lease_ms
 from crawler.frontier.server import server_check
-from crawler.frontier.state.held_back import held_back
-from crawler.frontier.state.inspection import SILENT_MS
-from crawler.frontier.state.waiting import WaitingHost, last_lease_ms
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.upkeep.seed_reader import start_key
@@ -115,7 +114,7 @@ def _when(one: WaitingHost) -> str:
 async def _held_back(worker: Worker, spider: str) -> list[str]:
     """What holds back requests of *spider* that their hosts do not."""
     frontier, pauses = worker.frontier, worker.pauses
-    stats, workers = await frontier.inspection.stats(spider), await frontier.inspection.workers(SILENT_MS)
+    stats, workers = await frontier.inspection.stats(spider), await frontier.workers.alive()
     told = held_back(stats, workers, await frontier.control.said(), await frontier.budgets.closed(stats.now_ms))
     here = [f"leasing is paused: {pauses.reason}"] if pauses.reason else []
     return here + told[:MOST_TOLD]
@@ -128,7 +127,7 @@ async def leased_elsewhere(frontier: Frontier, spider: str) -> list[str]:
         return ["counters in Redis that were damaged: within a minute they are counted again"]
     if (pages := stats.total.leased) <= 0:
         return []
-    live = [one for one in await frontier.inspection.workers(SILENT_MS) if one.info.get("spider") == spider]
+    live = [one for one in await frontier.workers.alive() if one.info.get("spider") == spider]
     seconds = ceil(await last_lease_ms(frontier.shards, stats.now_ms) / 1000)
     held = "a page that another worker has" if pages == 1 else f"{pages} pages that other workers have"
     return [f"{held} leased ({len(live) - 1} live); what a killed one had comes back in {seconds} s at the latest"]

@@ -17,7 +17,7 @@ from crawler import config, run_signals, urls
 from crawler import stats as names
 from crawler.errors import ConfigError, MessageError
 from crawler.extensions.run_listening import RunListener
-from crawler.frontier.state.run_events import GROUP, RunEvent
+from crawler.frontier.runs.run_events import GROUP, RunEvent
 from crawler.masking import mask
 from crawler.policy import webhooks
 from crawler.worker.worker import Worker

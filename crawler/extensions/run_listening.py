@@ -11,8 +11,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 
 from crawler.frontier.errors import FrontierError
-from crawler.frontier.state.run_events import RunEvent, RunEvents
-from crawler.frontier.state.run_record import Run
+from crawler.frontier.run_record import Run
+from crawler.frontier.runs.run_events import RunEvent, RunEvents
 from crawler.worker.access import worker_if_any
 from crawler.worker.worker import Worker
 

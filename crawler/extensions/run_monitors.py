@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from crawler.extensions.run_listening import RunListener
-from crawler.frontier.state.run_events import RunEvent
+from crawler.frontier.runs.run_events import RunEvent
 from crawler.policy.run_stats import described
 from crawler.worker.access import worker_if_any
 

@@ -15,8 +15,17 @@ from redis.asyncio.cluster import RedisCluster
 
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.errors import FrontierError
+from crawler.frontier.inspection.finding import UrlFinder
+from crawler.frontier.inspection.inspection import Inspection
 from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Slot
 from crawler.frontier.pushing import Row, push_rows
+from crawler.frontier.runs.control import Control
+from crawler.frontier.runs.coverage import Coverage
+from crawler.frontier.runs.generations import Generations
+from crawler.frontier.runs.run_totals import RunTotals
+from crawler.frontier.runs.runs import Runs
+from crawler.frontier.runs.scopes import RunScopes
+from crawler.frontier.runs.sitemaps import Sitemaps
 from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.scripts import Client
@@ -25,22 +34,14 @@ from crawler.frontier.server.wire_format import clamped, handle_row, push_row, r
 from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure, Fullness
 from crawler.frontier.state.budgets import Budgets
-from crawler.frontier.state.control import Control
-from crawler.frontier.state.coverage import Coverage
 from crawler.frontier.state.damage import Damage
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.domains import Domains
-from crawler.frontier.state.finding import UrlFinder
-from crawler.frontier.state.generations import Generations
-from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
-from crawler.frontier.state.run_totals import RunTotals
-from crawler.frontier.state.runs import Runs
 from crawler.frontier.state.schedules import Schedules
-from crawler.frontier.state.scopes import RunScopes
 from crawler.frontier.state.shares import Shares
-from crawler.frontier.state.sitemaps import Sitemaps
 from crawler.frontier.state.statement import Statement
+from crawler.frontier.state.workers import Workers
 from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # per call, which blocks Redis
@@ -69,6 +70,7 @@ class Frontier:
         self.config = config
         self.shards = Shards(client, config, replaced)
         self.inspection = Inspection(self.shards)
+        self.workers = Workers(self.shards)
         self.control = Control(self.shards)
         self.finding = UrlFinder(self.shards, self.inspection)
         self.dead = DeadLetters(self.shards)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from prometheus_client.metrics_core import Metric
 
+from crawler.frontier.inspection.eligible import Eligible
+from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import HostState, WorkerState
 from crawler.frontier.state.budgets import Share
-from crawler.frontier.state.eligible import Eligible
-from crawler.frontier.state.inspection import FrontierStats
 from crawler.frontier.state.tiers import Spent
 from crawler.metrics import text
 from crawler.policy.failures import FailureClass

@@ -14,10 +14,10 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierError, FrontierRefusedError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.state import eligible
+from crawler.frontier.inspection import eligible
+from crawler.frontier.inspection.inspection import FrontierStats
+from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Share
-from crawler.frontier.state.inspection import SILENT_MS, FrontierStats
-from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
 from crawler.policy.tiers import TIERS, Tier
@@ -128,7 +128,7 @@ class FleetCollector:
             eligible=await eligible.eligible(frontier.shards),
             domains=domains,
             paces=await eligible.hosts(frontier.shards, list(domains), stats.now_ms),
-            workers=await ask.workers(SILENT_MS),
+            workers=await frontier.workers.alive(),
             expected_workers=self._config.workers,
             dead_letters=await frontier.dead.count(),
             waiting_for_room=await ask.put_off(),

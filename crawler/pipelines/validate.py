@@ -12,7 +12,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import config
 from crawler import stats as names
 from crawler.errors import ConfigError
-from crawler.frontier.state.run_record import is_run_generation
+from crawler.frontier.run_record import is_run_generation
 from crawler.items import Item
 from crawler.pipelines.drops import readable, reject
 from crawler.policy import quality, validation

@@ -12,7 +12,7 @@ from typing import Final
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
 from crawler.plural import several
 from crawler.producers import places
 from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks

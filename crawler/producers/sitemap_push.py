@@ -14,7 +14,7 @@ from crawler import urls
 from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
 from crawler.plural import several
 from crawler.policy.patterns import BadPatternError, Pattern
 from crawler.producers.lines import Refusal, chunks

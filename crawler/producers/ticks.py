@@ -15,8 +15,8 @@ from typing import Any, Final, Self
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.runs.runs import Overlap, Run, RunError, RunSkippedError
 from crawler.frontier.state.leader import DeposedError, Lead
-from crawler.frontier.state.runs import Overlap, Run, RunError, RunSkippedError
 from crawler.frontier.state.schedules import OUT_OF_TURN, Tick
 from crawler.policy.schedules import following
 from crawler.producers.rejects import Rejects

@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierError, FrontierRefusedError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.state import eligible
-from crawler.frontier.state.eligible import Eligible, Queue
+from crawler.frontier.inspection import eligible
+from crawler.frontier.inspection.eligible import Eligible, Queue
 from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.schedules import Timetable
 from crawler.frontier.state.seeds import Seeds

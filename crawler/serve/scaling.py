@@ -10,7 +10,7 @@ from typing import Final, Self
 from scrapy.settings import BaseSettings
 
 from crawler import config
-from crawler.frontier.state.eligible import Queue
+from crawler.frontier.inspection.eligible import Queue
 from crawler.policy.scaling import Demand, Hold, workers_wanted
 
 Filter = tuple[str | None, str | None]  # spider and tier, None for all

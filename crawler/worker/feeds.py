@@ -20,8 +20,8 @@ from w3lib.url import file_uri_to_path
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.frontier.runs import feeds
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state import feeds
 from crawler.scrapy_settings import check_class
 
 DIFFERING: Final = ("%(worker)s", "%(time)s")  # makes a URI differ between workers

@@ -23,6 +23,7 @@ from crawler.errors import ServiceError, ShoalError
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.joining import join
 from crawler.frontier.messages import Message
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
@@ -30,7 +31,6 @@ from crawler.frontier.server.losses import Losses
 from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address, explained
-from crawler.frontier.state.joining import join
 from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.routing import codec

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import SpiderStats
-from crawler.frontier.state.inspection import FrontierStats
-from crawler.frontier.state.runs import RunCounts
+from crawler.frontier.runs.runs import RunCounts
 from crawler.routing import codec
 from crawler.storage.connection import Database
 from crawler.storage.reading import reader

@@ -51,7 +51,7 @@ async def state(
     joining = time.monotonic() + JOIN_SECONDS
     while worker.status is None and time.monotonic() < joining and not (began and _held(began, visits_since)):
         try:
-            names = [one.name for one in await frontier.inspection.workers()]
+            names = [one.name for one in await frontier.workers.alive(60_000)]
         except (RedisError, OSError, FrontierUnavailableError):  # a moment ago it was killed
             names = []
         if any(name.rsplit("-", 2)[1] == str(worker.pid) for name in names):

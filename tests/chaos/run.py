@@ -206,7 +206,7 @@ class Run:
             return True
         if event.kind == "empty":
             return await self._lose_everything(frontier)
-        pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.inspection.workers()}
+        pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.workers.alive(60_000)}
         victim = fleet.victim(pids)
         if victim is None:
             return False

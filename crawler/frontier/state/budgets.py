@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from crawler.frontier.run_record import run_id_of
 from crawler.frontier.server.shards import Shards, groups
-from crawler.frontier.state.run_record import run_id_of
 
 _TERMS: Final = struct.Struct("<7d")  # same layout as in lua/lib/budgets.lua
 _USED: Final = struct.Struct("<4d")

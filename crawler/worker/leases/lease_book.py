@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary, ref
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.frontier.state.control import Said
-from crawler.frontier.state.run_record import run_id_of
+from crawler.frontier.run_record import run_id_of
+from crawler.frontier.runs.control import Said
 from crawler.meta import REQUEST_ID, RUN_ID
 from crawler.worker.leases.held import Held
 from crawler.worker.leases.lease_buffer import Buffer

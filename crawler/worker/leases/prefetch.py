@@ -19,8 +19,8 @@ from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
+from crawler.frontier.run_record import is_run_generation
 from crawler.frontier.server.outage import RedisOutage
-from crawler.frontier.state.run_record import is_run_generation
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.leases.held import Held
 from crawler.worker.leases.lease_book import LeaseBook

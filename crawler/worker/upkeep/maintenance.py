@@ -95,7 +95,7 @@ class Maintenance:
             await self._heartbeat()
             await self.run_stats.tell()
             await self.runs.last(self._worker.name)
-            await self._worker.frontier.inspection.leave(self._worker.name)
+            await self._worker.frontier.workers.leave(self._worker.name)
         except FrontierError as error:
             logger.warning("Could not sign off (%s): this worker's heartbeat will expire", error)
 
@@ -164,7 +164,7 @@ class Maintenance:
     async def _heartbeat(self) -> None:
         worker = self._worker
         self._outbox_shown, self._shown = len(worker.outbox), self._urgent()
-        await worker.frontier.inspection.heartbeat(
+        await worker.frontier.workers.heartbeat(
             worker.name,
             {
                 "spider": worker.queue.spider.name,

@@ -7,8 +7,8 @@ from time import monotonic
 from typing import Final
 
 from crawler.frontier.messages import Lease
-from crawler.frontier.state.plain_runs import PlainRuns
-from crawler.frontier.state.run_record import is_run_generation
+from crawler.frontier.run_record import is_run_generation
+from crawler.frontier.runs.plain_runs import PlainRuns
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
 

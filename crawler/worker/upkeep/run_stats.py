@@ -11,7 +11,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import config
 from crawler.accounts import Accounts, merged
 from crawler.errors import ConfigError
-from crawler.frontier.state.run_totals import RunTotals
+from crawler.frontier.runs.run_totals import RunTotals
 from crawler.policy.run_stats import HOWS, Row, Table
 
 ROWS: Final = 200  # per call

@@ -8,8 +8,8 @@ import logging
 from scrapy.crawler import Crawler
 
 from crawler import stats as names
-from crawler.frontier.state.run_record import Run
-from crawler.frontier.state.runs import Runs
+from crawler.frontier.run_record import Run
+from crawler.frontier.runs.runs import Runs
 from crawler.frontier.state.seeds import Seeds
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ import pytest
 import redis
 from pymongo.asynchronous.database import AsyncDatabase
 
-from crawler.frontier.state.joining import digests
+from crawler.frontier.joining import digests
 from tests.crawling import count, ended, said
 from tests.integration.crawl.quotes import Crawls, feed, listing
 from tests.sites import Page

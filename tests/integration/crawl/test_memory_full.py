@@ -66,7 +66,7 @@ async def waiting(fleet: Fleet, number: int) -> None:
     """Return when workers have reported this many pages waiting for room."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         async with asyncio.timeout(90):
-            while sum(worker.info.get("waiting", 0) for worker in await frontier.inspection.workers()) < number:  # noqa: ASYNC110
+            while sum(worker.info.get("waiting", 0) for worker in await frontier.workers.alive(60_000)) < number:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
 

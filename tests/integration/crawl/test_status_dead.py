@@ -37,7 +37,7 @@ async def letters(fleet: Fleet) -> None:
             detail = {"url": f"https://{lease.host}/1", "error": "KeyError: 'a'"}
             assert await frontier.bury(lease.id, lease.token, reason=reason, detail=detail)
         await frontier.push([message(3)])
-        await frontier.inspection.heartbeat("w1", {"spider": "products", "leases": 0, "buffered": 0, "outbox": 0})
+        await frontier.workers.heartbeat("w1", {"spider": "products", "leases": 0, "buffered": 0, "outbox": 0})
 
 
 def scrapy(fleet: Fleet, *args: str) -> tuple[int, str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import Lease
-from crawler.frontier.state.control import Target
+from crawler.frontier.runs.control import Target
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.making import Timed, answer, handles, message, timed

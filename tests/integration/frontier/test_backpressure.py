@@ -101,7 +101,7 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert len(await world.lease(8)) == 5
     assert (await frontier.reserve_slot("new.example", worker="w")).token is not None
     assert await frontier.dead.drop([dead[0]]) == [True]
-    assert await frontier.inspection.heartbeat("w", {})
+    assert await frontier.workers.heartbeat("w", {})
     assert await asks_for(frontier, "new.example", "http://new.example", 5)
     assert await frontier.generations.sweep() == 0
     total = (await frontier.inspection.stats()).total

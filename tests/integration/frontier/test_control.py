@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import Lease, PushOutcome
-from crawler.frontier.state import control
-from crawler.frontier.state.control import Said, Target, lua_pattern, run_target
-from crawler.frontier.state.run_record import Run, RunError
+from crawler.frontier.run_record import Run, RunError
+from crawler.frontier.runs import control
+from crawler.frontier.runs.control import Said, Target, lua_pattern, run_target
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.making import Timed, answer, handles, message, timed

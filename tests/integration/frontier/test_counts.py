@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.state.coverage import LEAST_ITEMS
+from crawler.frontier.runs.coverage import LEAST_ITEMS
 from tests.integration.frontier.making import message, timed
 
 HALF_LIFE_MS = 600_000 * 0.693

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.inspection.eligible import eligible
 from crawler.frontier.messages import Lease
-from crawler.frontier.state.eligible import eligible
 from crawler.frontier.state.robots import CachedRobots
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.state.tiers import Tiers
@@ -103,7 +103,7 @@ async def work(world: Timed) -> set[str]:
     frontier = world.frontier
     for _ in range(8):
         await frontier.state()
-        await frontier.inspection.heartbeat("w", {})
+        await frontier.workers.heartbeat("w", {})
         leases = await world.lease(suspects_ok=True)
         await frontier.start(handles(leases), on_wire=True)
         await frontier.renew(handles(leases))
@@ -162,7 +162,7 @@ async def check_damaged(redis_client: Any, kind: str, caplog: pytest.LogCaptureF
 async def test_what_python_reads_may_be_damaged_too(redis_client: Any) -> None:
     world = await timed(redis_client)
     frontier = world.frontier
-    await frontier.inspection.heartbeat("w", {"outbox": 0})
+    await frontier.workers.heartbeat("w", {"outbox": 0})
     await redis_client.hset(frontier.shards.key(0, "workers:info"), "w", b"\xc1")
     await redis_client.hset(frontier.shards.key(0, "tiers"), "a.example", b"\xc1")
     await redis_client.zadd(frontier.shards.key(0, "tiers:at"), {"a.example": 1})
@@ -274,7 +274,7 @@ READ: dict[str, tuple[str, Harm]] = {
 async def test_what_commands_and_idle_workers_read_may_be_damaged(redis_client: Any, kind: str) -> None:
     world = await timed(redis_client)
     frontier = world.frontier
-    await frontier.inspection.heartbeat("w", {"outbox": 0}, ["s"])
+    await frontier.workers.heartbeat("w", {"outbox": 0}, ["s"])
     await frontier.push([message(1, BAD), message(2, "dead.example"), message(3, "late.example")])
     await asks_for(frontier, BAD, f"http://{BAD}", 10)
     for lease in await world.lease(exclude_hosts=[BAD]):
@@ -288,12 +288,12 @@ async def test_what_commands_and_idle_workers_read_may_be_damaged(redis_client: 
     inspection, tiers = frontier.inspection, Tiers(frontier.shards, keep_ms=1_000)
     letters = await frontier.dead.find()
     for look in (
-        *(inspection.workers, inspection.hosts, inspection.waiting, inspection.sizes, inspection.stats),
+        *(frontier.workers.alive, inspection.hosts, inspection.waiting, inspection.sizes, inspection.stats),
         partial(eligible, frontier.shards),
         *(frontier.runs.settle, frontier.control.said, tiers.changes, inspection.empty, partial(tiers.served, "s")),
     ):
         await look()
-    assert [worker.name for worker in await inspection.workers()] in (["w"], [])
+    assert [worker.name for worker in await frontier.workers.alive(60_000)] in (["w"], [])
     assert [letter.reason for letter in letters] == (
         [] if "type" in kind and place.startswith("dead") else ["damaged"] if place == "dead" else ["test"]
     )

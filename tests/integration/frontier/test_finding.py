@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from crawler.frontier.inspection import finding
+from crawler.frontier.inspection.finding import UrlPlace
 from crawler.frontier.messages import Message
-from crawler.frontier.state import finding
-from crawler.frontier.state.finding import UrlPlace
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from crawler.commands.status_look import look
 from crawler.extensions.idle import leased_elsewhere
+from crawler.frontier.inspection.waiting import last_lease_ms
 from crawler.frontier.messages import SpiderStats
-from crawler.frontier.state.waiting import last_lease_ms
 from tests.integration.frontier.making import answer, handles, message, timed
 
 
@@ -81,22 +81,22 @@ async def test_empty_means_nothing_queued_leased_delayed_or_in_an_outbox(redis_c
     await world.fetch()
     assert await inspection.empty("s")
     assert not await inspection.empty(), "the other spider has work"
-    await inspection.heartbeat("w", {"outbox": 3})
+    await world.frontier.workers.heartbeat("w", {"outbox": 3})
     assert not await inspection.empty("s"), "children may be on their way"
 
 
 async def test_workers_are_alive_while_they_say_so(redis_client: Any) -> None:
     world = await timed(redis_client)
-    inspection = world.frontier.inspection
-    assert await inspection.heartbeat("one", {"leases": 3, "host": "pod-1"}) == world.now
+    workers = world.frontier.workers
+    assert await workers.heartbeat("one", {"leases": 3, "host": "pod-1"}) == world.now
     await world.pass_ms(30_000)
-    await inspection.heartbeat("two", {"leases": 0})
-    [one, two] = [worker for worker in await inspection.workers() if worker.name != "fleet"]
+    await workers.heartbeat("two", {"leases": 0})
+    [one, two] = [worker for worker in await workers.alive(60_000) if worker.name != "fleet"]
     assert (one.name, one.seen_ms_ago, one.info) == ("one", 30_000, {"leases": 3, "host": "pod-1"})
     assert (two.name, two.seen_ms_ago) == ("two", 0)
     await world.pass_ms(31_000)
-    await inspection.leave("two")
-    assert [worker.name for worker in await inspection.workers()] == ["fleet"]
+    await workers.leave("two")
+    assert [worker.name for worker in await workers.alive(60_000)] == ["fleet"]
 
 
 async def test_bytes_per_url_are_measured_on_a_sample(redis_client: Any) -> None:
@@ -131,12 +131,12 @@ async def test_leases_of_a_killed_worker_come_back_at_a_time_that_is_told(redis_
     await frontier.push([message(number, f"{number}.example") for number in range(2)])
     await world.lease(1)
     await world.pass_ms(20_000)
-    await frontier.inspection.heartbeat("me", {"spider": "s"})
+    await frontier.workers.heartbeat("me", {"spider": "s"})
     assert await leased_elsewhere(frontier, "s") == [
         "a page that another worker has leased (0 live); what a killed one had comes back in 100 s at the latest"
     ]
     await world.lease(1)
-    await frontier.inspection.heartbeat("other", {"spider": "s"})
+    await frontier.workers.heartbeat("other", {"spider": "s"})
     [told] = await leased_elsewhere(frontier, "s")
     assert told.startswith(
         "2 pages that other workers have leased (1 live); what a killed one had comes back in 120 s at"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from crawler.errors import ConfigError
-from crawler.frontier.state.inspection import SILENT_MS
-from crawler.frontier.state.joining import Joined, digests, join
+from crawler.frontier.joining import Joined, digests, join
+from crawler.frontier.state.workers import SILENT_MS
 from tests.integration.frontier.making import Timed, message, timed
 
 
@@ -16,7 +16,7 @@ async def start(world: Timed, worker: str, *, endless: bool = False, spider: str
     """As a worker does: a sign of life, then it joins."""
     frontier = world.frontier
     if worker:
-        await frontier.inspection.heartbeat(worker, {"spider": spider})
+        await frontier.workers.heartbeat(worker, {"spider": spider})
     return await join(
         frontier.shards,
         frontier.inspection,
@@ -39,11 +39,11 @@ async def test_a_crawl_is_over_when_nothing_is_left_of_it(redis_client: Any, lef
     world = await timed(redis_client)
     await start(world, "one", tag="a")
     if left == "left":
-        await world.frontier.inspection.leave("one")
+        await world.frontier.workers.leave("one")
     else:
         await world.be_silent(SILENT_MS)
         assert await start(world, "two", tag="a") == Joined("1", opened=False)
-        await world.frontier.inspection.leave("two")
+        await world.frontier.workers.leave("two")
         await world.be_silent(1)
     assert await start(world, "three", tag="b") == Joined("2", opened=True)
 
@@ -52,7 +52,7 @@ async def test_what_is_queued_keeps_it_going_and_its_arguments_in_force(redis_cl
     world = await timed(redis_client)
     await start(world, "one", tag="a", secret="x")
     await world.frontier.push([message(1, "a.example", "s", generation="1")])
-    await world.frontier.inspection.leave("one")
+    await world.frontier.workers.leave("one")
     with pytest.raises(ConfigError, match="-a of spider s = 'secret, tag' is invalid"):
         await start(world, "two", tag="b")
     assert await start(world, "", tag="a", secret="x") == Joined("1", opened=False)
@@ -75,7 +75,7 @@ async def test_an_endless_crawl_opens_nothing_and_may_change_its_arguments_when_
     await world.frontier.push([message(1, "a.example", "s", generation="0")])
     with pytest.raises(ConfigError, match="tag"):
         await start(world, "two", endless=True, tag="b")
-    await world.frontier.inspection.leave("one")
+    await world.frontier.workers.leave("one")
     assert await start(world, "two", endless=True, tag="b") == Joined("0", opened=False)
 
 
@@ -83,6 +83,6 @@ async def test_of_two_that_saw_the_end_at_once_one_opens(redis_client: Any) -> N
     """The second has seen generation 0 over when the first has opened 1, and closed again."""
     world = await timed(redis_client)
     await start(world, "one")
-    await world.frontier.inspection.leave("one")
+    await world.frontier.workers.leave("one")
     late = await world.frontier.shards.run("join", 0, "s", "two", SILENT_MS, "over", "0", b"\x80")
     assert late[:2] == [b"1", 0]

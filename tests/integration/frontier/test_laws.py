@@ -16,9 +16,9 @@ from scrapy.settings import BaseSettings
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Lease, Message, PushOutcome, Report
+from crawler.frontier.run_record import Run
+from crawler.frontier.runs.control import Target, run_target
 from crawler.frontier.state.budgets import Terms
-from crawler.frontier.state.control import Target, run_target
-from crawler.frontier.state.run_record import Run
 from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.observation import DUMP, Observation, Place, observe
 

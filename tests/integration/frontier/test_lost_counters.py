@@ -9,8 +9,8 @@ import pytest
 
 from crawler.commands.status_look import look
 from crawler.commands.status_view import verdict
+from crawler.frontier.joining import join
 from crawler.frontier.server.layout import check
-from crawler.frontier.state.joining import join
 from tests.integration.frontier.making import Timed, handles, message, timed
 
 LATER_MS = 30_000

@@ -58,7 +58,7 @@ async def test_they_are_complete_when_all_who_live_have_told_since_the_end(redis
     world = await timed(redis_client)
     run, totals = await world.frontier.runs.open("s"), world.frontier.totals
     for worker, spider in (("v", "s"), ("w", "s"), ("other", "t")):
-        await world.frontier.inspection.heartbeat(worker, {"spider": spider})
+        await world.frontier.workers.heartbeat(worker, {"spider": spider})
         await totals.add(worker, 1, [])
     await world.pass_ms(10)
     await world.frontier.runs.seal(run.id)
@@ -66,5 +66,5 @@ async def test_they_are_complete_when_all_who_live_have_told_since_the_end(redis
     assert not await totals.complete(ended)
     await totals.add("v", 2, [])
     assert not await totals.complete(ended)
-    await world.frontier.inspection.leave("w")
+    await world.frontier.workers.leave("w")
     assert await totals.complete(ended)

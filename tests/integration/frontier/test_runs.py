@@ -9,8 +9,8 @@ import msgpack
 import pytest
 
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.runs.runs import RunCounts, RunError, Runs, run_id_of
 from crawler.frontier.server.shards import GENERATIONS
-from crawler.frontier.state.runs import RunCounts, RunError, Runs, run_id_of
 from tests.integration.frontier.making import handles, message, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, events, over, push
 

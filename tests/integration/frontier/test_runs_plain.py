@@ -7,7 +7,7 @@ from typing import Any
 import msgpack
 import pytest
 
-from crawler.frontier.state.runs import RunCounts
+from crawler.frontier.runs.runs import RunCounts
 from crawler.frontier.state.seeds import Seeds
 from tests.integration.frontier.making import Timed, handles, message, timed
 from tests.integration.frontier.running import BEGUN, counts, events, over
@@ -22,7 +22,7 @@ class Fleet:
         self.seeds = Seeds(world.client, "s:start_urls", claim=lambda: f"claim{world.now}")
 
     async def beat(self, spider: str = "s", worker: str = "w", **info: Any) -> None:
-        await self.frontier.inspection.heartbeat(worker, {"spider": spider, "outbox": 0, "starting": False, **info})
+        await self.frontier.workers.heartbeat(worker, {"spider": spider, "outbox": 0, "starting": False, **info})
 
     async def found(self) -> list[tuple[str, str, int]]:
         return [(run.id[9:], run.state, run.counts.accepted) for run in await self.frontier.runs.find()]
@@ -99,7 +99,7 @@ async def test_the_last_worker_that_reads_a_key_ends_their_run_when_it_leaves(re
     assert await runs.settle(leaving="w") == []
     await world.fetch()
     assert await runs.settle(leaving="w") == [], "another one reads it"
-    await world.frontier.inspection.leave("v")
+    await world.frontier.workers.leave("v")
     assert [run.id for run in await runs.settle(leaving="w")] == [f"{BEGUN}-1"]
 
 

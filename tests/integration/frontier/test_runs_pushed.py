@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.state.pushed_run import PushedRun, WantedRun
-from crawler.frontier.state.runs import RunError, RunSkippedError
+from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
+from crawler.frontier.runs.runs import RunError, RunSkippedError
 from tests.integration.frontier.making import handles, message, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, over, push
 
@@ -53,7 +53,7 @@ async def test_the_same_key_is_the_same_run(redis_client: Any) -> None:
 
 
 async def test_overlap(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.frontier.state.runs.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("crawler.frontier.runs.runs.WAIT_SECONDS", 0.01)
     world = await timed(redis_client)
     runs = world.frontier.runs
     first = await runs.open("s", name="nightly")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawler.frontier.state import sitemaps
-from crawler.frontier.state.sitemaps import Sitemaps, SitemapVerdict
+from crawler.frontier.runs import sitemaps
+from crawler.frontier.runs.sitemaps import Sitemaps, SitemapVerdict
 from tests.integration.frontier.making import timed
 
 READ, UNCHANGED, TOO_MANY = SitemapVerdict.READ, SitemapVerdict.UNCHANGED, SitemapVerdict.TOO_MANY

@@ -145,14 +145,14 @@ async def test_there_are_never_more_than_so_many_hosts(
 
 
 async def test_a_tier_is_served_while_a_worker_of_it_was_heard_of(frontier: Timed, tiers: Tiers) -> None:
-    inspection = frontier.frontier.inspection
-    await inspection.heartbeat("w1", {}, ["s", "s:browser"])
-    await inspection.heartbeat("w2", {}, ["other:api"])
+    workers = frontier.frontier.workers
+    await workers.heartbeat("w1", {}, ["s", "s:browser"])
+    await workers.heartbeat("w2", {}, ["other:api"])
     await tiers.changes()
     assert await tiers.served("s") == {"http", "browser"}
     assert await tiers.served("other") == {"api"}
     await frontier.pass_ms(SERVED_MS - 1_000)
-    await inspection.heartbeat("w1", {}, ["s"])
+    await workers.heartbeat("w1", {}, ["s"])
     await frontier.pass_ms(2_000)
     await tiers.changes()
     assert await tiers.served("s") == {"http"}

@@ -108,7 +108,7 @@ class Fleet:
             for _ in range(passed // 2_000):
                 self.time += 2_000
                 self.tell_time()
-                self.run(self.frontier.inspection.heartbeat("w", {}))
+                self.run(self.frontier.workers.heartbeat("w", {}))
             self.time += passed % 2_000
         else:
             self.time += self.random.choice([19_000, 21_000, 31_000, 101_000])

@@ -75,7 +75,7 @@ async def test_every_family_is_told_once_and_in_good_order(world: Timed) -> None
     await frontier.report([answer(handle) for handle in handles(leased)])
     await frontier.ack(handles(leased)[:1])
     await frontier.bury(*handles(leased)[1], reason="spider_error")
-    await frontier.inspection.heartbeat("w", {"spider": "s"}, ["s"])
+    await frontier.workers.heartbeat("w", {"spider": "s"}, ["s"])
     await frontier.domains.add({("0.example", "ok"): 5, ("0.example", "blocked"): 2})
     await Tiers(frontier.shards, keep_ms=0).spend({"browser": 9}, {"browser": 4.5})
     body, _ = render(await collector(world).look())

@@ -11,9 +11,9 @@ from scrapy.crawler import Crawler
 
 from crawler.extensions.health import WorkerHealth
 from crawler.extensions.metrics import WorkerMetrics
+from crawler.frontier.inspection.eligible import Eligible
+from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import SpiderStats
-from crawler.frontier.state.eligible import Eligible
-from crawler.frontier.state.inspection import FrontierStats
 from crawler.frontier.state.tiers import Spent
 from crawler.metrics.fleet import FleetFigures, families
 from crawler.worker.worker import Worker

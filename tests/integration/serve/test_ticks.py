@@ -15,8 +15,8 @@ import redis.asyncio
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ServiceError, ShoalError
+from crawler.frontier.runs.runs import Overlap, Run
 from crawler.frontier.state.leader import Lead
-from crawler.frontier.state.runs import Overlap, Run
 from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource
 from crawler.routing import codec

@@ -108,7 +108,7 @@ async def test_the_counters_and_the_pace_of_each_host_are_those_of_before(world:
     assert {name: asdict(one) for name, one in (await inspection.stats()).spiders.items()} == EXPECTED["stats"]
     hosts = {one.host: asdict(one) for one in await inspection.hosts(top=100)}
     assert {name: {key: one[key] for key in old_hosts()[name]} for name, one in hosts.items()} == old_hosts()
-    assert {one.name for one in await inspection.workers()} == {"fleet", "w"}
+    assert {one.name for one in await world.frontier.workers.alive(60_000)} == {"fleet", "w"}
 
 
 async def test_every_request_is_leased_once_and_decodes(world: Timed) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from crawler.commands.find import UrlReport, lines
+from crawler.frontier.inspection.finding import UrlPlace
 from crawler.frontier.messages import HostState
-from crawler.frontier.state.finding import UrlPlace
 
 HOST = HostState("shop.example", 0, 1000, 0, 1, 0, 0, 0, None, 0, 0)
 SEEN = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)

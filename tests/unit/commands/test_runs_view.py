@@ -14,8 +14,8 @@ from crawler.commands import runs, runs_view
 from crawler.commands.status_look import Snapshot
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import HostState, WorkerState
+from crawler.frontier.run_record import Run, RunCounts
 from crawler.frontier.state.budgets import Closed
-from crawler.frontier.state.run_record import Run, RunCounts
 
 RUN = Run(
     "20261122-1", "nightly", "products", "20261122000001", "finished", 1_795_340_000_000, ended_ms=1_795_343_661_000

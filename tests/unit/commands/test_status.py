@@ -11,10 +11,10 @@ from rich.console import Console
 
 from crawler.commands.status_look import Snapshot
 from crawler.commands.status_view import render, verdict
+from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.run_record import Run, RunCounts
 from crawler.frontier.state.budgets import Closed
-from crawler.frontier.state.run_record import Run, RunCounts
-from crawler.frontier.state.waiting import WaitingHost
 
 HOST = "a-shop-with-a-very-long-name.in-a-department.of.some-company.example.co.uk"
 SPIDER = "a_spider_with_a_very_long_name_indeed"

@@ -14,8 +14,8 @@ from spidermon.contrib.scrapy.extensions import Spidermon
 
 from crawler.extensions import run_listening, run_monitors
 from crawler.extensions.run_monitors import RunMonitors
-from crawler.frontier.state.run_events import RunEvent
-from crawler.frontier.state.run_record import Run
+from crawler.frontier.run_record import Run
+from crawler.frontier.runs.run_events import RunEvent
 
 RUN = Run("20261122-1", "n", "judged", "20261122000001", "finished", 0, ended_ms=60_000)
 told: list[dict[str, Any]] = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.commands.status_look import _held_up
+from crawler.frontier.inspection.held_back import held_back
+from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import SpiderStats, WorkerState
+from crawler.frontier.runs.control import Said
 from crawler.frontier.state.budgets import Closed
-from crawler.frontier.state.control import Said
-from crawler.frontier.state.held_back import held_back
-from crawler.frontier.state.inspection import FrontierStats
 
 
 def stats(**queued: int) -> FrontierStats:

@@ -18,9 +18,9 @@ from scrapy.statscollectors import StatsCollector
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.pushing import Row
+from crawler.frontier.runs.runs import RunError
+from crawler.frontier.runs.sitemaps import SitemapVerdict
 from crawler.frontier.server.outage import RedisOutage
-from crawler.frontier.state.runs import RunError
-from crawler.frontier.state.sitemaps import SitemapVerdict
 from crawler.policy.patterns import Pattern
 from crawler.producers import sitemap_reader
 from crawler.producers.sitemap_reader import SitemapError, SitemapReader

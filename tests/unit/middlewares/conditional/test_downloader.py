@@ -14,7 +14,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError, ServiceError
-from crawler.frontier.state.runs import Runs
+from crawler.frontier.runs.runs import Runs
 from crawler.middlewares.conditional.downloader import STORE, ConditionalMiddleware, page_id
 from crawler.middlewares.conditional.spider import VersionMiddleware
 from crawler.storage.validators import StoredVersion

@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from crawler.errors import EndingError
 from crawler.frontier.messages import Slot
-from crawler.frontier.state.control import Said
+from crawler.frontier.runs.control import Said
 from crawler.routing.host_rules import HostRule
 from crawler.worker.leases.held import Held
 from crawler.worker.leases.lease_book import LeaseBook

@@ -24,7 +24,7 @@ from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
 ROUNDS = 5
 
 
-class Inspection:
+class Workers:
     """Refuses heartbeats, which are writes, while set to."""
 
     def __init__(self, refusal: Exception) -> None:
@@ -81,9 +81,9 @@ class Domains:
         self.told.update(answers)
 
 
-def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
+def maintenance_of(workers: Workers, outage: RedisOutage) -> Maintenance:
     counts = {"domains": Domains(), "coverage": Coverage()}
-    frontier = SimpleNamespace(inspection=inspection, client=None, runs=None, totals=None, **counts)
+    frontier = SimpleNamespace(workers=workers, client=None, runs=None, totals=None, **counts)
     worker: Any = SimpleNamespace(
         pauses=Pauses(),
         name="w",
@@ -114,14 +114,14 @@ async def reads(maintenance: Maintenance) -> None:
 
 async def test_a_server_that_serves_only_reads_is_away_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     refusal = FrontierUnavailableError("READONLY")
-    stats, inspection = MemoryStatsCollector(Crawler(Spider)), Inspection(refusal)
+    stats, workers = MemoryStatsCollector(Crawler(Spider)), Workers(refusal)
     outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
-    maintenance = maintenance_of(inspection, outage)
+    maintenance = maintenance_of(workers, outage)
     with caplog.at_level(logging.WARNING):
         await outage.wait(refusal)  # of a call that writes
         await reads(maintenance)
-        assert (outage.on, inspection.beats) == (True, ROUNDS)
-        inspection.refusal = None
+        assert (outage.on, workers.beats) == (True, ROUNDS)
+        workers.refusal = None
         await reads(maintenance)
     assert [record.msg.split(" (")[0] for record in caplog.records] == [
         "Redis does not answer",
@@ -132,7 +132,7 @@ async def test_a_server_that_serves_only_reads_is_away_and_that_is_said_once(cap
 async def test_what_hosts_answered_is_told_once_redis_takes_it() -> None:
     stats = MemoryStatsCollector(Crawler(Spider))
     outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
-    maintenance = maintenance_of(Inspection(FrontierUnavailableError("away")), outage)
+    maintenance = maintenance_of(Workers(FrontierUnavailableError("away")), outage)
     domains: Any = maintenance._worker.frontier.domains
     answers = tallies_of(maintenance._crawler).answers
     for _ in range(3):

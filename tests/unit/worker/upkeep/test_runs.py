@@ -11,7 +11,7 @@ import pytest
 from scrapy.utils.test import get_crawler
 
 from crawler.frontier.errors import FrontierError
-from crawler.frontier.state.run_record import Run
+from crawler.frontier.run_record import Run
 from crawler.worker.upkeep.runs import WorkerRuns
 
 WORKER = "one"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from crawler.frontier.run_record import Run, is_counted
 from crawler.frontier.server.shard_stats import ShardStats
 from crawler.frontier.server.wire_format import read_count
-from crawler.frontier.state.run_record import Run, is_counted
 
 
 @dataclass(frozen=True, slots=True)

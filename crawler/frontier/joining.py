@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from crawler.errors import ConfigError
+from crawler.frontier.inspection.inspection import Inspection
+from crawler.frontier.runs.generations import Generations
 from crawler.frontier.server.shards import Shards, pack, unpack
-from crawler.frontier.state.generations import Generations
-from crawler.frontier.state.inspection import SILENT_MS, Inspection
+from crawler.frontier.state.workers import SILENT_MS
 
 DIGEST_CHARACTERS: Final = 16  # of the digest of an argument's value, which may be a secret
 

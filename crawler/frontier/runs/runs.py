@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from crawler.frontier.messages import MAX_NAME, WorkerState
-from crawler.frontier.server.shards import Shards, pack
-from crawler.frontier.state.control import Control, Target, run_target
-from crawler.frontier.state.plain_runs import Known, PlainRuns
-from crawler.frontier.state.run_look import Look
-from crawler.frontier.state.run_record import (
+from crawler.frontier.run_record import (
     Overlap,
     Run,
     RunCounts,
@@ -21,6 +17,10 @@ from crawler.frontier.state.run_record import (
     read_run,
     run_id_of,
 )
+from crawler.frontier.runs.control import Control, Target, run_target
+from crawler.frontier.runs.plain_runs import Known, PlainRuns
+from crawler.frontier.runs.run_look import Look
+from crawler.frontier.server.shards import Shards, pack
 
 __all__ = ["Overlap", "Run", "RunCounts", "RunError", "RunSkippedError", "Runs", "run_id_of"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawler.frontier.errors import FrontierRefusedError
+from crawler.frontier.run_record import Run, read_run
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.run_record import Run, read_run
 
 GROUP: Final = "hooks"
 AT_ONCE: Final = 10

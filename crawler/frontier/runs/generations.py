@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from crawler.frontier.runs.runs import Runs
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.runs import Runs
 
 PAUSE_SECONDS: Final = 0.005
 

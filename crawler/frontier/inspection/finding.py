@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crawler.frontier.inspection.inspection import Inspection
 from crawler.frontier.messages import DeadLetter, HostState, Message
+from crawler.frontier.runs.generations import Generations
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.server.wire_format import seal, split_prefixed, unseal
 from crawler.frontier.state.dead_letters import DeadLetters
-from crawler.frontier.state.generations import Generations
-from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.streams import stream_of
 from crawler.policy.tiers import TIERS
 

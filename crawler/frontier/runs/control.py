@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from crawler.frontier.messages import Lease
+from crawler.frontier.run_record import Run
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.addresses import with_lines
-from crawler.frontier.state.run_record import Run
 from crawler.frontier.streams import stream_of
 from crawler.policy.tiers import TIERS
 

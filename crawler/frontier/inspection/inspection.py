@@ -6,25 +6,23 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
-from msgpack.exceptions import UnpackException
-
-from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.inspection.host_records import read_host
+from crawler.frontier.inspection.queue_lengths import queue_lengths
+from crawler.frontier.inspection.waiting import WaitingHost, waiting
+from crawler.frontier.messages import HostState, SpiderStats
 from crawler.frontier.server import keys
-from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.server.shards import Shards
 from crawler.frontier.server.wire_format import read_count
 from crawler.frontier.state.addresses import Addresses, with_lines
-from crawler.frontier.state.host_records import read_host
-from crawler.frontier.state.queue_lengths import queue_lengths
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
-from crawler.frontier.state.waiting import WaitingHost, waiting
+from crawler.frontier.state.workers import Workers
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier, rank
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, a random sample if there are more
-SILENT_MS: Final = 15_000  # three missed heartbeats: a killed worker's outbox is gone with it
 SAMPLED: Final = 16  # keys per kind, to estimate their size
 # How many entries a key has; not for Bloom filters, whose size is fixed.
 _COUNTED: Final = {"list": "llen", "zset": "zcard", "set": "scard", "hash": "hlen"}
@@ -69,7 +67,7 @@ class FrontierStats:
 
 
 class Inspection:
-    """Reads only, except for the heartbeats of workers."""
+    """Reads only."""
 
     def __init__(self, shards: Shards, sample: Callable[[Sequence[int], int], list[int]] = random.sample) -> None:
         self._shards = shards
@@ -134,7 +132,7 @@ class Inspection:
         Seeds are not included: ask `Seeds.pending` too. Errors pass through: unknown is not empty.
         """
         first = await self.stats(spider)
-        busy = any(worker.info.get("outbox") for worker in await self.workers(SILENT_MS))
+        busy = any(worker.info.get("outbox") for worker in await Workers(self._shards).alive())
         second = await self.stats(spider)
         return not second.is_pending and not busy and first.mark == second.mark and first.total == second.total
 
@@ -178,30 +176,6 @@ class Inspection:
                 chosen = self._sample(range(count), min(SAMPLED, count))
                 buckets += [self._shards.key(shard, f"seen:{of}:{bucket}") for bucket in chosen]
         return await self._bytes_per_member(queues), await self._bytes_per_member(buckets)
-
-    async def heartbeat(self, worker: str, info: Mapping[str, Any], streams: Sequence[str] = ()) -> int:
-        """Record that *worker* is alive, what it holds (leases, outbox ...) and which *streams* it leases from; returns
-        the frontier's time in ms."""
-        return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info)), *streams))
-
-    async def leave(self, worker: str) -> None:
-        """Remove *worker* from the list."""
-        await self._shards.run("heartbeat", 0, worker, b"")
-
-    async def workers(self, within_ms: int = 60_000) -> list[WorkerState]:
-        """The workers with a heartbeat within that time."""
-        client = self._shards.client
-        now = await self._shards.now_ms()
-        around = (now - within_ms, now + within_ms)  # one of the far future is no heartbeat
-        alive = await client.zrangebyscore(self._shards.key(0, "workers"), *around, withscores=True)
-        if not alive:
-            return []
-        infos = await client.hmget(self._shards.key(0, "workers:info"), [name for name, _ in alive])
-        return [
-            WorkerState(name.decode(errors="replace"), int(now - at), _info(info))
-            for (name, at), info in zip(alive, infos, strict=True)
-            if info is not None
-        ]
 
     async def _queued(self, spider: str | None) -> dict[tuple[int, str], Counter[Tier]]:
         """How many requests of each host are queued in each tier."""
@@ -272,17 +246,6 @@ def _by_reason(fields: Sequence[bytes], kind: bytes) -> dict[str, int]:
         for name, value in pairs
         if name.startswith(prefix)
     }
-
-
-def _info(raw: bytes) -> dict[str, Any]:
-    try:
-        return _texts(unpack(raw))
-    except (ValueError, AttributeError, UnpackException):
-        return {}  # damaged: its worker sends it again within seconds
-
-
-def _texts(info: Mapping[bytes, Any]) -> dict[str, Any]:
-    return {name.decode(): value.decode() if isinstance(value, bytes) else value for name, value in info.items()}
 
 
 def _leading(queued: Counter[Tier]) -> Tier:

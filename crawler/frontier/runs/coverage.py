@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from crawler.frontier.errors import FrontierRefusedError
+from crawler.frontier.run_record import Run, is_run_generation
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.run_record import Run, is_run_generation
 
 PRESENT: Final = "present"
 KEPT_MS: Final = 60 * 86_400_000  # a monthly run is compared with the one before it

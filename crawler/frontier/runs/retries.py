@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from crawler.frontier.messages import DeadLetter
+from crawler.frontier.run_record import Run, is_run_generation, run_id_of
+from crawler.frontier.runs.runs import Runs
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.dead_letters import DeadLetters
-from crawler.frontier.state.run_record import Run, is_run_generation, run_id_of
-from crawler.frontier.state.runs import Runs
 
 PRODUCER: Final = "dead retry"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crawler.frontier.errors import FrontierRefusedError
+from crawler.frontier.run_record import Run
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.inspection import SILENT_MS, Inspection
-from crawler.frontier.state.run_record import Run
+from crawler.frontier.state.workers import Workers
 from crawler.policy.run_stats import Row
 
 
@@ -33,7 +33,7 @@ class RunTotals:
 
     async def complete(self, run: Run) -> bool:
         """Whether all live workers of its spider have told what they counted until *run* ended."""
-        alive = await Inspection(self._shards).workers(SILENT_MS)
+        alive = await Workers(self._shards).alive()
         names = [worker.name for worker in alive if worker.info.get("spider") == run.spider]
         told = [await self._shards.client.get(self._shards.key(0, f"told:{name}")) for name in names]
         return all(_told_ms(raw) >= run.ended_ms for raw in told)

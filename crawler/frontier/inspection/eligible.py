@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Final
 
+from crawler.frontier.inspection.host_records import lead_of, read_host
+from crawler.frontier.inspection.queue_lengths import queue_lengths
 from crawler.frontier.messages import HostState
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.addresses import ADDRESS, with_lines
-from crawler.frontier.state.host_records import lead_of, read_host
-from crawler.frontier.state.queue_lengths import queue_lengths
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from crawler.durations import in_words
+from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import WorkerState
+from crawler.frontier.run_record import run_id_of
+from crawler.frontier.runs.control import Said
 from crawler.frontier.state.budgets import Closed
-from crawler.frontier.state.control import Said
-from crawler.frontier.state.inspection import FrontierStats
-from crawler.frontier.state.run_record import run_id_of
 
 
 def held_back(

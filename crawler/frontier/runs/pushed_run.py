@@ -8,7 +8,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Final, Self
 
-from crawler.frontier.state.runs import Overlap, Run, RunError, Runs
+from crawler.frontier.runs.runs import Overlap, Run, RunError, Runs
 
 PUSH: Final = "push"  # name of a push without run options: any number may run at once
 RECRAWL: Final = "recrawl"

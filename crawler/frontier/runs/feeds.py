@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.inspection import SILENT_MS
+from crawler.frontier.state.workers import SILENT_MS
 
 
 async def claim(shards: Shards, feeds: Sequence[str], worker: str = "") -> tuple[str, str] | None:

@@ -15,12 +15,12 @@ from msgpack.exceptions import UnpackException
 from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierRefusedError
 from crawler.frontier.messages import WorkerState
+from crawler.frontier.run_record import Run, read_run
+from crawler.frontier.runs.run_look import Look
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import Shards, unpack
-from crawler.frontier.state.inspection import SILENT_MS, Inspection
-from crawler.frontier.state.run_look import Look
-from crawler.frontier.state.run_record import Run, read_run
 from crawler.frontier.state.seeds import Kind, Seeds
+from crawler.frontier.state.workers import Workers
 
 _KINDS: Final = get_args(Kind)
 LOST: Final = "lost"  # see lua/run_begin.lua
@@ -52,7 +52,7 @@ class PlainRuns:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
-        self._inspection = Inspection(shards)
+        self._workers = Workers(shards)
 
     async def serves(self, spider: str, key: str, kind: str) -> None:
         """Note that workers of *spider* take start URLs from *key*; "" for none."""
@@ -87,7 +87,7 @@ class PlainRuns:
 
     async def workers(self) -> list[WorkerState]:
         """Those that live, for `is_complete`."""
-        return await self._inspection.workers(SILENT_MS)
+        return await self._workers.alive()
 
     async def is_complete(self, run: Run, known: Known, look: Look, alive: Sequence[WorkerState], leaving: str) -> bool:
         """Whether no more will be pushed to it: its start requests are exhausted, or its start-URLs key has been empty

@@ -1,0 +1,1 @@
+"""Crawls and their runs: opened, joined, counted, steered by operators, ended; see docs/runs.md."""
