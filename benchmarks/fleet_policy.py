@@ -1,4 +1,4 @@
-"""The frontier's choice of hosts, as lua/lease.lua makes it, without Redis: 100,000,000 leases in a minute.
+"""The frontier's choice of hosts, as lua/requests/lease.lua makes it, without Redis: 100,000,000 leases in a minute.
 
 A host waits in order of the time when it may be looked at again, hosts of the same millisecond in order of their names;
 one in flight at a time, no priorities, nobody complains. tests/unit/benchmarks/test_simulate_fleet.py lets the shipped

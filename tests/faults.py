@@ -22,7 +22,7 @@ class Mutant:
     def replaced(self) -> dict[str, str]:
         text = source(self.script)
         if self.old not in text:
-            raise SystemExit(f"mutants: lua/{self.script}.lua no longer holds {self.old!r}: mend tests/faults.py")
+            raise SystemExit(f"mutants: the script {self.script} no longer holds {self.old!r}: mend tests/faults.py")
         return {self.script: text.replace(self.old, self.new)}
 
 

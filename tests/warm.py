@@ -5,8 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from functools import cache
 from importlib import metadata
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, cast
 from unittest.mock import patch
 
@@ -27,10 +25,9 @@ PAGE = "<title>Access denied</title><h1>A lamp</h1><b class=price>EUR 48.00</b><
 
 def build_scripts() -> None:
     """The frontier's Lua, as workers with the usual settings send it."""
-    names = [Path(path.name).stem for path in (files("crawler.frontier") / "lua").iterdir() if path.is_file()]
     for throttle in (False, True):
         built = scripts.Scripts(cast("Any", None), FrontierConfig(throttle=throttle).constants())
-        for name in names:
+        for name in scripts.operations():
             built.text(name)
 
 

@@ -23,7 +23,7 @@ from crawler.frontier.state.seeds import Kind, Seeds
 from crawler.frontier.state.workers import Workers
 
 _KINDS: Final = get_args(Kind)
-LOST: Final = "lost"  # see lua/run_begin.lua
+LOST: Final = "lost"  # see lua/runs/run_begin.lua
 LEASED: Final = "leased"  # likewise
 
 

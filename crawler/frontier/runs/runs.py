@@ -24,7 +24,7 @@ from crawler.frontier.server.shards import Shards, pack
 
 __all__ = ["Overlap", "Run", "RunCounts", "RunError", "RunSkippedError", "Runs", "run_id_of"]
 
-_OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/run_open.lua
+_OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/runs/run_open.lua
 WAIT_SECONDS: Final = 1.0  # between checks whether a run has finished
 
 
@@ -258,7 +258,7 @@ class Runs:
 
 
 _PAGE: Final = 100
-_LEFT_OUT: Final = 250  # the twin of AT_ONCE in lua/runs.lua
+_LEFT_OUT: Final = 250  # the twin of AT_ONCE in lua/runs/runs.lua
 
 
 def _check(**texts: str) -> None:

@@ -1,4 +1,4 @@
-"""Builds the Lua scripts from lua/*.lua and runs them."""
+"""Builds the Lua scripts from the files below lua/ and runs them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from redis.asyncio import Redis
@@ -35,9 +36,17 @@ _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 
 
 @cache
+def operations() -> dict[str, Traversable]:
+    """The file of each operation by its name, which is the only one of that name in all rooms of lua/."""
+    rooms = [room for room in _LUA.iterdir() if room.name != "lib"]
+    return {entry.name.removesuffix(".lua"): entry for room in rooms for entry in room.iterdir()}
+
+
+@cache
 def source(name: str) -> str:
-    """The text of lua/<name>.lua."""
-    return (_LUA / f"{name}.lua").read_text()
+    """The text of an operation, or of a part, lua/lib/<name>.lua, as `lib/<name>`."""
+    entry = _LUA / f"{name}.lua" if name.startswith("lib/") else operations()[name]
+    return entry.read_text()
 
 
 def inlined(text: str, constants: Mapping[str, float | str]) -> str:
@@ -113,7 +122,7 @@ class Scripts:
         self._built.clear()
 
     async def run(self, name: str, keys: Sequence[str], *arguments: bytes | str | float) -> Any:
-        """Run lua/<name>.lua on the node of *keys*; a server that does not know it yet is given its text.
+        """Run the operation *name* on the node of *keys*; a server that does not know it yet is given its text.
 
         Raises FrontierError; ServiceError for data that another release wrote.
         """

@@ -1,4 +1,4 @@
-"""What the script `stats` tells of one shard, by name: lua/stats.lua says what each part means."""
+"""What the script `stats` tells of one shard, by name: lua/upkeep/stats.lua says what each part means."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from crawler.frontier.server.wire_format import handle_row
 # their queues, fewer.
 BATCH: Final = 48
 FEW: Final = 16
-GENERATIONS: Final = 100  # the twin of AT_ONCE in lua/stats.lua
+GENERATIONS: Final = 100  # the twin of AT_ONCE in lua/upkeep/stats.lua
 Entry = TypeVar("Entry")
 
 

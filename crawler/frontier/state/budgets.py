@@ -177,6 +177,6 @@ class Budgets:
 
 
 def _rows(terms: Sequence[Terms]) -> Iterator[list[str | bytes]]:
-    """*terms* as lua/budgets.lua takes them, some at a time."""
+    """*terms* as lua/limits/budgets.lua takes them, some at a time."""
     for some in groups(terms, AT_ONCE):
         yield [part for one in some for part in (one.name, one.packed())]

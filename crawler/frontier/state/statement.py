@@ -54,7 +54,7 @@ class Statement:
 
     @property
     def row(self) -> tuple[str, str, int]:
-        """What lua/rules.lua takes before the exceptions."""
+        """What lua/hosts/rules.lua takes before the exceptions."""
         return self.text, self.digest, len(self.exceptions)
 
     def of_host(self, host: str) -> Pace:
@@ -81,7 +81,7 @@ class Statement:
         return True
 
     def rows(self) -> Iterator[list[str | bytes]]:
-        """The exceptions as lua/rules.lua takes them, some at a time."""
+        """The exceptions as lua/hosts/rules.lua takes them, some at a time."""
         flat = [part for name, pace in self.exceptions.items() for part in (name, _PACE.pack(*pace))]
         for at in range(0, len(flat), 2 * SENT_AT_ONCE):
             yield flat[at : at + 2 * SENT_AT_ONCE]

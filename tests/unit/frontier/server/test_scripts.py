@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 
 from crawler.frontier.config import DEDUPE_MODES, FrontierConfig
-from crawler.frontier.server.scripts import Scripts, inlined, saving, source
+from crawler.frontier.server.scripts import Scripts, inlined, operations, saving, source
 
 LUA = files("crawler.frontier") / "lua"
-NAMES = sorted(entry.name.removesuffix(".lua") for entry in LUA.iterdir() if entry.name.endswith(".lua"))
+NAMES = sorted(operations())
 WORDS = {"and", "if", "or", "not", "return", "function", "while", "until", "elseif", "in"}
 GIVEN = {"ipairs", "pairs", "tonumber", "tostring", "type", "unpack", "next", "pcall", "error"}
 
@@ -24,6 +24,11 @@ def built(name: str, **config: Any) -> str:
 
 def without_strings(text: str) -> str:
     return re.sub(r"'(?:\\.|[^'\\])*'", "''", text)
+
+
+def test_an_operation_has_a_name_of_its_own_in_all_rooms() -> None:
+    entries = [entry.name for room in LUA.iterdir() if room.name != "lib" for entry in room.iterdir()]
+    assert sorted(entries) == [f"{name}.lua" for name in NAMES]
 
 
 def test_constants_are_put_in_place_but_not_into_strings_and_comments() -> None:
