@@ -17,10 +17,10 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.announcement import QUEUES
 from crawler.commands import early
-from crawler.commands.dead_page import page_of, show
-from crawler.commands.dead_view import at, shown
 from crawler.commands.options import host_name, integer
 from crawler.commands.usage import FleetCommand, agreed, answering, check_known
+from crawler.commands.views.dead_page import page_of, show
+from crawler.commands.views.dead_view import at, shown
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier

@@ -15,9 +15,9 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.announcement import QUEUES
-from crawler.commands import runs_view, status_look
 from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, check_known, console
+from crawler.commands.views import runs_view, status_look
 from crawler.errors import ServiceError
 from crawler.frontier.command_session import session
 from crawler.frontier.errors import FrontierUnavailableError

@@ -17,8 +17,8 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name, integer
-from crawler.commands.schedule_view import lines, table, ticks_of, told, when
 from crawler.commands.usage import FleetCommand, answering, console, fingerprinter
+from crawler.commands.views.schedule_view import lines, table, ticks_of, told, when
 from crawler.errors import ShoalError
 from crawler.frontier.command_session import session
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError

@@ -16,9 +16,9 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.announcement import QUEUES
-from crawler.commands.status_look import Snapshot, look
-from crawler.commands.status_view import render
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.commands.views.status_look import Snapshot, look
+from crawler.commands.views.status_view import render
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 

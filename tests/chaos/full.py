@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from redis.exceptions import RedisError
 
-from crawler.commands.status_look import look
+from crawler.commands.views.status_look import look
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import SpiderStats

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.commands.status_look import look
+from crawler.commands.views.status_look import look
 from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.inspection.waiting import last_lease_ms
 from crawler.frontier.messages import SpiderStats

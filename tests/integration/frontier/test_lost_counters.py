@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from crawler.commands.status_look import look
-from crawler.commands.status_view import verdict
+from crawler.commands.views.status_look import look
+from crawler.commands.views.status_view import verdict
 from crawler.frontier.joining import join
 from crawler.frontier.server.layout import check
 from tests.integration.frontier.making import Timed, handles, message, timed

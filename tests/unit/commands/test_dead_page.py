@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.commands.dead_page import show
+from crawler.commands.views.dead_page import show
 from crawler.storage.archive.reader import Stored
 from crawler.storage.archive.records import Page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crawler.commands.dead_view import listed
+from crawler.commands.views.dead_view import listed
 from crawler.frontier.messages import DeadLetter
 
 URL = f"https://shop.example/{'path/' * 30}"

@@ -7,7 +7,7 @@ import json
 
 from rich.console import Console
 
-from crawler.commands.schedule_view import lines, table, told
+from crawler.commands.views.schedule_view import lines, table, told
 from crawler.frontier.state.schedules import Tick, Timetable
 from crawler.policy.schedules import Cron
 from crawler.producers.schedule import Schedule, ScheduleSource

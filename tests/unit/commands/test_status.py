@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from crawler.commands.status_look import Snapshot
-from crawler.commands.status_view import render, verdict
+from crawler.commands.views.status_look import Snapshot
+from crawler.commands.views.status_view import render, verdict
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run, RunCounts

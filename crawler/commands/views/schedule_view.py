@@ -10,7 +10,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from crawler.commands.status_view import narrow_table
+from crawler.commands.views.status_view import narrow_table
 from crawler.frontier.state.schedules import Tick, Timetable
 from crawler.policy.schedules import Cron, Timing, following, spoken, zone_of
 from crawler.producers.schedule import Schedule, ScheduleError
