@@ -1,7 +1,8 @@
-"""Caches by text, bounded in bytes: sites decide how long an address or a word is."""
+"""Caches that stay small, whatever sites send: in entries, and by text in bytes."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import update_wrapper
 from hashlib import sha256
@@ -12,6 +13,22 @@ LONGEST: Final = 512  # bytes of a cached text; longer addresses are rare
 
 P = ParamSpec("P")
 R = TypeVar("R")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(OrderedDict[K, V]):
+    """A dict of at most *most* entries: the one that was set longest ago goes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
 
 class Memo(dict[Any, R], Generic[R]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final, Literal, Self
 
 from msgpack.exceptions import UnpackException
@@ -170,6 +171,7 @@ def is_run_generation(generation: str) -> bool:
     return _RUN_GENERATION.fullmatch(generation) is not None
 
 
+@lru_cache(maxsize=1_000)  # asked for each lease
 def run_id_of(generation: str) -> str:
     """The id of the run that owns the generation; "" for a shared one."""
     if not is_run_generation(generation):

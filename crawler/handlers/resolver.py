@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -22,6 +21,7 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import BaseSettings
 
 from crawler import config
+from crawler.caches import Recent
 from crawler.errors import AddressRefusedError
 from crawler.lookups import LookupThreads
 from crawler.policy.addresses import Address, AddressPolicy, literal
@@ -73,7 +73,7 @@ class Resolver:
         self._threads = LookupThreads(settings.threads)
         self._lookup = lookup or self._ask_system
         self._clock = clock
-        self._known: OrderedDict[str, tuple[float, list[Address]]] = OrderedDict()
+        self._known: Recent[str, tuple[float, list[Address]]] = Recent(settings.size)
         self._asked: dict[str, asyncio.Future[list[Address]]] = {}
         self.on_answer: Callable[[str, list[str]], None] | None = None  # called with each new answer
 
@@ -159,10 +159,7 @@ class Resolver:
             return
         if self.on_answer is not None:
             self.on_answer(host, [str(address) for address in done.result()])
-        self._known.pop(host, None)
         self._known[host] = (self._clock() + self._config.seconds, done.result())
-        while len(self._known) > self._config.size:
-            self._known.popitem(last=False)
 
     async def _ask_system(self, host: str) -> list[Address]:
         return list(dict.fromkeys(await self._threads.run(_getaddrinfo, host)))

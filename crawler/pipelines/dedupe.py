@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
@@ -29,11 +28,10 @@ class DedupePipeline:
     """
 
     def __init__(self, size: int, seconds: float, stats: StatsCollector, now: Callable[[], datetime]) -> None:
-        self._size = size
         self._window = timedelta(seconds=seconds)
         self._stats = stats
         self._now = now
-        self._sent: OrderedDict[tuple[str, str], tuple[str, object, datetime]] = OrderedDict()
+        self._sent: caches.Recent[tuple[str, str], tuple[str, object, datetime]] = caches.Recent(size)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -73,7 +71,4 @@ class DedupePipeline:
         if before and before[:2] == (digest, generation) and abs(fetched_at - before[2]) < self._window:
             return True
         self._sent[key] = (digest, generation, fetched_at)
-        self._sent.move_to_end(key)
-        if len(self._sent) > self._size:
-            self._sent.popitem(last=False)
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
 from typing import Final
@@ -11,7 +10,7 @@ from typing import Final
 from scrapy import Request, Spider
 from scrapy_redis.dupefilter import RFPDupeFilter
 
-from crawler.caches import LONGEST
+from crawler.caches import LONGEST, Recent
 from crawler.frontier.server.scripts import Client
 from crawler.routing import fingerprint
 
@@ -46,7 +45,7 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
         self._entries = entries
         self._life = life_seconds
         self._clock = clock
-        self._known: OrderedDict[PlacedFingerprint, float] = OrderedDict()
+        self._known: Recent[PlacedFingerprint, float] = Recent(entries)
         self._links: dict[Link, float] = {}
 
     @classmethod
@@ -60,9 +59,6 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
     def confirm(self, known: PlacedFingerprint) -> None:
         """Note that the frontier has *known*."""
         self._known[known] = self._clock() + self._life
-        self._known.move_to_end(known)
-        if len(self._known) > self._entries:
-            self._known.popitem(last=False)
 
     def confirmed(self, known: PlacedFingerprint) -> bool:
         """Whether the frontier confirmed it within the lifetime of an entry."""

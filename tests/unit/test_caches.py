@@ -1,4 +1,4 @@
-"""What is remembered of texts is bounded in bytes, however long a site makes them."""
+"""What is remembered is bounded: in entries, and of texts in bytes, however long a site makes them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ def test_only_short_texts_are_remembered(letter: str, width: int) -> None:
     assert len(called) == 2
     assert [size(letter * (most + 1)) for _ in range(3)] == [most + 1] * 3
     assert len(called) == 5
+
+
+def test_what_was_set_longest_ago_goes() -> None:
+    recent: caches.Recent[str, int] = caches.Recent(2)
+    for name, number in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
+        recent[name] = number
+    assert dict(recent) == {"a": 3, "c": 4}
 
 
 def test_keys_are_short_and_differ() -> None:

@@ -4,9 +4,9 @@ server."""
 from __future__ import annotations
 
 import ssl
-from collections import OrderedDict
 from typing import Final
 
+from crawler.caches import Recent
 from crawler.handlers.route import Route
 
 BYTES: Final = 6 * 1024  # of a session, the peer's certificates included (measured: 3.5 to 5 KB)
@@ -21,8 +21,7 @@ class TLSSessions:
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: OrderedDict[Route, tuple[ssl.SSLContext, ssl.SSLSession]] = OrderedDict()
+        self._known: Recent[Route, tuple[ssl.SSLContext, ssl.SSLSession]] = Recent(most)
 
     def of(self, route: Route, context: ssl.SSLContext) -> ssl.SSLSession | None:
         """The session to resume, which must be of the same *context*."""
@@ -32,12 +31,8 @@ class TLSSessions:
     def keep(self, route: Route, layer: ssl.SSLObject) -> None:
         """Remember the session of *layer*, if its server gave a ticket for it."""
         session = layer.session
-        if session is None or not session.has_ticket:
-            return
-        self._known[route] = layer.context, session
-        self._known.move_to_end(route)
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
+        if session is not None and session.has_ticket:
+            self._known[route] = layer.context, session
 
     def forget(self, route: Route) -> None:
         """Drop a session that was of no use."""

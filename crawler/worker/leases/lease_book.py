@@ -24,8 +24,6 @@ from crawler.worker.leases.lease_buffer import Buffer
 
 logger = logging.getLogger(__name__)
 
-MOST_RUNS = 1_000  # whose ids are remembered
-
 
 class LeaseBook:
     """Finds the lease of a request, its follow-ups and its children."""
@@ -40,16 +38,11 @@ class LeaseBook:
         self.hosts: Counter[str] = Counter()
         self._at: defaultdict[str, dict[Request, Held]] = defaultdict(dict)  # `_held` by host
         self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see worker/upkeep/plain_runs.py)
-        self._runs: dict[str, str] = {}  # ids by generation, of runs that have their own
         self.said = Said()  # by operators, as of a second ago
 
     def run_of(self, generation: str) -> str | None:
         """The id of the run that requests of *generation* are part of; None where nobody can tell."""
-        if generation not in self._runs:
-            if len(self._runs) >= MOST_RUNS:
-                self._runs.clear()
-            self._runs[generation] = run_id_of(generation)
-        return self._runs[generation] or self.plain_runs.get(generation)
+        return run_id_of(generation) or self.plain_runs.get(generation)
 
     def is_forbidden(self, held: Held) -> bool:
         """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from functools import partial
 from time import monotonic
@@ -11,6 +10,7 @@ from typing import Final
 
 from scrapy.exceptions import CannotResolveHostError
 
+from crawler.caches import Recent
 from crawler.errors import AddressRefusedError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.server.outage import RedisOutage
@@ -51,7 +51,7 @@ class AddressBook:
         self._failed = failed  # called with each task that has ended
         self._seconds = seconds
         self._clock = clock
-        self._known: OrderedDict[str, tuple[str, float]] = OrderedDict()  # host -> name of its address, until
+        self._known: Recent[str, tuple[str, float]] = Recent(REMEMBERED)  # host -> name of its address, until
         self._found: dict[str, tuple[str, ...]] = {}  # not told yet
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._telling: asyncio.Task[None] | None = None
@@ -103,9 +103,6 @@ class AddressBook:
 
     def _note(self, host: str, name: str) -> None:
         self._known[host] = (name, self._clock() + self._seconds)
-        self._known.move_to_end(host)
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
 
     def _ask(self, host: str) -> asyncio.Task[None]:
         if (task := self._asked.get(host)) is None:
