@@ -4,7 +4,7 @@
 -- ARGV[1]  'pause', 'cancel' or 'resume'
 -- ARGV[2]  what: 'spider <name>', 'host <name>' or 'run <spider>:<generation>'
 -- Result: 1 if that changed anything, else 0. O(commands in force).
--- include: clock damage state control
+-- include: clock damage state
 local KEPT_MS = 604800000 -- after this no worker holds a lease of a cancelled run
 local news
 if ARGV[1] == 'resume' then

@@ -6,7 +6,7 @@
 -- ARGV[2]  rank of the first to examine
 -- ARGV[3]  how many
 -- Result: {how many were examined, how many of these were removed}. O(log queue) each.
--- include: clock damage state tally hosts addresses members shares pages queue records seen control cancel delayed
+-- include: clock damage state tally hosts addresses members queue records seen control cancel delayed
 local key = T .. (ARGV[1] == 'aside' and ':delayed:aside' or ':' .. ARGV[1])
 local entries = call('ZRANGE', key, ARGV[2], ARGV[2] + ARGV[3] - 1)
 local back, dropped = {}, {}

@@ -11,7 +11,7 @@
 -- ARGV[7]  rank of the first to examine ahead of the list's end, once the list is done
 -- ARGV[8]  how many
 -- Result: {how many were examined, how many matched, 1 if they came from the list}. O(log queue) each.
--- include: clock damage state tally hosts addresses lines members shares pages queue records seen control cancel unfile
+-- include: clock damage state tally hosts addresses lines members queue seen unfile
 local queue, name, generation, pattern, action = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local stream, most = string.gsub(queue, '!$', ''), tonumber(ARGV[8])
 local place = place_of(queue, name)

@@ -49,6 +49,22 @@ def test_a_script_includes_all_it_uses(name: str, mode: str) -> None:
     assert called <= defined, "a function that is not included"
 
 
+def defined_in(part: str) -> set[str]:
+    """The names that a part gives to others."""
+    functions = set(re.findall(r"(?m)^local function (\w+)", part))
+    values = re.findall(r"(?m)^local ([A-Za-z_]\w*(?:, \w+)*)(?= =|$)", part)
+    return functions | {name for row in values for name in row.split(", ") if row != "function"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_script_includes_nothing_that_it_does_not_use(name: str) -> None:
+    listed = " ".join(re.findall(r"(?m)^-- include ?\w*: (.*)$", source(name))).split()
+    parts = {part: re.sub("--.*", "", source(f"lib/{part}")) for part in listed}
+    for part in set(parts) - {"clock", "damage", "state", "dropped"}:  # which all need; and what fills in_window
+        rest = "\n".join([body_of(name), *(text for other, text in parts.items() if other != part)])
+        assert any(re.search(rf"\b{one}\b", rest) for one in defined_in(parts[part])), f"lib/{part}"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_script_says_what_it_takes_gives_and_costs(name: str) -> None:
     text = source(name)
