@@ -21,21 +21,11 @@ from crawler.errors import ShoalError
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.repository import Repository
-from crawler.storage.outage import MongoOutage
+from crawler.storage.outage import MongoOutage, NoStats
 from crawler.storage.spool.claims import DAMAGED, usage
 from crawler.storage.spool.fallback import SpoolFallback
 
 VERBS = ("list", "replay")
-
-
-class _Uncounted:
-    """A command's stats are not read."""
-
-    def inc_value(self, key: str, count: int = 1) -> None:
-        """Ignored."""
-
-    def set_value(self, key: str, value: float) -> None:
-        """Ignored."""
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -102,7 +92,7 @@ class Command(FleetCommand, ScrapyCommand):
                 f"{config.spool_dir} holds nothing for {target!r}: `scrapy spool list` names what it holds"
             )
         directory = Path(config.spool_dir) / target if target else building.spool_directory(self.settings, config)
-        stats = _Uncounted()
+        stats = NoStats()
         async with connection.session(self.settings) as database:
             repository = Repository(database, config, stats)
             await repository.prepare()

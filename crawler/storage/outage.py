@@ -28,6 +28,16 @@ class Stats(Protocol):
     def set_value(self, key: str, value: float) -> None: ...
 
 
+class NoStats:
+    """Stats that nobody reads: those of a command."""
+
+    def inc_value(self, key: str, count: int = 1) -> None:
+        """Ignored."""
+
+    def set_value(self, key: str, value: float) -> None:
+        """Ignored."""
+
+
 class ServerError(Exception):
     """The server could not take these writes now; the writes are not at fault."""
 

@@ -23,7 +23,7 @@ from crawler.storage.archive.index import Index
 from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import RecordPlace, WarcRecord
 from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
-from crawler.storage.outage import Stats
+from crawler.storage.outage import NoStats, Stats
 
 logger = logging.getLogger(__name__)
 
@@ -208,7 +208,7 @@ async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> list
 
     Raises PyMongo's errors and STORE_ERRORS.
     """
-    finisher = Finisher(config, index, store, _NoStats())
+    finisher = Finisher(config, index, store, NoStats())
     found = await asyncio.to_thread(lambda: list(files.left(config.directory)))
     for file in found:
         finisher.finish(file, listed=False)
@@ -225,12 +225,6 @@ async def unlisted(config: ArchiveConfig, index: Index) -> list[str]:
     found = await asyncio.to_thread(files.finished, config.directory)
     known = await index.kept(found)
     return [name for name in found if name not in known]
-
-
-class _NoStats:
-    def inc_value(self, key: str, count: int = 1) -> None: ...
-
-    def set_value(self, key: str, value: float) -> None: ...
 
 
 def _added(name: str, found: tuple[WarcRecord, tuple[int, int]]) -> UpdateOne:

@@ -89,10 +89,6 @@ class Children:
             self._forget_if_empty(shard)
         self.kept_bytes = sum(_size(child) for kept in self._kept.values() for child in kept)
 
-    def clear(self) -> None:
-        """Forget all."""
-        self.drop(list(self._left))
-
     def try_now(self) -> None:
         """Retry full shards at the next `send`."""
         self._again = dict.fromkeys(self._again, float("-inf"))
