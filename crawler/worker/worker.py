@@ -100,7 +100,6 @@ class Worker:
         )
         self._listen()
         self.answers.held_up_since = self.standstill.since
-        self.pacer.gives_up = partial(scrapy_hooks.gives_up, crawler)
         self._crawler = crawler
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []
@@ -111,16 +110,34 @@ class Worker:
         frontier, queue = self.frontier, self.queue
         rules = queue.encoder.rules
         self.answers = Answers(frontier, self.book, self.outbox, rules, self.outage)
-        self.pacer = Pacer(frontier, self.book, self.outbox, rules, self.answers, self.outage, self.name)
         seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
         shared = SharedAddresses.from_settings(crawler.settings)
         self.addresses = AddressBook(frontier, rules, shared, self.outage, self._wake, self._ended, seconds)
-        self.pacer.addresses = self.addresses
-        self.prefetcher = Prefetcher(
-            crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses, self.addresses
+        self.pacer = Pacer(
+            frontier,
+            self.book,
+            self.outbox,
+            rules,
+            self.answers,
+            self.outage,
+            self.name,
+            self.addresses,
+            partial(scrapy_hooks.gives_up, crawler),
         )
-        self.prefetcher.runs = PlainRunIds(
+        self.plain_runs = PlainRunIds(
             frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
+        )
+        self.prefetcher = Prefetcher(
+            crawler,
+            frontier,
+            queue,
+            self.book,
+            self.outbox,
+            self.outage,
+            self.name,
+            self.pauses,
+            self.addresses,
+            self.plain_runs,
         )
         self.tiers = TierTracker(
             frontier.shards,
@@ -186,11 +203,9 @@ class Worker:
             logger.info("Crawl %s of %s %s, run %s", joined.generation, spider.name, words, run.id)
 
     def _listen(self) -> None:
-        runs = self.prefetcher.runs
-        assert runs is not None
         for forget in (
             *(self.dupefilter.clear, self.tiers.forget, self.maintenance.seeds.forget, self.frontier.state_anew),
-            *(self.queue.encoder.scopes.forget, runs.forget),
+            *(self.queue.encoder.scopes.forget, self.plain_runs.forget),
         ):
             self.losses.listen(forget)
         self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.forget

@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 from scrapy.crawler import Crawler
@@ -73,11 +74,13 @@ class Prefetcher:
         worker: str,
         pauses: Pauses,
         addresses: AddressBook,
+        runs: PlainRunIds,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._crawler = crawler
         self._pauses = pauses
         self._addresses = addresses
+        self._runs = runs
         self._frontier = frontier
         self._queue = queue
         self._book = book
@@ -87,7 +90,6 @@ class Prefetcher:
         self._clock = clock
         self._config = PrefetchConfig.from_settings(crawler.settings)
         self._suspects = SuspectTurns(clock, random.uniform)
-        self.runs: PlainRunIds | None = None
         self._calls = 0
         self._woken = asyncio.Event()
 
@@ -151,7 +153,7 @@ class Prefetcher:
         self._addresses.learn(batch.addresses)
         self._addresses.seek(batch.sought)
         await self._learn_scopes(batch.leases)
-        await self._learn_runs(batch.leases)
+        await self._outage.insist(partial(self._runs.learn, batch.leases))  # what a page yields belongs to its run
         self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
         if batch.lost_data:
             self._crawler.stats.inc_value(names.DATA_LOST)
@@ -168,23 +170,11 @@ class Prefetcher:
 
     async def _learn_scopes(self, leases: Sequence[Lease]) -> None:
         """A run may have been given a scope of its own: it is known before the first of its pages is fetched."""
-        for generation in {lease.generation for lease in leases}:
-            while is_run_generation(generation) and not (scopes := self._queue.encoder.scopes).knows(generation):
-                try:
-                    given = await self._frontier.scopes.get(self._queue.spider.name, generation)
-                except FrontierUnavailableError as error:
-                    await self._outage.wait(error)
-                else:
-                    scopes.learn(generation, given)
-
-    async def _learn_runs(self, leases: Sequence[Lease]) -> None:
-        """What a page yields belongs to its run, which is known before it is fetched."""
-        while self.runs is not None:
-            try:
-                await self.runs.learn(leases)
-                break
-            except FrontierUnavailableError as error:
-                await self._outage.wait(error)
+        scopes, spider = self._queue.encoder.scopes, self._queue.spider.name
+        for generation in {lease.generation for lease in leases if is_run_generation(lease.generation)}:
+            while not scopes.knows(generation):  # what was forgotten meanwhile is asked again
+                given = await self._outage.insist(partial(self._frontier.scopes.get, spider, generation))
+                scopes.learn(generation, given)
 
     async def _lease(self, room: int, *, suspects_ok: bool) -> Batch:
         return await self._frontier.lease(

@@ -106,10 +106,9 @@ class Outbox:
         """Start requests that are not stored yet; no one else knows them."""
         return self._offers.left
 
-    @property
     def largest_waiting(self) -> tuple[str, int] | None:
-        """URL of the page whose requests need the most room, and the bytes; kept after it is put off, until there is
-        room."""
+        """URL of the page whose requests need the most room, and the bytes; remembered after it is put off, until there
+        is room."""
         if (largest := self._children.largest) is not None:
             found = url_in(largest[0]), largest[1]
             self._largest = found if self._largest is None or found[1] >= self._largest[1] else self._largest

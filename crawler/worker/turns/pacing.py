@@ -51,8 +51,11 @@ class Pacer:
         answers: Answers,
         outage: RedisOutage,
         worker: str,
+        addresses: AddressBook,
+        gives_up: Callable[[float], bool],
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        """*gives_up* says whether a request beside the queue gives up after so many seconds of waiting."""
         self._frontier = frontier
         self._book = book
         self._outbox = outbox
@@ -61,9 +64,9 @@ class Pacer:
         self._outage = outage
         self._worker = worker
         self._clock = clock
-        self.gives_up: Callable[[float], bool] = lambda _: False  # after waiting for so many seconds
+        self._addresses = addresses
+        self._gives_up = gives_up
         self.unsent = UnsentRequests()
-        self.addresses: AddressBook | None = None  # where hosts are, with POLITENESS_GROUP = "ip"
         self._patience = frontier.config.start_within_ms / 1000
 
     async def turn(self, request: Request) -> Turn:
@@ -110,7 +113,7 @@ class Pacer:
         held = turn.held or turn.led_by or turn.lender
         forbidden = held is not None and self._book.is_forbidden(held)
         paced_by = turn.held.address if turn.held is not None else ""
-        moving = self.addresses is not None and self.addresses.is_moving(turn.host, paced_by)
+        moving = self._addresses.is_moving(turn.host, paced_by)
         return self._clock() <= turn.start_by and not forbidden and not moving
 
     async def connecting(self, turn: Turn, step: Coroutine[Any, Any, T]) -> T:
@@ -221,8 +224,7 @@ class Pacer:
             )
             return asked_at, slot
 
-        if self.addresses is not None:
-            await self.addresses.ensure(rule.group)
+        await self._addresses.ensure(rule.group)
         await self._outbox.flush()  # our own reports: until they are stored the host looks busy and a lent turn unused
         while True:
             asked_at, slot = await self._outage.insist(ask)
@@ -243,7 +245,7 @@ class Pacer:
 
     def _end(self, request: Request, seconds: float) -> None:
         """Raise EndingError if a request without a lease, which waits for *seconds*, may not wait any longer."""
-        if not self.gives_up(seconds):
+        if not self._gives_up(seconds):
             return
         logger.warning("%s is not sent: this worker has to end. The page that asked for it is given back", request)
         if (asker := self._book.parent(request)) is not None:

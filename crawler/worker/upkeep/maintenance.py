@@ -227,5 +227,5 @@ class Maintenance:
 
 
 def _largest_waiting(worker: Worker) -> dict[str, str | int]:
-    url, size = worker.outbox.largest_waiting or ("", 0)
+    url, size = worker.outbox.largest_waiting() or ("", 0)
     return {"largest_waiting": url, "largest_waiting_bytes": size}

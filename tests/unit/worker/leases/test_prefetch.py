@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from scrapy import Request
@@ -50,6 +50,7 @@ class Bench:
             "w",
             self.pauses,
             Mock(),
+            AsyncMock(),
             self.clock,
         )
         self.prefetcher = Prefetcher(*around)
@@ -67,6 +68,9 @@ class Bench:
 
 
 class _Queue:
+    spider = SimpleNamespace(name="s")
+    encoder = SimpleNamespace(scopes=None)  # no lease here is of a run
+
     def __init__(self) -> None:
         self.buffer = Buffer()
 

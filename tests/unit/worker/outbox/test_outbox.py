@@ -395,7 +395,7 @@ async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(d
         desk.outbox.push(message(number), PARENT, album)
     desk.outbox.end(PARENT)
     await desk.outbox.flush()
-    named = desk.outbox.largest_waiting
+    named = desk.outbox.largest_waiting()
     clock.now += desk.frontier.config.lease_ms / 1000 + 1
     await desk.outbox.flush()
     assert desk.outbox.waiting == []
@@ -403,14 +403,14 @@ async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(d
     desk.outbox.end(OTHER)
     await desk.outbox.flush()
     assert desk.outbox.waiting == [OTHER]
-    assert desk.outbox.largest_waiting == named
+    assert desk.outbox.largest_waiting() == named
     assert named is not None
     assert named[0] == "http://a.example/album"
     desk.frontier.outcomes = lambda one: PushOutcome.ACCEPTED
     desk.room.full = False
     desk.outbox._children.try_now()
     await desk.outbox.flush()
-    assert desk.outbox.largest_waiting is None
+    assert desk.outbox.largest_waiting() is None
 
 
 async def test_of_too_many_children_those_that_wait_longest_go_back(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,6 +35,16 @@ class Rules:
         return HostRule("a.example", 0, 1)
 
 
+class Addresses:
+    """Each host alone."""
+
+    async def ensure(self, host: str) -> None:
+        """Nothing to look up."""
+
+    def is_moving(self, host: str, paced_by: str) -> bool:
+        return False
+
+
 class Site:
     """A pacer and what is around it."""
 
@@ -47,8 +58,12 @@ class Site:
         made = Pacer
         answering: Any = Answers
         self.answers: Answers = answering(self.frontier, self.book, self.outbox, Rules(), Outage(), self.clock)
-        around = (self.frontier, self.book, self.outbox, Rules(), self.answers, Outage(), "w", self.clock)
-        self.pacer: Pacer = made(*around)
+        around = (self.frontier, self.book, self.outbox, Rules(), self.answers, Outage(), "w", Addresses())
+        self.pacer: Pacer = made(*around, self._gives_up, self.clock)
+        self.gives_up: Callable[[float], bool] = lambda _: False
+
+    def _gives_up(self, seconds: float) -> bool:
+        return self.gives_up(seconds)
 
     def holds(self, request: Request, number: int = 1) -> Held:
         lease = held(number)
@@ -407,7 +422,7 @@ async def test_what_goes_beside_the_queue_waits_no_longer_than_its_worker_may(si
         asked.append(seconds)
         return seconds > 2
 
-    site.pacer.gives_up = gives_up
+    site.gives_up = gives_up
     with pytest.raises(EndingError):
         await site.pacer.turn(media)
     assert asked[-1] > 2 >= asked[-2]

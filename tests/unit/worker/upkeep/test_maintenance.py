@@ -49,8 +49,10 @@ class Outbox(list[Any]):
     """Empty."""
 
     waiting: tuple[Any, ...] = ()
-    largest_waiting = None
     refused = False
+
+    def largest_waiting(self) -> None:
+        """None."""
 
 
 class Idle:
