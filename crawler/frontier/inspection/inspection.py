@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 from crawler.frontier.inspection.host_records import read_host
 from crawler.frontier.inspection.queue_lengths import queue_lengths
 from crawler.frontier.inspection.waiting import WaitingHost, waiting
 from crawler.frontier.messages import HostState, SpiderStats
 from crawler.frontier.server import keys
+from crawler.frontier.server.shard_stats import ShardStats
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.server.wire_format import read_count
 from crawler.frontier.state.addresses import Addresses, with_lines
@@ -21,6 +22,8 @@ from crawler.frontier.state.tiers import read_learned
 from crawler.frontier.state.workers import Workers
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier, rank
+
+K = TypeVar("K")
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, a random sample if there are more
 SAMPLED: Final = 16  # keys per kind, to estimate their size
@@ -76,40 +79,25 @@ class Inspection:
     async def stats(self, spider: str | None = None) -> FrontierStats:
         """Counters of *spider*, or of all; O(generations), independent of the queue's size."""
         shards = await self._shards.stats_all()
-        generations: dict[tuple[str, str], SpiderStats] = {}
-        tiers: dict[tuple[str, Tier], SpiderStats] = {}
-        cut: dict[tuple[str, str], Counter[str]] = {}
-        hosts = [0, 0, 0]
+        rows = [row for row in _rows(shards) if spider in {None, row.spider}]
         dead_by: Counter[str] = Counter()
-        for shard in shards:
-            for name, fields in shard.generations:
-                stream, _, generation = name.decode().rpartition(":")
-                key = (stream.partition(":")[0], generation)
-                if spider in {None, key[0]}:
-                    counters, queue = _counters(fields), (key[0], tier_of(stream))
-                    generations[key] = generations.get(key, SpiderStats()) + counters
-                    tiers[queue] = tiers.get(queue, SpiderStats()) + counters
-                    dead_by.update(_by_reason(fields, b"dead"))
-                    if by_rule := _by_reason(fields, b"cut"):
-                        cut.setdefault(key, Counter()).update(by_rule)
-            for stream, *counts in shard.streams:
-                if spider in {None, stream.decode().partition(":")[0]}:
-                    hosts = [total + count for total, count in zip(hosts, counts, strict=True)]
-        spiders: dict[str, SpiderStats] = {}
-        for (name, _), sums in generations.items():
-            spiders[name] = spiders.get(name, SpiderStats()) + sums
-        mark = tuple(number for one in shards for number in (one.born, one.seq, one.token))
+        cut: dict[tuple[str, str], Counter[str]] = {}
+        for row in rows:
+            dead_by.update(_by_reason(row.fields, b"dead"))
+            if by_rule := _by_reason(row.fields, b"cut"):
+                cut.setdefault((row.spider, row.generation), Counter()).update(by_rule)
+        eligible_hosts, waiting_hosts, suspects = _hosts(shards, spider)
         return FrontierStats(
-            spiders,
-            generations,
-            tiers,
-            hosts[0],
-            hosts[1],
-            hosts[2],
+            _summed((row.spider, row.counters) for row in rows),
+            _summed(((row.spider, row.generation), row.counters) for row in rows),
+            _summed(((row.spider, row.tier), row.counters) for row in rows),
+            eligible_hosts,
+            waiting_hosts,
+            suspects,
             evicted=sum(one.evicted for one in shards),
             now_ms=max(one.now_ms for one in shards),
             dead_by=dead_by,
-            mark=mark,
+            mark=tuple(number for one in shards for number in (one.born, one.seq, one.token)),
             uncounted=sum(abs(one.uncounted) for one in shards),
             cut=cut,
         )
@@ -229,6 +217,37 @@ class Inspection:
             tier=tier or read_learned(await self._shards.client.hget(self._shards.key(shard, "tiers"), name)).tier,
             sitemaps=await Robots(self._shards).sitemaps(name),
         )
+
+
+class _Row(NamedTuple):
+    """A generation's counters on one stream of one shard."""
+
+    spider: str
+    generation: str
+    tier: Tier
+    counters: SpiderStats
+    fields: Sequence[bytes]  # all of them, those by reason too
+
+
+def _rows(shards: Iterable[ShardStats]) -> Iterator[_Row]:
+    for shard in shards:
+        for name, fields in shard.generations:
+            stream, _, generation = name.decode().rpartition(":")
+            yield _Row(stream.partition(":")[0], generation, tier_of(stream), _counters(fields), fields)
+
+
+def _summed(counted: Iterable[tuple[K, SpiderStats]]) -> dict[K, SpiderStats]:
+    sums: dict[K, SpiderStats] = {}
+    for key, counters in counted:
+        sums[key] = sums.get(key, SpiderStats()) + counters
+    return sums
+
+
+def _hosts(shards: Iterable[ShardStats], spider: str | None) -> list[int]:
+    """How many hosts of *spider*, or of all, may get a request, wait, or have suspects."""
+    streams = [row for shard in shards for row in shard.streams]
+    counts = [numbers for stream, *numbers in streams if spider in {None, stream.decode().partition(":")[0]}]
+    return [sum(column) for column in zip((0, 0, 0), *counts, strict=True)]
 
 
 def _counters(fields: Sequence[bytes]) -> SpiderStats:
