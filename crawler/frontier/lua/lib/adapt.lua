@@ -1,5 +1,5 @@
 -- How a host's responses change its pace and its breaker. One variable is learned, DELAY; how many requests are in
--- flight follows from it and from latency, as in AutoThrottle. docs/politeness.md names the sources of the rule.
+-- flight follows from it and from latency, as in AutoThrottle. docs/pace.md names the sources of the rule.
 --
 -- Before any complaint each response halves the delay's distance to its floor (slow start). A complaint (429, 503, a
 -- block page) raises the delay, once per flight; then it recovers like CUBIC's window: fast at first, slowly around the
