@@ -67,17 +67,7 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line if it fails; an empty collection is no error."""
         with answering(args):
-            if len(args) != 1:
-                raise UsageError("name one collection, such as products", print_help=False)
-            if opts.format not in FORMATS:
-                raise ConfigError("--format", opts.format, "jsonl or csv, or markdown for pages")
-            if opts.format == "markdown" and (args[0] != PageItem.collection or not opts.output):
-                words = "--format markdown is for pages: scrapy export pages --format markdown --output FOLDER"
-                raise UsageError(words, print_help=False)
-            if opts.raw and opts.format != "csv":
-                raise UsageError(
-                    "--raw is for --format csv: the other formats always keep text as it is", print_help=False
-                )
+            _check(args, opts)
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
             try:
                 tasks.run(self._export(args[0], opts, since))
@@ -103,21 +93,31 @@ class Command(FleetCommand, ScrapyCommand):
             folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
             with _target(None if folder else opts.output) as target, _progress(collection, total, target) as progress:
                 writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
-                task = progress.add_task("", total=total)
-                done = 0
+                bar = _Bar(progress, total)
                 try:
                     async for document in reader.documents(database, collection, query):
                         writer.write(document)
-                        done += 1
-                        if not done % STEP:
-                            progress.update(task, completed=done)
+                        bar.step()
                 except asyncio.CancelledError:
-                    print(f"cut short after {done:,} of {total:,} documents{_kept(opts.output)}", file=sys.stderr)
+                    print(f"cut short after {bar.done:,} of {total:,} documents{_kept(opts.output)}", file=sys.stderr)
                     raise
         changed = f" changed since {since.isoformat()}" if since else ""
-        print(f"{several(done, 'document')}{changed} exported from {collection}", file=sys.stderr)
+        print(f"{several(bar.done, 'document')}{changed} exported from {collection}", file=sys.stderr)
         if not_stored := await asyncio.to_thread(_not_stored, self.settings, config):
             print(not_stored, file=sys.stderr)
+
+
+def _check(args: list[str], opts: argparse.Namespace) -> None:
+    """Raise for options that do not go together."""
+    if len(args) != 1:
+        raise UsageError("name one collection, such as products", print_help=False)
+    if opts.format not in FORMATS:
+        raise ConfigError("--format", opts.format, "jsonl or csv, or markdown for pages")
+    if opts.format == "markdown" and (args[0] != PageItem.collection or not opts.output):
+        words = "--format markdown is for pages: scrapy export pages --format markdown --output FOLDER"
+        raise UsageError(words, print_help=False)
+    if opts.raw and opts.format != "csv":
+        raise UsageError("--raw is for --format csv: the other formats always keep text as it is", print_help=False)
 
 
 async def _columns(database: connection.Database, collection: str) -> list[str]:
@@ -177,6 +177,21 @@ def _target(output: str | None) -> Iterator[TextIO]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+class _Bar:
+    """Counts what is written; it is drawn anew every STEP documents."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self.done = 0
+        self._progress = progress
+        self._task = progress.add_task("", total=total)
+
+    def step(self) -> None:
+        """One more."""
+        self.done += 1
+        if not self.done % STEP:
+            self._progress.update(self._task, completed=self.done)
 
 
 def _progress(collection: str, total: int, target: TextIO) -> Progress:
