@@ -193,9 +193,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         generation = self.worker.generation
         if parent is not None:
             generation = parent.lease.generation
-            for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE, TRACEPARENT):
-                request.meta.pop(key, None)  # the parent's, copied with the rest of its meta
-            request.meta[PARENT_ID] = parent.lease.id
+            _mark_as_child(request, parent)
         try:
             place = self.queue.encoder.place(request)
             if parent is not None and place.rule.group != parent.lease.host:
@@ -250,6 +248,13 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _count(self, name: str) -> None:
         if self.stats is not None:
             self.stats.inc_value(name)
+
+
+def _mark_as_child(request: Request, parent: Held) -> None:
+    """Name its parent in *request*, without what is the parent's own and was copied with the rest of its meta."""
+    for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE, TRACEPARENT):
+        request.meta.pop(key, None)
+    request.meta[PARENT_ID] = parent.lease.id
 
 
 def _idle_before_close(settings: BaseSettings) -> int:

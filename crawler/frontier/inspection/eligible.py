@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Final
+from typing import Any, Final
 
 from crawler.frontier.inspection.host_records import lead_of, read_host
 from crawler.frontier.inspection.queue_lengths import queue_lengths
@@ -93,8 +93,29 @@ async def _delayed(shards: Shards, shard: int, now: int) -> Counter[str]:
 
 
 async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligible:
+    is_due, soon, full, first_due, first_waiting, *samples = await _lists(shards, shard, stream, now)
+    if not (count := is_due + soon + full):
+        return Eligible()
+    names = [*samples[0], *samples[1][: min(soon, SAMPLED)], *samples[2]]
+    chosen = [name.decode(errors="replace") for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
+    known = await hosts(shards, chosen, now)
+    lengths = await _lengths(shards, shard, stream, chosen)
+    active = [name for name in chosen if name not in known or _is_active(known[name])]
+    scale = count / len(chosen) if chosen else 0
+    overdue = max((now - at for _, at in first_waiting), default=0.0)
+    return Eligible(
+        hosts=round(len(active) * scale),
+        requests=sum(lengths[name] for name in active) * scale,
+        slots=sum(_slots(known.get(name)) for name in active) * scale,
+        late_ms=max(await _late(shards, shard, first_due, now), overdue, 0.0),
+    )
+
+
+async def _lists(shards: Shards, shard: int, stream: str, now: int) -> list[Any]:
+    """Of a stream's hosts that are due, that are soon, that are at their cap: how many; the first ones due and waiting;
+    a sample of each."""
     due, wait, at_cap = (shards.key(shard, f"{kind}:{stream}") for kind in ("due", "wait", "park"))
-    is_due, soon, full, *rest = await shards.read(
+    return await shards.read(
         [
             methodcaller("zcard", due),
             methodcaller("zcount", wait, "-inf", now + SOON_MS),
@@ -106,26 +127,16 @@ async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligi
             methodcaller("srandmember", at_cap, SAMPLED),
         ]
     )
-    if not (count := is_due + soon + full):
-        return Eligible()
-    first_due, first_waiting, *samples = rest
-    names = [*samples[0], *samples[1][: min(soon, SAMPLED)], *samples[2]]
-    chosen = [name.decode(errors="replace") for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
-    known = await hosts(shards, chosen, now)
-    lengths = await queue_lengths(shards, shard, stream, chosen)
-    for name in chosen:
-        if name.startswith(ADDRESS):  # its hosts take turns: it is one
+
+
+async def _lengths(shards: Shards, shard: int, stream: str, names: list[str]) -> Counter[str]:
+    """How many requests each of *names* has on a stream; hosts of an address take turns: they are one."""
+    lengths = await queue_lengths(shards, shard, stream, names)
+    for name in names:
+        if name.startswith(ADDRESS):
             line = await with_lines(shards, shard, stream, [name], SAMPLED)
             lengths[name] = (await queue_lengths(shards, shard, stream, line)).total()
-    active = [name for name in chosen if name not in known or _is_active(known[name])]
-    scale = count / len(chosen) if chosen else 0
-    overdue = max((now - at for _, at in first_waiting), default=0.0)
-    return Eligible(
-        hosts=round(len(active) * scale),
-        requests=sum(lengths[name] for name in active) * scale,
-        slots=sum(_slots(known.get(name)) for name in active) * scale,
-        late_ms=max(await _late(shards, shard, first_due, now), overdue, 0.0),
-    )
+    return lengths
 
 
 def _is_active(host: HostState) -> bool:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Coroutine
+from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Slot
 from crawler.frontier.server.outage import RedisOutage
-from crawler.routing.host_rules import HostRules
+from crawler.routing.host_rules import HostRule, HostRules
 from crawler.worker.leases.held import Held
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.outbox.outbox import Outbox
@@ -208,26 +209,12 @@ class Pacer:
         """Wait for a slot, or for another turn in the slot of *lease*; raises TooLateError after *patience* seconds,
         for a request that can wait in the frontier, and EndingError if its worker has to end."""
         rule = self._rules.of(request)
-        handle = lease.handle if lease is not None else None
         began = self._clock()
         give_up_at = began + patience
-
-        async def ask() -> tuple[float, Slot]:
-            asked_at = self._clock()
-            slot = await self._frontier.reserve_slot(
-                rule.group,
-                delay_ms=rule.delay_ms,
-                cap=rule.cap,
-                burst=rule.burst,
-                worker=self._worker,
-                lease=handle,
-            )
-            return asked_at, slot
-
         await self._addresses.ensure(rule.group)
         await self._outbox.flush()  # our own reports: until they are stored the host looks busy and a lent turn unused
         while True:
-            asked_at, slot = await self._outage.insist(ask)
+            asked_at, slot = await self._outage.insist(partial(self._reserve, rule, lease))
             start_by = asked_at + slot.start_within_ms / 1000
             if slot.lost or (slot.token is None and asked_at >= give_up_at):
                 raise TooLateError(slot.wait_ms)
@@ -242,6 +229,19 @@ class Pacer:
                 return Turn(slot.token, start_by, rule.group, lender=lease)
             elif lease is None:
                 self._outbox.give_back(slot.token)  # this worker was frozen
+
+    async def _reserve(self, rule: HostRule, lease: Held | None) -> tuple[float, Slot]:
+        """When the frontier was asked, and what it answered."""
+        asked_at = self._clock()
+        slot = await self._frontier.reserve_slot(
+            rule.group,
+            delay_ms=rule.delay_ms,
+            cap=rule.cap,
+            burst=rule.burst,
+            worker=self._worker,
+            lease=lease.handle if lease is not None else None,
+        )
+        return asked_at, slot
 
     def _end(self, request: Request, seconds: float) -> None:
         """Raise EndingError if a request without a lease, which waits for *seconds*, may not wait any longer."""
