@@ -7,9 +7,7 @@ import json
 import selectors
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
 from signal import SIGTERM
@@ -17,9 +15,7 @@ from time import monotonic
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -27,8 +23,8 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from crawler import tasks
 from crawler.commands.options import host_name, integer, parse_since
 from crawler.commands.usage import FleetCommand, answering, console
+from crawler.commands.views.reparse_report import ReparseReport, show
 from crawler.errors import ShoalError
-from crawler.plural import several
 from crawler.replay import counts
 from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
@@ -133,34 +129,6 @@ def sensible_workers(pages: int, cores: int) -> int:
     return max(1, min(cores, WORKERS_SENSIBLE, pages // PAGES_PER_WORKER))
 
 
-@dataclass(slots=True)
-class ReparseReport:
-    """The sum of all workers' reports."""
-
-    stats: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    failed: int = 0
-    left: int = 0  # pages that were not parsed, if it was cut
-    cut: bool = False  # by Ctrl-C or SIGTERM
-    seconds: float = 0.0
-
-    @property
-    def lost(self) -> int:
-        """Pages in the index that the archive does not have, and items that were neither compared nor stored."""
-        return self.stats[counts.MISSING] + self.stats[counts.DAMAGED] + self.stats[counts.FAILED]
-
-    def add(self, found: Mapping[str, Any]) -> None:
-        """Add one worker's report."""
-        self.stats.update(found["stats"])
-        for name, examples in found["examples"].items():
-            self.examples.setdefault(name, []).extend(examples)
-
-    def of(self, pattern: str) -> dict[str, int]:
-        """Counts by the value of `{}`, most frequent first."""
-        prefix = pattern.removesuffix("{}")
-        return {name.removeprefix(prefix): n for name, n in self.stats.most_common() if name.startswith(prefix)}
-
-
 def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> ReparseReport:
     """Run all jobs in parallel, with a progress bar on a terminal; returns when the last has ended. Interrupted, they
     finish their started pages."""
@@ -206,43 +174,6 @@ def _listen(
                 else:
                     done[key.data] = said.get("done", done[key.data])
                     progress.update(task, completed=sum(done))
-
-
-def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
-    """Print the summary."""
-    pages = report.stats[counts.PAGES]
-    if fields := report.of(counts.FIELDS):
-        table = Table("field", "items", "page", "stored", "parsed now")
-        for name, number in fields.items():
-            for row, example in enumerate(report.examples.get(name, [])[:3]):
-                cells = [escape(example[each]) for each in ("url", "old", "new")]
-                table.add_row(*(["", ""] if row else [escape(name), f"{number:,}"]), *cells)
-        console.print(table)
-    items = ", ".join(f"{number:,} {word}" for word, number in report.of(counts.ITEMS).items()) or "none"
-    verb = "would be" if dry_run else "are"
-    console.print(f"{several(pages, 'page')} parsed again in {report.seconds:.1f} s; items: {items}", highlight=False)
-    for stat, words in _NOTES.items():
-        if number := report.stats[stat]:
-            console.print(f"{number:,} {words}", highlight=False)
-    if dry_run:
-        console.print(f"dry run: nothing is written; the changed and new items {verb} stored without --dry-run")
-    if report.cut:
-        console.print(f"cut short: {report.left:,} pages are left; the same call starts over", highlight=False)
-    if report.failed:
-        console.print(f"{report.failed} of the workers failed: see the lines above", style="red")
-
-
-_NOTES = {
-    "spider_exceptions/count": "pages whose callback raised",
-    "items/rejected": "items rejected",
-    counts.FAILED: "items failed: see the lines above",
-    counts.BLOCKED: "block pages and empty shells not parsed",
-    counts.MISSING: "pages are gone from the archive: see the lines above",
-    counts.DAMAGED: "pages are damaged in the archive: see the lines above",
-    counts.DISCARDED: "new requests discarded",
-    counts.REFUSED: "downloads refused that callbacks wanted",
-    counts.DEFAULTED: "pages went to the default callback: theirs no longer exists",
-}
 
 
 def _start(job: Mapping[str, Any], directory: str) -> subprocess.Popen[bytes]:

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from crawler.commands import reparse
 from crawler.commands.reparse import sensible_workers
+from crawler.commands.views.reparse_report import show
 from crawler.replay import counts
 
 WORKER = """
@@ -47,6 +48,6 @@ def test_a_reparse_that_is_cut_short_says_what_was_done(monkeypatch: pytest.Monk
     with worker:
         report = reparse.run([{}], 10, str(tmp_path))
     assert (report.cut, report.left, report.failed) == (True, 7, 0)
-    reparse.show(Console(file=(shown := io.StringIO())), report, dry_run=False)
+    show(Console(file=(shown := io.StringIO())), report, dry_run=False)
     assert "3 pages parsed again" in shown.getvalue()
     assert "cut short: 7 pages are left" in shown.getvalue()

@@ -14,7 +14,7 @@ from scrapy import signals
 from scrapy.exceptions import DropItem
 from scrapy.utils.test import get_crawler
 
-from crawler.commands.reparse import ReparseReport
+from crawler.commands.views.reparse_report import ReparseReport
 from crawler.errors import UnstoredItem
 from crawler.items import ProductItem
 from crawler.replay import counts
