@@ -12,7 +12,7 @@ SOURCE = ROOT / "crawler" / "stats.py"
 TARGET = ROOT / "docs" / "stats.md"
 sys.path.insert(0, str(ROOT))
 
-from crawler.extensions.sources import Family, read  # noqa: E402
+from crawler.metrics.stat_families import Family, read  # noqa: E402
 
 HEAD = """# Stats
 

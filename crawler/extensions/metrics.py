@@ -2,7 +2,8 @@
 
 Counters are read from Scrapy's stats when somebody scrapes, so a page costs no more than its entries in five
 histograms. It exports itself only, so that figures may be summed over workers: those of the whole fleet come from the
-leader of `scrapy serve`. No label is a host; a family has no more series than sources.py says, whatever is crawled.
+leader of `scrapy serve`. No label is a host; a family has no more series than
+metrics/stat_families.py says, whatever is crawled.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from crawler import config, scrapy_hooks, tasks
 from crawler.errors import ConfigError
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer, Routes
 from crawler.extensions.health import WorkerHealth
-from crawler.extensions.sources import read
 from crawler.metrics import text
+from crawler.metrics.stat_families import read
 from crawler.timings import timings_of
 from crawler.worker.leases.lease_book import LeaseBook
 

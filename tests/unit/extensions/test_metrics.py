@@ -13,8 +13,8 @@ from scrapy.settings import Settings
 from crawler.errors import ConfigError
 from crawler.extensions.health import WorkerHealth
 from crawler.extensions.metrics import MetricsConfig, WorkerMetrics
-from crawler.extensions.sources import FAMILIES, MOST_VALUES, OTHER, read
 from crawler.metrics import text
+from crawler.metrics.stat_families import FAMILIES, MOST_VALUES, OTHER, read
 from crawler.timings import timings_of
 from tests.prometheus import check_metrics
 from tests.shipped import shipped

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import stats as names
-from crawler.extensions.sources import FAMILIES, Family, read
+from crawler.metrics.stat_families import FAMILIES, Family, read
 
 
 def _read(stats: Mapping[str, object]) -> dict[str, Family]:
