@@ -145,10 +145,11 @@ TIER_TERM_MAX_SECONDS = 7 * 86_400
 # Good pages at the tier below that move a host down again after its term, 1 to 1000. Reader: policy/tiers.py
 TIER_TRIAL_PAGES = 3
 # Most requests of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15; a tier not named has no limit.
-# Reader: worker/upkeep/tier_tracker.py
+# Readers: worker/upkeep/tier_tracker.py, metrics/fleet_collector.py
 TIER_DAILY_REQUESTS: dict[str, float] = {}
 # Most cost of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15, in the unit that the tier's fetcher
-# reports (tokens of a scraping API); a tier not named has no limit. Reader: worker/upkeep/tier_tracker.py
+# reports (tokens of a scraping API); a tier not named has no limit. Readers: worker/upkeep/tier_tracker.py,
+# metrics/fleet_collector.py
 TIER_DAILY_COST: dict[str, float] = {}
 # Seconds between two reads of what the fleet has learned about tiers, 0.05 to 300. Fetches in between can
 # exceed a daily budget. Reader: worker/upkeep/maintenance.py

@@ -11,16 +11,14 @@ from typing import Final
 from scrapy.settings import BaseSettings
 
 from crawler import config
-from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierError, FrontierRefusedError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection import eligible
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Share
-from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers
+from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers, daily_limits
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
-from crawler.policy.tiers import TIERS, Tier
 
 MOST_RUNS: Final = 30  # newest, finished or not
 OLD_LOOKS: Final = 4  # figures older than this many intervals are not served
@@ -40,16 +38,8 @@ class FleetConfig:
         return cls(
             every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
             workers=config.integer(settings, "FLEET_WORKERS", 0, 100_000),
-            budgets=Spent(_limits(settings, "TIER_DAILY_REQUESTS"), _limits(settings, "TIER_DAILY_COST")),
+            budgets=Spent(daily_limits(settings, "TIER_DAILY_REQUESTS"), daily_limits(settings, "TIER_DAILY_COST")),
         )
-
-
-def _limits(settings: BaseSettings, name: str) -> dict[Tier, float]:
-    given = config.mapping(settings, name)
-    try:
-        return {tier: float(given[tier]) for tier in TIERS if tier in given}
-    except (TypeError, ValueError):
-        raise ConfigError(name, given, "a number for each tier") from None
 
 
 async def _none() -> tuple[()]:

@@ -13,16 +13,13 @@ from scrapy import Request
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
-from crawler import config
 from crawler import stats as names
 from crawler.durations import in_words
-from crawler.errors import ConfigError
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.tiers import MOST_HOSTS, Tiers
+from crawler.frontier.state.tiers import MOST_HOSTS, Tiers, daily_limits
 from crawler.meta import REQUEST_ID, TIER_FAILED
 from crawler.policy.tiers import (
-    TIERS,
     UNKNOWN,
     Learned,
     Tier,
@@ -54,7 +51,9 @@ class TierConfig:
         """Raises ConfigError when a value is out of range."""
         return cls(
             policy=TierPolicy.from_settings(settings),
-            budgets=TierBudgets(_limits(settings, "TIER_DAILY_REQUESTS"), _limits(settings, "TIER_DAILY_COST")),
+            budgets=TierBudgets(
+                daily_limits(settings, "TIER_DAILY_REQUESTS"), daily_limits(settings, "TIER_DAILY_COST")
+            ),
             served=listed(settings, "TIERS_SERVED"),
         )
 
@@ -181,14 +180,3 @@ class TierTracker:
         for tier in sorted(self.tier_routing.spent - spent):
             logger.warning("A new day: tier %s has budget again", tier)
         self.tier_routing.spent = spent
-
-
-def _limits(settings: BaseSettings, name: str) -> dict[Tier, float]:
-    allowed = "a dict that maps browser or api to a number from 0 to 1e15"
-    limits = config.mapping(settings, name)
-    if set(limits) - set(TIERS[1:]):
-        raise ConfigError(name, limits, allowed)
-    try:
-        return {tier: config.number(limits, tier, 0, 1e15) for tier in TIERS if tier in limits}
-    except ConfigError:
-        raise ConfigError(name, limits, allowed) from None

@@ -278,7 +278,14 @@ async def test_a_fleet_of_a_thousand_runs_and_domains_stays_small(world: Timed) 
 
 @pytest.mark.parametrize(
     ("name", "bad"),
-    [("FLEET_WORKERS", -1), ("FLEET_WORKERS", "many"), ("METRICS_QUEUE_SECONDS", 0), ("TIER_DAILY_COST", {"api": "x"})],
+    [
+        ("FLEET_WORKERS", -1),
+        ("FLEET_WORKERS", "many"),
+        ("METRICS_QUEUE_SECONDS", 0),
+        ("TIER_DAILY_COST", {"api": "x"}),
+        ("TIER_DAILY_COST", {"api": -1}),
+        ("TIER_DAILY_REQUESTS", {"http": 5}),
+    ],
 )
 def test_ranges(name: str, bad: Any) -> None:
     settings = _settings()
