@@ -33,6 +33,7 @@ from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, text_of
 from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure, Fullness
+from crawler.frontier.state.breakers import HostBreakers
 from crawler.frontier.state.budgets import Budgets
 from crawler.frontier.state.damage import Damage
 from crawler.frontier.state.dead_letters import DeadLetters
@@ -50,12 +51,16 @@ LEASE_MOST: Final = 500  # per call, which blocks Redis
 class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All state is in Redis.
 
-    This class is the queue. What the fleet shares beside it has a part each: `inspection` counts and lists, `finding`
-    looks for a URL, `control` is what operators have paused or cancelled; `dead` keeps dead letters, `gone` missing
-    pages; `runs` opens and ends runs, of which `totals` sums the stats, `coverage` the fields of items, `scopes` says
-    what they may fetch and `generations` forgets what they know; `budgets` says what may be spent, dealt to shards as
-    `shares`; `schedules` says what is crawled when; `robots` and `sitemaps` are files of sites; `addresses` tells which
-    hosts share one, `domains` what busy ones answer; `damage` names what was set aside, `gauge` whether Redis is full.
+    This class is the queue. What the fleet shares beside it has a part each:
+
+    - `inspection` counts and lists, `finding` looks for a URL, `workers` says who is alive
+    - `control` is what operators have paused or cancelled; `dead` keeps dead letters, `gone` missing pages
+    - `runs` opens and ends runs, of which `totals` sums the stats, `coverage` the fields of items, `scopes` says what
+      they may fetch and what was cut, `generations` forgets what they know
+    - `budgets` says what may be spent, dealt to shards as `shares`; `schedules` says what is crawled when
+    - `robots` and `sitemaps` are files of sites; `addresses` tells which hosts share one, `domains` what busy ones
+      answer, `breakers` which are down
+    - `damage` names what was set aside, `gauge` whether Redis is full
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class Frontier:
         self.runs = Runs(self.shards)
         self.totals = RunTotals(self.shards)
         self.shares = Shares(self.shards)
+        self.breakers = HostBreakers(self.shards)
         self.robots = Robots(self.shards)
         self.sitemaps = Sitemaps(self.shards)
         self.scopes = RunScopes(self.shards)
@@ -275,7 +281,7 @@ class Frontier:
     ) -> int:
         """Retry after *delay_ms*, uncharged, under the same id; a *body* replaces the old one, and *priority* then the
         old priority. The last *reason* is kept, for its dead letter if it comes to that. Returns 1, 0 if the token is
-        stale, and 2 if it became a dead letter at once because its host is given up, see `host_down`."""
+        stale, and 2 if it became a dead letter at once because its host is given up, see `breakers`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return int(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
@@ -316,31 +322,10 @@ class Frontier:
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
 
-    async def host_down(self, host: str, *, most: int = 1_000) -> tuple[int, int]:
-        """*host*'s circuit breaker opened: returns for how many ms it has been open, and how many of its queued
-        requests became dead letters because that reached ROBOTSTXT_UNREACHABLE_SECONDS; *most* per queue and call."""
-        down, buried = await self.shards.run("host_down", self.shards.of_host(host), host, most)
-        return int(down), int(buried)
-
-    async def probe_other(self, host: str, origin: str) -> bool:
-        """*host*'s circuit breaker opened because of *origin* (as in a Report): whether a request to another port is
-        queued, which probes it then."""
-        return bool(await self.shards.run("probe_other", self.shards.of_host(host), host, origin))
-
-    async def host_up(self, host: str) -> None:
-        """*host* works again."""
-        shard = self.shards.of_host(host)
-        await self.shards.client.delete(self.shards.key(shard, f"down:{host}"))
-        await self.shards.client.hdel(self.shards.key(shard, "blamed"), host)
-
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
         """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
-
-    async def count_cuts(self, cuts: Mapping[tuple[str, str, str], int]) -> None:
-        """Count links cut by the scope, by spider, generation and rule."""
-        await self.shards.run("cut", 0, *(part for key, count in cuts.items() for part in (*key, count)))
 
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
         """Extend leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.

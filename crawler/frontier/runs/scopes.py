@@ -1,6 +1,8 @@
-"""Scopes that runs were given: texts that mean nothing here."""
+"""Scopes that runs were given, texts that mean nothing here, and what they cut."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from crawler.frontier.server.shards import Shards
 
@@ -20,3 +22,7 @@ class RunScopes:
         """ "" for a run without."""
         raw = await self._shards.client.hget(self._key, f"{spider}:{generation}")
         return raw.decode(errors="replace") if raw else ""
+
+    async def count_cuts(self, cuts: Mapping[tuple[str, str, str], int]) -> None:
+        """Count links cut by the scope, by spider, generation and rule."""
+        await self._shards.run("cut", 0, *(part for key, count in cuts.items() for part in (*key, count)))

@@ -40,12 +40,12 @@ class Breakers:
         while self._changed:
             host, opened = next(iter(self._changed.items()))
             if not opened:
-                await self._frontier.host_up(host)
+                await self._frontier.breakers.host_up(host)
             else:
                 if origin := self._blamed.get(host):
-                    await self._frontier.probe_other(host, origin)
+                    await self._frontier.breakers.probe_other(host, origin)
                     self._blamed.pop(host, None)
-                down, buried = await self._frontier.host_down(host)
+                down, buried = await self._frontier.breakers.host_down(host)
                 if buried:
                     self._stats.inc_value(names.BURIED.format("host_down"), buried)
                     logger.error("%s has been down for %.0f s: %d pages became dead letters", host, down / 1000, buried)

@@ -57,5 +57,5 @@ class PendingCounts:
         await self._send_charges()
         if self._cuts:
             sent = self._cuts.copy()
-            await self._frontier.count_cuts(sent)
+            await self._frontier.scopes.count_cuts(sent)
             self._cuts -= sent

@@ -181,7 +181,7 @@ async def down(client: Any, *pages: Message) -> Timed:
 async def fault(world: Timed, origin: str = "http:81") -> None:
     result = await exchange(world, origin=origin)
     if result > 1:
-        await world.frontier.probe_other("a.example", origin)
+        await world.frontier.breakers.probe_other("a.example", origin)
 
 
 async def leased(world: Timed) -> list[int]:

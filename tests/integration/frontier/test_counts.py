@@ -66,6 +66,6 @@ async def test_fields_of_a_run_add_up_and_are_kept_for_a_while(redis_client: Any
 async def test_links_out_of_scope_add_up_by_rule(redis_client: Any) -> None:
     world = await timed(redis_client)
     assert await world.frontier.push([message(1)]) == [PushOutcome.ACCEPTED]
-    await world.frontier.count_cuts({("s", "0", "depth"): 2, ("s", "0", "trap"): 1})
-    await world.frontier.count_cuts({("s", "0", "depth"): 3})
+    await world.frontier.scopes.count_cuts({("s", "0", "depth"): 2, ("s", "0", "trap"): 1})
+    await world.frontier.scopes.count_cuts({("s", "0", "depth"): 3})
     assert (await world.frontier.inspection.stats("s")).cut["s", "0"] == {"depth": 5, "trap": 1}

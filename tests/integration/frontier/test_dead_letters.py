@@ -169,19 +169,19 @@ async def trip(world: Timed, host: str = "a.example") -> tuple[int, int]:
     await world.frontier.start(handles([lease]), on_wire=True)
     await world.frontier.report([answer(handles([lease])[0], 0, fault=True)])
     await world.frontier.give_back(handles([lease]))
-    return await world.frontier.host_down(host, most=2)
+    return await world.frontier.breakers.host_down(host, most=2)
 
 
 async def test_what_waits_for_a_host_that_is_down_is_given_up_after_a_term(redis_client: Any) -> None:
     world = await timed(redis_client, give_up_ms=1_000, breaker_faults=1, breaker_ms=100, breaker_max_ms=100)
     pages = [message(number, "a.example", "s", generation="3") for number in range(5)]
     await world.frontier.push([replace(one, body=pack({"u": f"https://a.example/{one.fingerprint}"})) for one in pages])
-    assert await world.frontier.host_down("a.example", most=2) == (0, 0), "its breaker is closed"
+    assert await world.frontier.breakers.host_down("a.example", most=2) == (0, 0), "its breaker is closed"
     assert await trip(world, "a.example") == (0, 0)
     await world.pass_ms(500)
     assert await trip(world, "a.example") == (500, 0)
     await world.pass_ms(500)
-    first, rest = [await world.frontier.host_down("a.example", most=most) for most in (2, 1_000)]
+    first, rest = [await world.frontier.breakers.host_down("a.example", most=most) for most in (2, 1_000)]
     assert (first[0], first[1] + rest[1]) == (1_000, 5)
     assert 2 <= first[1] <= 4, "of each queue"
     total = (await world.frontier.inspection.stats()).total
@@ -192,7 +192,7 @@ async def test_what_waits_for_a_host_that_is_down_is_given_up_after_a_term(redis
     assert {letter.detail["error"] for letter in letters} == {"a.example has not worked for 1 s"}
     assert await world.frontier.inspection.empty("s")
     assert await world.frontier.dead.retry([letter.id for letter in letters]) == [True] * 5
-    assert await world.frontier.host_down("a.example") == (0, 0)  # a new term
+    assert await world.frontier.breakers.host_down("a.example") == (0, 0)  # a new term
     assert (await world.frontier.inspection.stats()).total.queued == 5
     await world.pass_ms(100)
     assert len(await world.lease(streams=["s"])) == 1
@@ -207,7 +207,7 @@ async def test_a_probe_of_a_host_that_was_given_up_is_given_up_too(redis_client:
         [lease] = await world.lease(1)
         await world.frontier.start(handles([lease]), on_wire=True)
         await world.frontier.report([answer(handles([lease])[0], 0, fault=True)])
-        assert await world.frontier.host_down("a.example") == (waited, waited // 1_000)
+        assert await world.frontier.breakers.host_down("a.example") == (waited, waited // 1_000)
         assert await world.frontier.nack(lease.id, lease.token, delay_ms=0, reason="retry") == 1 + waited // 1_000
     [first, second] = await world.frontier.dead.find(reason="host_down")
     assert {first.body, second.body} == {b"1", b"2"}

@@ -443,7 +443,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(host=st.sampled_from(HOSTS))
     def a_host_is_said_to_be_down(self, host: str) -> None:
         order = order_on(self.observed(), host) if self.model.clock is not None else []
-        assert self.run(self.frontier.host_down(host)) == self.model.host_down(host, order)
+        assert self.run(self.frontier.breakers.host_down(host)) == self.model.host_down(host, order)
 
     @rule(host=st.sampled_from(HOSTS), times=st.integers(1, 4), nacked=st.booleans())
     def a_host_stays_down(self, host: str, times: int, nacked: bool) -> None:

@@ -62,6 +62,14 @@ class Room:
         self.full = True
 
 
+async def _no_time(host: str) -> tuple[int, int]:
+    return 0, 0
+
+
+async def _nothing(host: str) -> None:
+    return None
+
+
 @dataclass
 class Frontier:
     """Notes what it is told, and answers as it was set up; *before* runs at each call and may raise."""
@@ -113,11 +121,10 @@ class Frontier:
             await self.ack(acks) if acks else [],
         )
 
-    async def host_down(self, host: str) -> tuple[int, int]:
-        return 0, 0
-
-    async def host_up(self, host: str) -> None:
-        return None
+    @property
+    def breakers(self) -> Any:
+        """Of hosts that have not been down for long."""
+        return SimpleNamespace(host_down=_no_time, host_up=_nothing)
 
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         self._call("give_back", list(handles))
