@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import os
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,25 @@ class World:
         made = Schedule("s", "products", source, Interval(3_600, START), **fields)
         assert await self.time.frontier.schedules.put("s", "", made.text(), cursor=START)
         return made
+
+    async def die_at(self, calls: int) -> bool:
+        """A replica goes on with the tick and is killed at that call of its; whether it had ended before."""
+        victim = self.replica()
+        victim.gate.close_after(calls)
+        await victim.go()
+        ended = not victim.gate.is_waiting
+        await victim.kill()
+        return ended
+
+    async def deaths(self, step: int) -> AsyncIterator[int]:
+        """One replica after the other is killed, each *step* calls later than the one before, until one ends the tick;
+        at which call."""
+        calls, ended = 0, False
+        while not ended:
+            calls += step
+            ended = await self.die_at(calls)
+            yield calls
+            await self.pass_seconds(16)
 
     async def pass_seconds(self, seconds: int) -> None:
         await self.time.pass_ms(seconds * 1_000)
@@ -96,17 +116,10 @@ async def test_a_leader_that_dies_at_any_call_is_followed_by_one_that_goes_on(
 ) -> None:
     await world.add(file(urls))
     await world.pass_seconds(3_600)
-    ended, calls = False, 0
-    while not ended:
-        calls += 5
-        victim = world.replica()
-        victim.gate.close_after(calls)
-        await victim.go()
-        ended = not victim.gate.is_waiting
-        await victim.kill()
+    calls = 0
+    async for calls in world.deaths(5):
         if not kept:
             os.utime(urls, ns=(calls, calls))  # as if the file were another one now: read from its beginning
-        await world.pass_seconds(16)
     assert calls > 20
     assert await world.counts() == [("sealed", LINES)]
     assert await world.waiting() == []
@@ -164,15 +177,8 @@ async def test_the_run_of_sitemaps_is_left_to_the_workers_that_read_them(
 ) -> None:
     await world.add(ScheduleSource(kind, (value,), include=("/p/",)), overlap="allow")
     await world.pass_seconds(3_600)
-    calls, ended = 0, False
-    while not ended:
-        calls += 2
-        victim = world.replica()
-        victim.gate.close_after(calls)
-        await victim.go()
-        ended = not victim.gate.is_waiting
-        await victim.kill()
-        await world.pass_seconds(16)
+    async for _ in world.deaths(2):
+        pass
     assert await world.counts() == [("open", 1)]
     assert (await world.last())["pushed"] == 1
     (run,) = await world.runs()
@@ -216,10 +222,7 @@ async def test_progress_that_is_damaged_begins_anew(world: World, urls: Path, st
 async def test_a_run_that_is_cancelled_takes_no_more(world: World, urls: Path) -> None:
     await world.add(file(urls))
     await world.pass_seconds(3_600)
-    victim = world.replica()
-    victim.gate.close_after(9)
-    await victim.go()
-    await victim.kill()
+    await world.die_at(9)
     (run,) = await world.runs()
     await world.time.frontier.runs.cancel(run.id)
     await world.pass_seconds(16)
@@ -338,10 +341,7 @@ async def test_a_tick_while_the_last_run_is_not_over(world: World, overlap: Over
 async def test_the_run_of_a_schedule_that_is_removed_is_sealed(world: World, urls: Path) -> None:
     made = await world.add(file(urls))
     await world.pass_seconds(3_600)
-    victim = world.replica()
-    victim.gate.close_after(9)
-    await victim.go()
-    await victim.kill()
+    await world.die_at(9)
     await world.time.frontier.schedules.put("s", made.text(), "")
     await world.pass_seconds(16)
     (tick,) = (await world.time.frontier.schedules.look()).ticks
@@ -412,10 +412,7 @@ async def test_what_is_known_of_a_host_is_crawled_again(world: World, mongo_data
     world.settings.setdict({"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": mongo_database.name}, priority="cmdline")
     await world.add(ScheduleSource("known", ("a.example",)))
     await world.pass_seconds(3_600)
-    victim = world.replica()
-    victim.gate.close_after(20)
-    await victim.go()
-    await victim.kill()
+    await world.die_at(20)
     await world.pass_seconds(16)
     (tick,) = (await world.time.frontier.schedules.look()).ticks
     assert json.loads(json.loads(tick.state)["position"])[0] == "products"
