@@ -188,7 +188,7 @@ class Archive:
             raise UnarchivedError(reason) from error
 
     def _tell(self) -> None:
-        """Whether the disk takes pages, to those who lease them and those who look."""
+        """Tell those who lease pages, and those who look, whether the disk takes them."""
         full = self._room.reason
         if not full:
             logger.warning("The archive in %s accepts pages again", self._config.directory)

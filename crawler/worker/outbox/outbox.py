@@ -177,7 +177,7 @@ class Outbox:
         return 0.0 if self._flushing_since is None else monotonic() - self._flushing_since
 
     async def run(self) -> None:
-        """Flush while the worker lives: at once after a pause, else every *flush_seconds*."""
+        """Flush while the worker lives: at once after a pause, else with a short one between."""
         flushed = float("-inf")
         while True:
             patience = AGAIN_SECONDS if self._children or self._waiting or self._offers else None

@@ -117,7 +117,7 @@ class AddressBook:
             del self._asked[host]
 
     async def _addresses_of(self, host: str) -> tuple[str, ...]:
-        """None for a name that stands for something else than a host, does not resolve, or must not be dialled."""
+        """() for a name that stands for something else than a host, does not resolve, or must not be dialled."""
         if self.resolve is None or self._rules.is_named_group(host):
             return ()
         try:
