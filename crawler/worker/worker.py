@@ -7,7 +7,7 @@ import logging
 import os
 import random
 import socket
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
 from typing import Any, Self
@@ -33,7 +33,6 @@ from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address, explained
 from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
-from crawler.routing import codec
 from crawler.worker import feeds
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
@@ -42,6 +41,7 @@ from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.prefetch import Prefetcher
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.leases.requeue import Requeue
+from crawler.worker.outbox.offers import tell_lost
 from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.outbox.room import Room
 from crawler.worker.pauses import Pauses
@@ -61,7 +61,6 @@ FAILED = "frontier_error"  # finish reason of a worker that cannot go on
 CLOSE_POLL_SECONDS = 0.5
 START_SECONDS = 20.0  # to wait for a Redis that goes while this worker starts
 LEAVE_SECONDS = 1.0  # to sign off, and for everything else once Redis is given up
-MOST_NAMED = 20  # start URLs in one log line
 FLUSH_SECONDS = 0.005  # how long the outbox collects a batch before it sends
 
 
@@ -139,14 +138,9 @@ class Worker:
             self.addresses,
             self.plain_runs,
         )
+        tiers = TierConfig.from_settings(crawler.settings)
         self.tiers = TierTracker(
-            frontier.shards,
-            queue.tier_routing,
-            queue.encoder.rules,
-            TierConfig.from_settings(crawler.settings),
-            crawler.stats,
-            queue.spider.name,
-            self.outage,
+            frontier.shards, queue.tier_routing, rules, tiers, crawler.stats, queue.spider.name, self.outage
         )
 
     @classmethod
@@ -234,7 +228,8 @@ class Worker:
                 await self._give_back()
         except TimeoutError:
             self._let_expire()
-        self._name_lost(self.outbox.offers)
+        assert self._crawler.stats is not None
+        tell_lost(self.outbox.offers, self._crawler.stats)
         await self.addresses.close()
         await tasks.end(*self._tasks)
         with suppress(TimeoutError):
@@ -259,16 +254,6 @@ class Worker:
         logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
         self.outbox.give_up()
 
-    def _name_lost(self, lost: Sequence[Message]) -> None:
-        """Log start URLs that found no room: no page leads to them, so nothing will find them again."""
-        if not lost:
-            return
-        assert self._crawler.stats is not None
-        self._crawler.stats.inc_value(names.START_LOST, len(lost))
-        urls = [codec.url_of(message.body) for message in lost[:MOST_NAMED]]
-        more = f" and {len(lost) - len(urls):,} more" if len(lost) > len(urls) else ""
-        logger.error("%d start URLs were not stored. Push them again: %s%s", len(lost), ", ".join(urls), more)
-
     async def _give_back(self) -> None:
         if self._leasing is not None:  # it ends by itself now; a cancelled call would leave leases that no worker knows
             self.prefetcher.wake()
@@ -276,11 +261,8 @@ class Worker:
         await self.maintenance.seeds.finish()
         self.prefetcher.give_back()
         for held in self.book.all():
-            logger.error(
-                "Lease %s of %s is still held at the end and will expire",
-                held.handle[0],
-                held.lease.host,
-            )
+            words = "Lease %s of %s is still held at the end and will expire"
+            logger.error(words, held.handle[0], held.lease.host)
         if not self.outbox.broken:
             await self.outbox.close()  # before its task is cancelled, so that no batch is interrupted
 

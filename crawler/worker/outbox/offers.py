@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from time import monotonic
 from typing import Final
 
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.server.shards import BATCH
+from crawler.routing import codec
 from crawler.worker.outbox.children import Push
 
 AGAIN_SECONDS: Final = 5.0  # after a refusal
+MOST_NAMED: Final = 20  # URLs in one log line
 
 logger = logging.getLogger(__name__)
 
@@ -81,3 +86,14 @@ class Offers:
             logger.warning("The frontier refuses new start requests (%s): they wait in this worker", outcome)
         self._said = True
         return False
+
+
+def tell_lost(lost: Sequence[Message], stats: StatsCollector) -> None:
+    """Count and log requests that found no room until their worker ended: no page leads to them, so nothing will find
+    them again."""
+    if not lost:
+        return
+    stats.inc_value(names.START_LOST, len(lost))
+    urls = [codec.url_of(message.body) for message in lost[:MOST_NAMED]]
+    more = f" and {len(lost) - len(urls):,} more" if len(lost) > len(urls) else ""
+    logger.error("%d start URLs were not stored. Push them again: %s%s", len(lost), ", ".join(urls), more)
