@@ -7,7 +7,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scrapy.commands.genspider import Command as GenspiderCommand
 from scrapy.commands.genspider import sanitize_module_name
@@ -35,6 +35,7 @@ class Command(OneLine, GenspiderCommand):
         with answering(args):
             if len(args) == 2:
                 _check(args[0], args[1], self.settings.get("BOT_NAME"))
+                args = [args[0], _url(args[1])]
             elif not (opts.list or opts.dump):
                 words = "name the spider and its domain: scrapy genspider -t product myshop shop.example"
                 raise UsageError(words, print_help=False)
@@ -55,6 +56,12 @@ class Command(OneLine, GenspiderCommand):
             words = f"{' '.join(said.getvalue().split())}: choose another name, or add --force to overwrite it"
             raise UsageError(words, print_help=False)
         return False
+
+    def _generate_template_variables(self, module: str, name: str, url: str, template_name: str) -> dict[str, Any]:
+        """Scrapy's domain has the port, which neither a table of `domains.toml` nor `allowed_domains` takes."""
+        variables = super()._generate_template_variables(module, name, url, template_name)
+        assert self.settings is not None
+        return variables | ({"domain": urls.group(url)} if uses_addon(self.settings) else {})
 
     def _find_template(self, template: str) -> Path | None:
         assert self.settings is not None
@@ -77,12 +84,17 @@ class Command(OneLine, GenspiderCommand):
             print(f"  {template.stem}")
 
 
+def _url(domain: str) -> str:
+    """Scrapy takes `shop.example:8443` for a URL with the scheme `shop.example`."""
+    return domain if "://" in domain else f"https://{domain}"
+
+
 def _check(name: str, domain: str, project: str | None) -> None:
     if sanitize_module_name(name) == project:
         raise ConfigError("name", name, "one that differs from the project's (BOT_NAME)")
     if not NAME.fullmatch(name):
         raise ConfigError("name", name, "letters, digits, '_', '-' and '.', starting with a letter")
     try:
-        host_name(urls.group(urls.check(domain if "://" in domain else f"https://{domain}")))
+        host_name(urls.group(urls.check(_url(domain))))
     except (argparse.ArgumentTypeError, ShoalError):
         raise ConfigError("domain", domain, "a domain such as shop.example, or a URL of it") from None

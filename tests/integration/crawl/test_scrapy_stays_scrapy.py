@@ -7,12 +7,14 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
+from textwrap import dedent
 from typing import Any
 
 import pytest
 import redis
 from pymongo.asynchronous.database import AsyncDatabase
 
+from crawler.policy.domains import parse_rules
 from tests.crawling import Fleet, ended
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
@@ -152,6 +154,26 @@ def test_genspider_makes_nothing_that_is_no_spider(scrapy: Scrapy, tmp_path: Pat
     made = scrapy("genspider", *args, *MINE, cwd=tmp_path)
     assert (made.returncode, words in made.stderr, made.stdout) == (2, True, "")
     assert [path.name for path in (tmp_path / "mine").glob("*.py")] == ["__init__.py"]
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("Shop.Example:8443", "https://Shop.Example:8443"),
+        ("http://shop.example:8080/p/1", "http://shop.example:8080/p/1"),
+    ],
+)
+def test_genspider_names_the_host_alone_where_rules_want_it(
+    scrapy: Scrapy, tmp_path: Path, given: str, url: str
+) -> None:
+    project(tmp_path / "mine")
+    for template in ("product", "crawl"):
+        assert scrapy("genspider", "-t", template, template, given, *MINE, cwd=tmp_path).returncode == 0
+    product, crawl = ((tmp_path / f"mine/{name}.py").read_text() for name in ("product", "crawl"))
+    _, _, rules = product.partition("without code:\n")
+    parse_rules(dedent(rules.partition('"""')[0]))  # ConfigError if it has more than a host
+    assert 'allowed_domains = ["shop.example"]' in crawl
+    assert all(f'start_urls = ["{url}"]' in text for text in (product, crawl))
 
 
 def test_genspider_says_what_to_do_with_a_spider_that_exists(scrapy: Scrapy, tmp_path: Path) -> None:
