@@ -15,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks, urls
+from crawler.commands.dead_view import printable
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.durations import in_words
 from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
@@ -35,6 +36,7 @@ from crawler.storage.items.documents import UNTYPED
 from crawler.storage.reading import reader
 
 COLLECTIONS: Final = ("products", "pages")
+ERROR_LENGTH: Final = 200  # characters; `scrapy dead show` has it whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,10 @@ class Command(FleetCommand, ScrapyCommand):
 def lines(report: UrlReport) -> list[str]:
     """The readable output."""
     told = [f"{report.url} (spider {report.spider})"]
-    told += [f"  {_place(one, report.host)}" for one in report.places]
+    for place in report.places:
+        told.append(f"  {_place(place, report.host)}")
+        if place.error:
+            told.append(f"    {printable(place.error[:ERROR_LENGTH])}")
     for one in report.stored:
         first, last = (f"{one[name]:%Y-%m-%d %H:%M}" for name in ("first_seen_at", "last_seen_at"))
         what = several(one["documents"], "document") if "documents" in one else f"version {one['version']}"
@@ -125,14 +130,15 @@ def lines(report: UrlReport) -> list[str]:
 
 
 def _place(one: UrlPlace, host: HostState) -> str:
-    run = _crawl(one.generation)
+    put_back = f", last put back: {printable(one.nacked)}" if one.nacked not in {"", one.why} else ""
+    where = f"{put_back}, {_crawl(one.generation)}"
     return {
-        "queued": f"queued in {one.stream} behind {several(one.ahead, 'request')} of {host.host}, {run}",
-        "delayed": f"delayed for {in_words(one.until_ms / 1000)} ({one.why or 'not before then'}), {run}",
-        "leased": f"leased by worker {one.why}, {run}",
-        "dead": f"dead letter {one.id}: {one.why}, {run} (`scrapy dead show {one.id}`)",
-        "gone": f"gone: {one.why}, {run} (`scrapy dead list --kind gone`)",
-        "done": f"done, or dropped on the way, in {run}",
+        "queued": f"queued in {one.stream} behind {several(one.ahead, 'request')} of {host.host}{where}",
+        "delayed": f"delayed for {in_words(one.until_ms / 1000)} ({one.why or 'not before then'}){where}",
+        "leased": f"leased by worker {one.why}{where}",
+        "dead": f"dead letter {one.id}: {one.why}{where} (`scrapy dead show {one.id}`)",
+        "gone": f"gone: {one.why}{where} (`scrapy dead list --kind gone`)",
+        "done": f"done, or dropped on the way, in {_crawl(one.generation)}",
     }[one.state]
 
 

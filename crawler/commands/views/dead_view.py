@@ -49,8 +49,8 @@ def _row(letter: DeadLetter) -> tuple[str, ...]:
         letter.id,
         f"{at(letter):%Y-%m-%d %H:%M:%S}",
         letter.reason,
-        _printable(_blocker(letter)),
-        _printable(_what(letter)),
+        printable(_blocker(letter)),
+        printable(_what(letter)),
     )
 
 
@@ -63,6 +63,6 @@ def _what(letter: DeadLetter) -> str:
     return str(letter.detail.get("url") or letter.detail.get("error") or letter.body[:200])
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """An error may hold line ends, or what steers a terminal."""
     return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -29,7 +29,8 @@ class UrlPlace:
 
     *state*: queued, delayed, leased, dead, gone or done. *ahead*: requests of its host before it, if queued.
     *until_ms*: from now, if delayed. *why*: the reason if delayed, dead or gone; the worker if leased. *generation*:
-    its crawl. *id*: the dead letter's.
+    its crawl. *id*: the dead letter's. *nacked*: why it was last put back, if queued, leased, dead or gone (if delayed,
+    *why* says so). *error*: the dead letter's, in words.
     """
 
     state: str
@@ -39,6 +40,8 @@ class UrlPlace:
     until_ms: int = 0
     why: str = ""
     id: str = ""
+    nacked: str = ""
+    error: str = ""
 
 
 class UrlFinder:
@@ -72,11 +75,21 @@ class UrlFinder:
                     early = await self._ranked(shard, "ahead", f"early:{queue}", fingerprint)
                     if early is not None:
                         before = await self._listed_before(shard, queue, early[1])
-                        yield UrlPlace("queued", stream, _generation(early[1][8:]), ahead=early[0] + before)
+                        yield await self._in_queue(shard, stream, early[1], early[0] + before)
                     listed = await self._ranked(shard, "list", f"q:{queue}", fingerprint)
                     if listed is not None:
                         before = await self._ahead_before(shard, queue, listed[1])
-                        yield UrlPlace("queued", stream, _generation(listed[1][8:]), ahead=listed[0] + before)
+                        yield await self._in_queue(shard, stream, listed[1], listed[0] + before)
+
+    async def _in_queue(self, shard: int, stream: str, entry: bytes, ahead: int) -> UrlPlace:
+        member = entry[8:]
+        nacked = await self._nacked(shard, _number(member))
+        return UrlPlace("queued", stream, _generation(member), ahead=ahead, nacked=nacked)
+
+    async def _nacked(self, shard: int, number: int | bytes) -> str:
+        """Why the request was last put back; empty if it never was."""
+        why = await self._shards.client.hget(self._shards.key(shard, "why"), number)
+        return (why or b"").decode(errors="replace")
 
     async def _ahead_before(self, shard: int, queue: str, entry: bytes) -> int:
         """How many entries ahead of the list's end come before *entry* of the list."""
@@ -116,13 +129,12 @@ class UrlFinder:
             member = split_prefixed(rest)[1]
             if stream.decode().partition(":")[0] != spider:
                 continue
-            number = str(int.from_bytes(member[:6], "big"))
-            why = await self._shards.client.hget(self._shards.key(shard, "why"), number) or b""
+            why = await self._nacked(shard, _number(member))
             now = await self._shards.now_ms(shard)
             wait = max(0, round(one[2] - now))
             if key == "delayed:aside":
-                wait, why = 0, b"its run is paused"
-            yield UrlPlace("delayed", stream.decode(), _generation(member), until_ms=wait, why=why.decode())
+                wait, why = 0, "its run is paused"
+            yield UrlPlace("delayed", stream.decode(), _generation(member), until_ms=wait, why=why)
 
     async def _leased(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         client = self._shards.client
@@ -136,8 +148,8 @@ class UrlFinder:
             stream, rest = split_prefixed(rest)
             generation, rest = split_prefixed(rest)
             if stream.decode().partition(":")[0] == spider:
-                worker = split_prefixed(rest)[0].decode()
-                yield UrlPlace("leased", stream.decode(), generation.decode(), why=worker)
+                worker, nacked = split_prefixed(rest)[0].decode(), await self._nacked(shard, number)
+                yield UrlPlace("leased", stream.decode(), generation.decode(), why=worker, nacked=nacked)
 
     async def _letters(self, message: Message) -> list[UrlPlace]:
         found: list[UrlPlace] = []
@@ -159,7 +171,10 @@ class UrlFinder:
 
 
 def _of_letter(kind: str, letter: DeadLetter) -> UrlPlace:
-    return UrlPlace(kind, letter.spider, letter.generation, why=letter.reason, id=letter.id)
+    error = str(letter.detail.get("error") or "")
+    return UrlPlace(
+        kind, letter.spider, letter.generation, why=letter.reason, id=letter.id, nacked=letter.nacked, error=error
+    )
 
 
 async def _scanned(client: Any, key: str) -> AsyncIterator[tuple[bytes, bytes]]:
@@ -170,6 +185,10 @@ async def _scanned(client: Any, key: str) -> AsyncIterator[tuple[bytes, bytes]]:
             yield name, value
         if not cursor:
             return
+
+
+def _number(member: bytes) -> int:
+    return int.from_bytes(member[:6], "big")
 
 
 def _generation(member: bytes) -> str:

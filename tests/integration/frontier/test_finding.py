@@ -31,8 +31,11 @@ async def test_a_url_is_found_at_each_step_of_its_life(redis_client: Any, monkey
     assert await places(world, 0) == [UrlPlace("delayed", "s", "0", until_ms=7_000, why="http_503")]
     await world.pass_ms(7_001)
     await world.frontier.shards.run_all("reap")
-    assert [one.state for one in await places(world, 0)] == ["queued"]
-    await world.fetch(6)
+    [waiting] = await places(world, 0)
+    assert (waiting.state, waiting.nacked) == ("queued", "http_503")
+    leased = await world.lease(6)
+    assert await places(world, 0) == [UrlPlace("leased", "s", "0", why="w", nacked="http_503")]
+    await world.frontier.ack(handles(leased))
     assert await places(world, 0) == [UrlPlace("done", "s", "0")]
 
 
@@ -40,9 +43,12 @@ async def test_letters_are_found_with_their_reason(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1, cap=9), message(2, cap=9)])
     first, second = await world.lease(2)
-    await world.frontier.bury(first.id, first.token, reason="spider_error")
+    await world.frontier.nack(first.id, first.token, delay_ms=0, reason="timeout")
+    [first] = await world.lease(1)
+    await world.frontier.bury(first.id, first.token, reason="spider_error", detail={"error": "KeyError: 'x'"})
     await world.frontier.end_gone(second.id, second.token, reason="http_404", detail={})
-    assert await places(world, 1) == [UrlPlace("dead", "s", "0", why="spider_error", id=first.id)]
+    died = UrlPlace("dead", "s", "0", why="spider_error", id=first.id, nacked="timeout", error="KeyError: 'x'")
+    assert await places(world, 1) == [died]
     assert await places(world, 2) == [UrlPlace("gone", "s", "0", why="http_404", id=second.id)]
 
 

@@ -32,3 +32,23 @@ def test_items_of_a_page_are_counted() -> None:
 def test_long_waits_are_told_in_days_and_hours() -> None:
     told = lines(report(UrlPlace("delayed", "quotes", "7", until_ms=93_600_000, why="http_503")))
     assert told[1] == "  delayed for 1 d 2 h (http_503), crawl 7"
+
+
+def test_a_request_that_was_retried_says_why_it_was_put_back_last() -> None:
+    queued, leased = (UrlPlace(state, "quotes", "7", why="w1", nacked="http_503") for state in ("queued", "leased"))
+    told = lines(report(queued, leased))
+    assert told[1] == "  queued in quotes behind 0 requests of shop.example, last put back: http_503, crawl 7"
+    assert told[2] == "  leased by worker w1, last put back: http_503, crawl 7"
+
+
+def test_a_dead_letter_names_its_last_retry_and_its_error_on_a_line_each() -> None:
+    dead = UrlPlace("dead", "quotes", "7", why="deliveries", id="12", nacked="timeout", error="no\nanswer" + "x" * 300)
+    told = lines(report(dead))
+    assert told[1] == "  dead letter 12: deliveries, last put back: timeout, crawl 7 (`scrapy dead show 12`)"
+    assert told[2] == f"    no answer{'x' * 191}"
+    assert len(told) == 3
+
+
+def test_a_reason_is_not_said_twice() -> None:
+    told = lines(report(UrlPlace("dead", "quotes", "7", why="http_503", id="12", nacked="http_503")))
+    assert told[1:] == ["  dead letter 12: http_503, crawl 7 (`scrapy dead show 12`)"]
