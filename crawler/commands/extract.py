@@ -20,9 +20,11 @@ from crawler import urls
 from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import MessageError
 from crawler.extraction import Document, Feed, extract_page, extract_product, is_feed, missing_required
+from crawler.extraction.product.refusal import refusal
 from crawler.extraction.product.rules import raw_fields
 from crawler.extraction.structured.opengraph import metas
 from crawler.items import Item, PageItem, ProductItem
+from crawler.policy.blocks import detect, told
 from crawler.policy.domains import FIELDS, DomainRules, Rules, load_rules
 
 KINDS: Final = ("products", "pages")
@@ -93,16 +95,15 @@ def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, An
     matched = raw_fields(document, own)
     if idle := [name for name in own.fields if name not in matched]:
         head["rules_without_match"] = idle
-    missing = missing_required(document, item, own)
+    is_known = item is not None or own.is_product(document.url)  # of another page nothing is required
+    missing = missing_required(document, item, own) if is_known else []
     return head | ({"required_but_missing": missing} if missing else {})
 
 
 def _no_product(document: Document, rules: DomainRules) -> str:
-    """Why the page is taken for no product, in words that name the rule where one decides."""
-    if rules.names_products() and not rules.is_product(document.url):
-        patterns = ", ".join(repr(rule.pattern.pattern) for rule in rules.product if rule.pattern is not None)
-        return f"no product page: the domain's rule product = {patterns} (DOMAINS_FILE) does not match the URL"
-    return "no product page: see extract_product in docs/extraction.md"
+    if block := detect(200, {}, document.html.encode("utf-8", "replace"), document.url):
+        return f"no product page, but taken for a block page: {told(block.vendor)} (docs/tiers.md)"
+    return f"no product page: {refusal(document, rules)}"
 
 
 def described(feed: Feed) -> dict[str, Any]:

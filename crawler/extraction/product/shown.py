@@ -53,14 +53,10 @@ class Shown:
         without a heading 4, and 2 more if structured data lists other products. A price that repeats like those of a
         listing's entries or of plans rules it out.
         """
-        if visible_price.are_listed(self._by_score):
+        if self.is_of_several:
             return False
         enough = ENOUGH + (self.view.heading is None) + LISTED * evidence.listed
-        best = self._best_price
-        if best is not None and (best.repeated or self._is_of_cards(best)):
-            return False
-        if best is not None and visible_price.is_in_card(self.view, best):
-            best = None
+        best = self._own_price
         score = 0.5 * evidence.named - 2.0 * is_front(self.draft.document.url)
         if best is not None:
             score -= PERIODIC * visible_price.is_of_period(self.view, best)
@@ -74,6 +70,24 @@ class Shown:
         if enough - 1 <= score < enough:
             score += visible_stock.is_out(self.view)
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
+
+    def lacking(self) -> list[str]:
+        """Of the signs that weigh most in `is_product`, those that the page lacks, in words."""
+        signs = {
+            "price of its own by a heading": self._own_price is not None and self.view.heading is not None,
+            "buy button": buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE,
+            "identifier with a label": identifiers.has_label(self.view),
+            "URL like a product's": url_identifiers.likelihood(self.draft.document.url) > 0,
+        }
+        return [name for name, is_there in signs.items() if not is_there]
+
+    @property
+    def is_of_several(self) -> bool:
+        """Whether its prices repeat like those of a listing's entries or of plans."""
+        if visible_price.are_listed(self._by_score):
+            return True
+        best = self._best_price
+        return best is not None and (best.repeated or self._is_of_cards(best))
 
     def is_listing(self, evidence: StructuredData) -> bool:
         """Whether a page that only may be a product's shows several: the likeliest price is in the card of one, or all
@@ -179,6 +193,12 @@ class Shown:
             if best is None and buy_buttons.buy_button(self.view) is buy_buttons.Button.WORKING:
                 best = visible_price.only_price(self._prices)
         return best
+
+    @cached_property
+    def _own_price(self) -> Price | None:
+        """The best price, unless it stands in the card of another product."""
+        best = self._best_price
+        return None if best is not None and visible_price.is_in_card(self.view, best) else best
 
     def _standing(self, evidence: StructuredData) -> ShownAs:
         """Whether the page shows the one price that is stated: in its texts that costs less than to doubt it."""

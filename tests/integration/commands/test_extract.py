@@ -93,9 +93,35 @@ def test_a_feed_and_an_answer_in_json(scrapy_run: ScrapyRunner, tmp_path: Path) 
 def test_a_page_that_is_no_product(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
     path = tmp_path / "about.html"
     path.write_text("<h1>About us</h1>", encoding="utf-8")
-    report = shown(scrapy_run, "products", path, "--url", "https://shop.example.de/about")
+    rules = tmp_path / "rules.toml"
+    rules.write_text('["shop.example.de"]\nrequired = ["title", { css = "#stock" }]', encoding="utf-8")
+    report = shown(
+        scrapy_run, "products", path, "--url", "https://shop.example.de/about", env={"DOMAINS_FILE": str(rules)}
+    )
     assert report["product"] is None
-    assert "no product page" in report["reason"]
+    assert report["reason"] == (
+        "no product page: structured data describes no product, and too little of the page speaks for one: no price of "
+        "its own by a heading, no buy button, no identifier with a label, no URL like a product's"
+    )
+    assert "required_but_missing" not in report
+
+
+def test_what_a_page_known_as_a_product_lacks_is_named_without_one(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
+    path, rules = tmp_path / "empty.html", tmp_path / "rules.toml"
+    path.write_text("<p>Out of order</p><a href=/>Home</a>", encoding="utf-8")
+    rules.write_text('["shop.example.de"]\nproduct = "/p/"\nrequired = ["title"]', encoding="utf-8")
+    report = shown(
+        scrapy_run, "products", path, "--url", "https://shop.example.de/p/1", env={"DOMAINS_FILE": str(rules)}
+    )
+    assert "it has no title" in report["reason"]
+    assert report["required_but_missing"] == ["title"]
+
+
+def test_a_block_page_is_called_one(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
+    path = tmp_path / "blocked.html"
+    path.write_text("<title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x></script>")
+    report = shown(scrapy_run, "products", path, "--url", "https://shop.example.de/p/1")
+    assert report["reason"] == "no product page, but taken for a block page: cloudflare (docs/tiers.md)"
 
 
 def test_pages(scrapy_run: ScrapyRunner, saved: Path) -> None:
