@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from crawler.embedded import Endpoints, ensure
 from crawler.embedded.service import Service
 from crawler.errors import ServiceError
+from crawler.supervision.children import spawn
 from demo.state import any_port
 from tests.zygote import PROJECT_DIR, Forked, Zygote
 
@@ -46,7 +48,10 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 class Server:
-    """A server of a test's own, to be killed, frozen and started again; keeps its port and its data."""
+    """A server of a test's own, to be killed, frozen and started again; keeps its port and its data.
+
+    Start it in the main thread: it ends with the thread that did, and so with a test run that is killed.
+    """
 
     def __init__(self, service: Service, data: Path) -> None:
         self.port = any_port()
@@ -57,8 +62,18 @@ class Server:
 
     def start(self) -> None:
         """Return when it answers."""
-        command = self._service.command(self._data, self.port)
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self._launch()
+        self._until_ready()
+
+    async def start_again(self) -> None:
+        """As `start`, while the event loop goes on."""
+        self._launch()
+        await asyncio.to_thread(self._until_ready)
+
+    def _launch(self) -> None:
+        self._process = spawn(self._service.command(self._data, self.port), stdout=subprocess.DEVNULL)
+
+    def _until_ready(self) -> None:
         deadline = time.monotonic() + SERVER_SECONDS
         while not self._service.is_ready(self.port):
             assert self._process.poll() is None, f"{self._service.name} ended at its start"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import redis.asyncio
 from pymongo.asynchronous.database import AsyncDatabase
 
+from crawler.embedded.service import VALKEY
 from tests.servers import ScrapyRunner
+from tests.stores import until
 from tests.zygote import PROJECT_DIR
 
 
@@ -39,6 +42,20 @@ def test_no_scrapy_process_loads_pytest() -> None:
     names = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True, check=True).stdout.split()
     assert "crawl" in names
     assert "savefixture" not in names, "scrapy-poet's command, which needs pytest"
+
+
+def test_a_server_of_a_test_ends_with_a_test_run_that_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from crawler.embedded.service import VALKEY; "
+        "from tests.servers import Server; print(Server(VALKEY, Path(sys.argv[1])).port, flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    with subprocess.Popen(command, cwd=PROJECT_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        port = int(run.stdout.readline())
+        assert VALKEY.is_ready(port)
+        run.kill()
+    until(lambda: not VALKEY.is_ready(port))
 
 
 def _setting(runner: ScrapyRunner, name: str) -> str:

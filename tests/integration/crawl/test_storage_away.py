@@ -55,7 +55,7 @@ async def test_with_a_spool_pages_are_confirmed_and_stored_later(
         await fleet.until(lambda left: left.states == {"done": PAGES + 1})
         kept = b"".join(path.read_bytes() for path in spool.glob("*/*.spool"))
         assert (pages.url("/").encode() in kept, secret.encode() in kept) == (True, False)
-        await asyncio.to_thread(mongod.start)
+        await mongod.start_again()
         while list(spool.glob("*/*.spool")):  # noqa: ASYNC110 - the worker empties it; pytest's limit ends this
             await asyncio.sleep(0.05)
         worker.send_signal(signal.SIGTERM)
@@ -81,7 +81,7 @@ async def test_without_a_spool_nothing_is_leased_and_leases_outlive_the_outage(f
         asked = len(pages.requested)
         await asyncio.sleep(3)
         assert len(pages.requested) == asked < PAGES
-        await asyncio.to_thread(mongod.start)
+        await mongod.start_again()
         status, log = await ended(worker)
     assert status == 0
     assert (await fleet.left()).states == {"done": PAGES + 1}

@@ -92,7 +92,7 @@ async def test_killed_server_loses_nothing_that_was_confirmed(
     early = set(confirmed)
     assert 0 < len(early) < len(urls)
 
-    await asyncio.to_thread(mongod.start)
+    await mongod.start_again()
     assert early <= set(await stored_versions(settings))
     await asyncio.gather(*tasks)
     assert await stored_versions(settings) == dict.fromkeys(urls, 1)
@@ -130,7 +130,7 @@ async def test_change_during_an_outage_is_on_record_once(
     rejecting = asyncio.create_task(away_writer.reject(seen(4, "-1"), ["negative_price: price = -1"]))
     await asyncio.sleep(0.3)
     assert not rejecting.done()
-    await asyncio.to_thread(mongod.start)
+    await mongod.start_again()
     assert await waiting == [StoreResult.CHANGED, StoreResult.CHANGED]
     await rejecting
 

@@ -109,7 +109,7 @@ async def test_an_outage_costs_time_and_no_items(
     await writer.reject(seen(4, "-1"), ["negative_price: price = -1"])
     assert stats.values["storage/spool/entries"] == 203
     assert stats.values["storage/spool/bytes"] == usage(building.spool_directory(settings, config(settings))).size > 0
-    await asyncio.to_thread(mongod.start)
+    await mongod.start_again()
     await replayed(settings)
     assert await writer.store(seen(5, "5")) is StoreResult.CHANGED
     await writer.close()
@@ -137,7 +137,7 @@ async def test_the_next_worker_stores_what_a_killed_one_left(
     torn = next(directory.glob("*.spool"))
     with torn.open("ab") as file:
         file.write(b"\0\0\1\0half an append")
-    await asyncio.to_thread(mongod.start)
+    await mongod.start_again()
     caplog.set_level(logging.WARNING)
     writer = build()
     await writer.open()
@@ -174,7 +174,7 @@ async def test_older_spooled_state_does_not_replace_a_newer_one(
     build: Build, mongod: Server, settings: dict[str, Any]
 ) -> None:
     url = run_spooler(mongod, settings, "leave")[0]  # observed at second 1
-    await asyncio.to_thread(mongod.start)
+    await mongod.start_again()
     fresh = build(spool_dir="")
     await fresh.open()
     assert await fresh.store(seen(9, "9", url=url)) is StoreResult.NEW
@@ -208,7 +208,7 @@ async def test_leasing_stops_at_the_high_water_mark_and_goes_on_at_half(
         assert await writer.store(seen(1, url=f"{URL}{n}")) is StoreResult.SPOOLED
         assert n < 500
     assert brakes[-1].startswith("the spool is 50% full, SPOOL_HIGH_WATER is 50%")
-    await asyncio.to_thread(mongod.start)
+    await mongod.start_again()
     await replayed(settings)
     await writer.close()
     assert brakes[-1] == ""
@@ -224,7 +224,7 @@ async def test_without_a_spool_leasing_stops_until_the_database_is_back(
     waiting = asyncio.create_task(writer.store(seen(1)))
     await until(lambda: bool(brakes))
     assert brakes == ["MongoDB is away, and there is no spool (SPOOL_DIR)"]
-    await asyncio.to_thread(mongod.start)
+    await mongod.start_again()
     assert await waiting is StoreResult.NEW
     assert brakes[-1] == ""
     await writer.close()
