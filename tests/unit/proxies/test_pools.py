@@ -132,6 +132,21 @@ async def test_a_file_being_written_is_left_alone(tmp_path: Path, caplog: pytest
     assert [record.getMessage() for record in caplog.records] == ["Proxy pools reloaded: homes"]
 
 
+async def test_a_mounted_secret_is_followed_when_kubernetes_changes_it(tmp_path: Path) -> None:
+    """The file is a link through another one, which is replaced: a new folder, perhaps of the same second and size."""
+    for folder, text in (("old", GOOD), ("new", GOOD.replace("a:1", "b:1"))):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / "proxies.toml", text)
+    (tmp_path / "..data").symlink_to("old")
+    (tmp_path / "proxies.toml").symlink_to("..data/proxies.toml")
+    pools = source(tmp_path / "proxies.toml")
+    (tmp_path / "..data_tmp").symlink_to("new")
+    (tmp_path / "..data_tmp").rename(tmp_path / "..data")
+    for _ in range(2):
+        await pools.refresh()
+    assert names(pools) == ["b:1"]
+
+
 async def test_a_file_emptied_while_it_is_read_is_left_alone(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
