@@ -43,11 +43,12 @@ class RobotsRules:
 def verdict(status: int) -> RobotsVerdict:
     """The meaning of a final response (redirects followed).
 
-    429 means "not now", not "no file", as Google reads it too; RFC 9309 counts it among the 4xx.
+    429 means "not now", not "no file", as Google reads it too; RFC 9309 counts it among the 4xx. 304, which nobody
+    asked for, says that there is a file and not what it says, and the RFC says nothing of it.
     """
     if 200 <= status < 300:
         return RobotsVerdict.RULES
-    return RobotsVerdict.LATER if status == 429 or status >= 500 else RobotsVerdict.ALLOW
+    return RobotsVerdict.LATER if status in {304, 429} or status >= 500 else RobotsVerdict.ALLOW
 
 
 def text(body: bytes) -> str:

@@ -148,12 +148,13 @@ async def test_every_kind_of_file(fleet: Fleet) -> None:
     assert count(log, "robotstxt/response_status_count/404") == 2
 
 
-@pytest.mark.parametrize("failure", ["500", "429", "timeout", "closed"])
+@pytest.mark.parametrize("failure", ["500", "429", "304", "timeout", "closed"])
 async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_else(fleet: Fleet, failure: str) -> None:
     hold = threading.Event()
     bad = {
         "500": Page("", 500),
         "429": Page("", 429),
+        "304": Page("", 304),
         "timeout": Page(hold=hold),
         "closed": Page("", headers={"Content-Length": "99", "Connection": "close"}),
     }[failure]

@@ -17,7 +17,7 @@ RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 2\n"
 
 @pytest.mark.parametrize(
     ("status", "verdict"),
-    [(200, "rules"), (204, "rules"), (301, "allow"), (304, "allow")]
+    [(200, "rules"), (204, "rules"), (301, "allow"), (304, "later")]
     + [(status, "allow") for status in (400, 401, 403, 404, 410, 418, 451)]
     + [(status, "later") for status in (429, 500, 502, 503, 504, 599)],
 )
