@@ -44,6 +44,8 @@ DOWNLOADER_MIDDLEWARES: Final = {
 }
 SPIDER_MIDDLEWARES: Final = {
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: log lines of the others carry the id
+    # what the archive raises again, once it has kept the page, is seen behind the next of those that handle output
+    "crawler.middlewares.spider.sitemap_errors.SitemapErrorsMiddleware": 8,
     # nearest to the engine: sees what the others let through
     "crawler.middlewares.spider.lineage.LineageMiddleware": 10,
     "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 12,  # next to it: the two run as one

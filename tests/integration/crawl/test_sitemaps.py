@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,17 +72,26 @@ async def test_robots_index_and_packed_sitemaps_lead_to_their_pages(fleet: Fleet
 
 
 @pytest.mark.parametrize(
-    "bad",
+    ("bad", "reason"),
     [
-        Page("no", status=404),
-        Page(gzip.compress(urlset(*(f"/{name}" for name in "abc")).encode())[:-9], headers=XML),
+        (Page("no", status=404), ""),
+        (
+            Page(gzip.compress(urlset(*(f"/{name}" for name in "abc")).encode())[:-9], headers=XML),
+            "became a dead letter: spider_error (SitemapError: sitemap ",
+        ),
     ],
 )
-async def test_one_that_fails_leaves_the_run_open(fleet: Fleet, bad: Page) -> None:
+async def test_one_that_fails_leaves_the_run_open_and_is_one_line(
+    fleet: Fleet, tmp_path: Path, bad: Page, reason: str
+) -> None:
     with shop(index=Page(index(good="", bad="")), good=Page(urlset("/d", "/e")), bad=bad) as site:
         push(fleet, "--sitemap", site.url("/index.xml"))
-        await ended(fleet.start(DOWNLOAD_DELAY=0))
+        _, log = await ended(fleet.start(DOWNLOAD_DELAY=0, ARCHIVE_PAGES="failed", ARCHIVE_DIR=str(tmp_path)))
         assert {"/d", "/e"} <= set(once(site))
+        assert all(letter.detail["page"] for letter in (await fleet.left()).letters), "kept, to be looked at"
+        assert "Traceback" not in log
+        told = [line for line in log.splitlines() if " ERROR: " in line]
+        assert (len(told), all(reason in line for line in told)) == (bool(reason), True)
         ((state, _, _),) = await runs(fleet)
         assert state == "open"
         assert "0 sitemaps pushed" in push(fleet, "--sitemap", site.url("/index.xml"))
