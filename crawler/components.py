@@ -68,6 +68,7 @@ EXTENSIONS: Final = {
     "crawler.extensions.run_hooks.RunHooks": 0,
     "crawler.extensions.run_monitors.RunMonitors": 0,
     "crawler.extensions.garbage.GarbageExtension": 0,
+    "crawler.extensions.feed_failures.FeedFailuresExtension": 0,
     "crawler.handlers.addresses.AddressExtension": 0,
 }
 # Ours replace these of Scrapy's; if a project switches Scrapy's off, ours stay out too.

@@ -53,6 +53,9 @@ REDIS_ERRORS: Final = "frontier/redis_errors"  # calls that Redis did not answer
 # extraction
 FEEDS_BROKEN: Final = "extraction/feeds_broken"  # product feeds that were read up to a syntax error
 
+# feed exports
+FEED_ITEMS_LOST: Final = "feeds/items_lost"  # items that a feed (FEEDS, -o) could not be given, as on a full disk
+
 # cookies of shared sessions
 COOKIES_SET: Final = "cookies/set"  # cookies stored in a shared jar
 COOKIES_REFUSED: Final = "cookies/refused"  # cookies that are too long, or whose jar was full
