@@ -6,16 +6,20 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http.cookiejar import Cookie
+from types import MappingProxyType
 from typing import Final
 
 MAX_COOKIE: Final = 4_096  # characters of name and value, browsers' limit
+MAX_PATH: Final = 1_024  # characters of domain and path; browsers pass over longer ones, too
+MAX_JAR: Final = 64 * 1024  # characters of a jar's records: servers refuse headers of a quarter of that
 
 Records = Mapping[str, str]  # "domain, path, name" on three lines -> the rest as JSON
+_NONE: Final[Records] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changes of a jar: records to set, names to remove, and how many cookies were too long to keep."""
+    """Changes of a jar: records to set, names to remove, and how many cookies were too long or found no room."""
 
     changed: Records
     removed: tuple[str, ...]
@@ -47,14 +51,26 @@ def cookie_of(name: str, record: str) -> Cookie:
     )  # fmt: skip
 
 
-def records(jar: Iterable[Cookie]) -> Records:
-    """All cookies of *jar* that are not too long."""
-    return {name_of(one): record_of(one) for one in jar if len(one.name + (one.value or "")) <= MAX_COOKIE}
+def records(jar: Iterable[Cookie], known: Records = _NONE) -> Records:
+    """Those cookies of *jar* that are not too long and, *known* ones first, fit into one jar together."""
+    found = {name_of(one): record_of(one) for one in jar if _is_short(one)}
+    sizes = {name: len(name) + len(record) for name, record in found.items()}
+    taken = sum(sizes.values())
+    for name in sorted(found, key=known.__contains__) if taken > MAX_JAR else ():
+        if taken <= MAX_JAR:
+            break
+        taken -= sizes[name]
+        del found[name]
+    return found
 
 
 def changes(known: Records, jar: Iterable[Cookie]) -> Changes:
     """What was added, replaced or deleted in *jar* since it was *known*."""
     cookies = list(jar)
-    now = records(cookies)
+    now = records(cookies, known)
     changed = {name: record for name, record in now.items() if known.get(name) != record}
     return Changes(changed, tuple(name for name in known if name not in now), len(cookies) - len(now))
+
+
+def _is_short(cookie: Cookie) -> bool:
+    return len(cookie.name + (cookie.value or "")) <= MAX_COOKIE and len(cookie.domain + cookie.path) <= MAX_PATH

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookiejar import Cookie
+from itertools import accumulate
 from typing import Final, Self
 from weakref import WeakKeyDictionary
 
@@ -30,7 +32,9 @@ from crawler.worker.scheduler import in_use
 logger = logging.getLogger(__name__)
 
 MOST: Final = 180  # cookies of a domain in a jar, as in browsers
-SLACK: Final = 500  # set before they are counted again
+DOMAIN_BYTES: Final = 64 * 1024  # of their names, values and paths: servers refuse headers of a quarter of that
+COUNTED: Final = 10_000  # domains of which it is noted; then counting begins anew
+SLACK: Final = 500  # set before they are counted again; long ones count as several
 
 
 @dataclass(slots=True)
@@ -147,8 +151,10 @@ class SessionsMiddleware(CookiesMiddleware):
         self._make_room(cookies, jar, request)
         super()._process_cookies(cookies, jar=jar, request=request)
         counted = self._set.setdefault(jar, Counter())
+        if len(counted) > COUNTED:
+            counted.clear()
         for cookie in cookies:
-            counted[cookie.domain] += 1
+            counted[cookie.domain] += 1 + SLACK * _length(cookie) // DOMAIN_BYTES
             if counted[cookie.domain] > SLACK:
                 del counted[cookie.domain]
                 self._drop_oldest(jar, cookie.domain)
@@ -160,19 +166,21 @@ class SessionsMiddleware(CookiesMiddleware):
             logger.warning("Dropped %d cookies of the sites used longest ago: all jars together were full", dropped)
 
     def _drop_oldest(self, jar: CookieJar, domain: str) -> None:
-        surplus = [each for each in jar if each.domain == domain][:-MOST]
-        for cookie in surplus:
-            jar.clear(cookie.domain, cookie.path, cookie.name)
+        own = [each for each in jar if each.domain == domain]
+        surplus = _surplus(own)
+        with suppress(KeyError):
+            jar.clear(domain)  # as a whole: it keeps an empty place for each path that ever had a cookie
+        for cookie in own[len(surplus) :]:
+            jar.set_cookie(cookie)
         if surplus:
             self.crawler.stats.inc_value(names.COOKIES_REFUSED, len(surplus))
-            logger.warning(
-                "Dropped the %d oldest cookies of %s: a jar keeps %d of a domain", len(surplus), domain, MOST
-            )
+            words = "Dropped the %d oldest cookies of %s: a jar keeps %d of a domain, and %d KB"
+            logger.warning(words, len(surplus), domain, MOST, DOMAIN_BYTES // 1024)
 
     async def _store(self, use: JarUse) -> None:
         found = changes(use.known, use.jar)
         jar = await self._sessions.merge(use.host, use.session, found) if found else None
-        use.known = records(use.jar)
+        use.known = records(use.jar, use.known)
         refused = found.too_long + (jar.refused if jar else 0)
         self.crawler.stats.inc_value(names.COOKIES_SET, len(found.changed))
         if refused:
@@ -186,6 +194,16 @@ class SessionsMiddleware(CookiesMiddleware):
     def _debug_set_cookie(self, response: Response) -> None:
         if self.debug and (headers := response.headers.getlist("Set-Cookie")):
             logger.debug("Received cookies from %s: %s", response, _keys(headers))
+
+
+def _length(cookie: Cookie) -> int:
+    return len(cookie.name) + len(cookie.value or "") + len(cookie.path)
+
+
+def _surplus(cookies: Sequence[Cookie]) -> Sequence[Cookie]:
+    """All but the newest that fit; the last of *cookies* always stays."""
+    taken = accumulate(_length(cookie) for cookie in reversed(cookies[-MOST:]))
+    return cookies[: -max(1, sum(size <= DOMAIN_BYTES for size in taken))]
 
 
 def _keys(cookies: list[bytes]) -> str:

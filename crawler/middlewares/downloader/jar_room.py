@@ -62,9 +62,10 @@ class JarRoom:
     def _drop(self, places: set[Place]) -> int:
         before = sum(map(len, self._jars.values()))
         for name, jar in self._jars.items():
-            for domain in {cookie.domain for cookie in jar}:
-                if (name, _site(domain)) in places:
-                    jar.clear(domain)
+            kept = [cookie for cookie in jar if (name, _site(cookie.domain)) not in places]
+            jar.clear()  # as a whole: it keeps an empty place for each domain and path that ever had a cookie
+            for cookie in kept:
+                jar.set_cookie(cookie)
         used = {name for name, _ in self._used}
         for name in self._jars.keys() - used:
             del self._jars[name]

@@ -20,7 +20,8 @@ from tldextract.cache import DiskCache
 
 from crawler import stats as names
 from crawler.errors import ConfigError
-from crawler.middlewares.downloader.cookies import MOST, SLACK, JarUse, SessionsMiddleware
+from crawler.middlewares.downloader import cookies as module
+from crawler.middlewares.downloader.cookies import DOMAIN_BYTES, MOST, SLACK, JarUse, SessionsMiddleware
 from crawler.middlewares.downloader.jar_room import JarRoom
 from tests.shipped import shipped
 
@@ -71,6 +72,49 @@ async def test_a_site_that_sets_new_cookies_with_each_page_keeps_the_last_of_the
     assert kept[-1] == "c19-99"
     assert middleware.crawler.stats is not None
     assert middleware.crawler.stats.get_value(names.COOKIES_REFUSED) == 2_000 - len(kept)
+
+
+async def test_a_site_that_sets_long_cookies_does_not_have_them_sent_by_the_megabyte() -> None:
+    middleware, text = scrapys(), "x" * 4_000
+    for page in range(100):
+        cookies = [f"c{page}-{n}={text}; expires=Fri, 31 Dec 9999 23:59:59 GMT" for n in range(10)]
+        sent = await visit(middleware, f"http://a.example/{page}", *cookies)
+        assert len(sent or b"") <= 2 * DOMAIN_BYTES
+    assert list(middleware.jars[None])[-1].name == "c99-9"
+    assert len(list(middleware.jars[None])) >= DOMAIN_BYTES // 4_020
+
+
+async def test_one_cookie_is_kept_however_long() -> None:
+    middleware = scrapys()
+    await visit(middleware, "http://a.example/", *(f"c{n}={'x' * DOMAIN_BYTES}" for n in range(3)))
+    assert [cookie.name for cookie in middleware.jars[None]] == ["c2"]
+
+
+async def test_what_a_site_deletes_again_leaves_nothing_behind() -> None:
+    """The standard library's jar keeps an empty place for each path, and each domain, that ever had a cookie."""
+    middleware, gone = scrapys(), "gone=; Max-Age=0; Path=/"
+    for page in range(2 * SLACK):
+        await visit(middleware, "http://a.example/", f"gone=1; Path=/{page}", f"{gone}{page - 1}")
+    places = middleware.jars[None]._cookies["a.example"]
+    assert len(places) <= SLACK + MOST
+    assert f"/{2 * SLACK - 1}" in places
+
+
+async def test_sites_whose_cookies_are_gone_leave_nothing_behind() -> None:
+    middleware = scrapys()
+    middleware._room = JarRoom(middleware.jars, most=1_000_000)
+    for site in range(2_000):
+        await visit(middleware, f"http://site-{site}.com/", f"a={'x' * 2_000}")
+        await visit(middleware, f"http://site-{site}.com/", "a=; Max-Age=0")
+    assert len(middleware.jars[None]._cookies) < 500
+
+
+async def test_what_is_counted_of_sites_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "COUNTED", 100)
+    middleware = scrapys()
+    for site in range(250):
+        await visit(middleware, f"http://site-{site}.com/", "a=1")
+    assert len(middleware._set[middleware.jars[None]]) <= 101
 
 
 def scrapys() -> SessionsMiddleware:
