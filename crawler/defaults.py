@@ -242,7 +242,7 @@ CONNECTION_IDLE_SECONDS = 30
 # Reader: handlers/http/pool.py
 CONNECTION_IDLE_LIMIT = 4_096
 # Memory for idle connections and for TLS sessions of closed ones, in MiB, 1 to 100,000: a connection over TLS counts
-# as 48 KB, and more where its certificates are long; a session as 6 KB. Reader: handlers/http/pool.py
+# as 48 KB, and a session as 6 KB; both as more where certificates or tickets are long. Reader: handlers/http/pool.py
 CONNECTION_IDLE_MB = 128
 # Seconds for which resolved addresses of a host are used, 0 to 86,400: the system's resolver reports no TTL. Scrapy:
 # for the life of the process. Reader: handlers/resolver.py

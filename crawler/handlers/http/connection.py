@@ -57,8 +57,14 @@ class Connection(asyncio.Protocol):
 
     @property
     def weight(self) -> int:
-        """Approximate memory in bytes; grows with what comes unasked."""
-        return PLAIN_BYTES + TLS_BYTES * len(self._layers) + BLOWN_UP * max(0, self._unasked - USUAL_BYTES)
+        """Approximate memory in bytes; grows with what comes unasked, and with tickets."""
+        tickets = sum(layer.ticket_bytes for layer in self._layers)
+        return PLAIN_BYTES + TLS_BYTES * len(self._layers) + BLOWN_UP * max(0, self._unasked - USUAL_BYTES) + tickets
+
+    @property
+    def ticket_bytes(self) -> int:
+        """Most bytes that the ticket of the innermost TLS session has."""
+        return self._layers[-1].ticket_bytes if self._layers else 0
 
     @property
     def is_usual(self) -> bool:

@@ -16,7 +16,6 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from crawler import config
-from crawler.handlers.http import sessions
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.sessions import TLSSessions
 from crawler.handlers.route import Route
@@ -49,8 +48,8 @@ class PoolConfig:
 
     @property
     def sessions(self) -> int:
-        """How many TLS sessions are kept."""
-        return self.room // SESSIONS_SHARE // sessions.BYTES
+        """Bytes of it for TLS sessions."""
+        return self.room // SESSIONS_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class ConnectionPool:
     def __init__(self, kept: PoolConfig, clock: Callable[[], float] = monotonic) -> None:
         self._config = kept
         self._limit = min(kept.limit, _open_files(FILES_SHARE * kept.limit) // FILES_SHARE)
-        self._room = kept.room - kept.room // SESSIONS_SHARE
+        self._room = kept.room - kept.sessions
         self._clock = clock
         self.sessions = TLSSessions(kept.sessions)
         self._taken = 0  # bytes
@@ -140,7 +139,7 @@ class ConnectionPool:
     def _keep_session(self, route: Route, connection: Connection) -> None:
         layer = connection.tls_session
         if route.scheme == "https" and layer is not None and connection.is_usual:
-            self.sessions.keep(route, layer)
+            self.sessions.keep(route, layer, connection.ticket_bytes)
 
     def _drop(self, connection: Connection) -> _Idle:
         connection.on_lost = None
