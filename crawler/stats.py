@@ -106,7 +106,7 @@ CHANGES: Final = "storage/changes"  # records added to a change history
 
 # browser
 BROWSER_PAGES: Final = "browser/pages"  # pages loaded
-BROWSER_RESTARTS: Final = "browser/restarts/{}"  # browsers replaced, by reason: died, hung, memory, runaway, pages
+BROWSER_RESTARTS: Final = "browser/restarts/{}"  # browsers replaced: died, hung, memory, runaway, flooded, pages
 BROWSER_REFUSED: Final = "browser/refused"  # connections to addresses that must not be dialled
 BROWSER_BLOCKED: Final = "browser/blocked/{}"  # blocked sub-resources by type
 BROWSER_MEMORY: Final = "browser/memory_bytes"  # of its processes now

@@ -82,7 +82,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         async with self._lifecycle.seat():
             attempt = request.copy()  # scrapy-playwright writes into headers and meta
             lent = self._contexts.lend(Wants.of(attempt))
-            load = PageLoad(attempt, wire_turn, lent.admitted.written, self._page_limits, self.stats)
+            load = PageLoad(attempt, wire_turn, lent.admitted.written, self._page_limits, self.stats, self._flooded)
             response = await self._attempt(load, lent)
         request.meta["download_latency"] = attempt.meta.get("download_latency", 0.0)
         response.request = request
@@ -159,6 +159,9 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         body = (await page.content()).encode()
         request.meta["download_latency"] = monotonic() - started
         return load.response(answer.status, headers, self._within(request, body))
+
+    def _flooded(self) -> None:
+        self._lifecycle.retire("flooded")
 
     def _within(self, request: Request, body: bytes) -> bytes:
         most = self._page_limits.most_bytes(request)

@@ -22,7 +22,7 @@ from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.egress_proxy import EgressProxy
 
 RUNAWAY: Final = 2  # times BROWSER_MEMORY_MB: then it is replaced without waiting for open pages
-ENDED_AT_ONCE: Final = frozenset({"hung", "runaway"})
+ENDED_AT_ONCE: Final = frozenset({"hung", "runaway", "flooded"})
 
 logger = logging.getLogger(__name__)
 

@@ -33,6 +33,7 @@ from crawler.worker.turns.unsent import MissedError
 SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's error for a 4xx or 5xx without a body
+FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
 STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts; one that does not is busy, and goes nowhere
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
@@ -56,7 +57,8 @@ class PageLimits:
 
 
 class PageLoad:
-    """Loads *request* in a tab. *written*: when a byte was last written to the host of a URL, in monotonic seconds."""
+    """Loads *request* in a tab. *written*: when a byte was last written to the host of a URL, in monotonic seconds.
+    *flooded* ends the browser, whose page cannot be stopped otherwise."""
 
     def __init__(
         self,
@@ -65,6 +67,7 @@ class PageLoad:
         written: Callable[[str], float],
         limits: PageLimits,
         stats: StatsCollector,
+        flooded: Callable[[], None],
     ) -> None:
         self.request = request
         self.page: Page | None = None
@@ -73,6 +76,7 @@ class PageLoad:
         self._written = written
         self._limits = limits
         self._stats = stats
+        self._flooded = flooded
         self._asked = 0
         self._session: CDPSession | None = None
         self._frame_id = ""
@@ -135,7 +139,8 @@ class PageLoad:
     async def _route(self, route: Route, asked: Asked) -> None:
         self._asked += 1
         if self._asked > self._limits.requests:
-            self._fail(f"the page asks for more than {self._limits.requests:,} resources (BROWSER_PAGE_REQUESTS)")
+            self._give_up(self._asked - self._limits.requests)
+            return
         with suppress(Error):  # the tab is gone
             if self._instead.done():
                 await route.abort("aborted")
@@ -146,6 +151,13 @@ class PageLoad:
                 await route.abort("blockedbyclient")
             else:
                 await route.continue_()
+
+    def _give_up(self, beyond: int) -> None:
+        """Leave what the page asks for without an answer, which would cost the worker as much as the question. What it
+        has asked for at once comes even from a tab that is closed: only the end of the browser stops that."""
+        self._fail(f"the page asks for more than {self._limits.requests:,} resources (BROWSER_PAGE_REQUESTS)")
+        if beyond == FLOOD:
+            self._flooded()
 
     async def _leave(self, route: Route, asked: Asked) -> None:
         if self._left_at:  # the page navigates elsewhere
