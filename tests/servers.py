@@ -53,8 +53,8 @@ class Server:
     Start it in the main thread: it ends with the thread that did, and so with a test run that is killed.
     """
 
-    def __init__(self, service: Service, data: Path) -> None:
-        self.port = any_port()
+    def __init__(self, service: Service, data: Path, port: int = 0) -> None:
+        self.port = port or any_port()
         self.url = service.url.format(port=self.port)
         self._service = service
         self._data = data

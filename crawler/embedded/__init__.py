@@ -10,7 +10,8 @@ Each server has a small supervisor process (`supervisor.py`) of its own and a di
 
 Known weakness: the servers have no password; they listen on 127.0.0.1 only, but any user of this machine can connect. A
 supervisor killed with -9 takes its server along (no data is lost); the processes that use the server start both again
-within seconds, on the same port. Linux on x86-64 only.
+within seconds, on the same port. If a stranger has that port meanwhile, who knows it sends nothing to its Redis
+(`is_redis_ours`), but a mongod there is not told from ours: the driver has no place to ask. Linux on x86-64 only.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from crawler.base_errors import ServiceError
 from crawler.embedded import joining
 from crawler.embedded.service import MONGOD, VALKEY
 
-__all__ = ["Endpoints", "ensure", "joined_redis"]
+__all__ = ["Endpoints", "ensure", "is_redis_ours", "joined_redis"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +57,10 @@ def joined_redis(data_dir: str | Path) -> str:
     """The Redis' URL, if this process is its user since a call of `ensure`, else ""."""
     joined = joining.joined(VALKEY, Path(data_dir)) if str(data_dir) else None
     return joined.wait() if joined is not None else ""
+
+
+def is_redis_ours(data_dir: str | Path, port: int) -> bool:
+    """Whether the Redis that this process has joined listens on *port* now, and no stranger's. Reads /proc: some
+    milliseconds."""
+    joined = joining.joined(VALKEY, Path(data_dir))
+    return joined is not None and joined.listens_on(port)

@@ -63,6 +63,11 @@ class JoinedServer:
                 self._start_supervisor()
             self._pause("it is still starting")
 
+    def listens_on(self, port: int) -> bool:
+        """Whether it is the server of this directory that takes connections on *port*."""
+        said = record.read(self._directory)
+        return said is not None and said.server is not None and said.server.listens_on(port)
+
     def _watch(self) -> None:
         """Start a thread that brings back a supervisor that was killed or gave up: without it the server would be gone
         for as long as this process lives."""

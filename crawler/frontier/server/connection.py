@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
+from urllib.parse import urlsplit
 from weakref import WeakSet
 
 from redis.asyncio import Redis
@@ -29,14 +32,21 @@ _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", 
 
 
 class Drops:
-    """Reports that a connection was lost. redis-py silently reconnects an idle one when it is next used."""
+    """Reports that a connection was lost. redis-py silently reconnects an idle one when it is next used.
 
-    def __init__(self) -> None:
+    *is_ours*, called in a thread: whether the bundled server still has its port; None for any other server.
+    """
+
+    def __init__(self, is_ours: Callable[[], bool] | None = None) -> None:
         self.on_drop: Callable[[], None] = lambda: None
+        self._is_ours = is_ours
         self._known: WeakSet[Any] = WeakSet()
 
     async def greet(self, connection: Any) -> None:
-        """redis-py calls this for each new connection, in place of its own handshake."""
+        """redis-py calls this for each new connection, in place of its own handshake. Nothing is sent to a stranger
+        that took the port of the bundled server while that is down: its data would be another project's."""
+        if self._is_ours is not None and not await asyncio.to_thread(self._is_ours):
+            raise RedisConnectionError("the bundled server is down, or another one has its port")
         await connection.on_connect()
         if connection in self._known:
             self.on_drop()
@@ -115,7 +125,7 @@ def connect(settings: BaseSettings) -> Client:
     if is_cluster and sentinel.is_sentinel(url):
         raise ConfigError("REDIS_CLUSTER", True, "False with a REDIS_URL that names Sentinels: they watch no Cluster")
     try:
-        return _client(url, params, is_cluster=is_cluster)
+        return _client(url, params, _guard(url, settings), is_cluster=is_cluster)
     except (ValueError, TypeError, RedisError, RedisClusterException) as error:
         raise _refused(url, error) from None
 
@@ -148,8 +158,16 @@ def _is_named(params: Mapping[str, Any]) -> bool:
     return "host" in params or "unix_socket_path" in params
 
 
-def _client(url: str | None, params: dict[str, Any], *, is_cluster: bool) -> Client:
-    drops = Drops()
+def _guard(url: str | None, settings: BaseSettings) -> Callable[[], bool] | None:
+    """Tells whether the bundled server has its port, if that is what *url* leads to."""
+    data_dir = config.text(settings, "EMBEDDED_DATA_DIR")
+    if not url or url != embedded.joined_redis(data_dir):
+        return None
+    return partial(embedded.is_redis_ours, data_dir, urlsplit(url).port or 0)
+
+
+def _client(url: str | None, params: dict[str, Any], is_ours: Callable[[], bool] | None, *, is_cluster: bool) -> Client:
+    drops = Drops(is_ours)
     cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
     if not is_cluster:
         params["redis_connect_func"] = drops.greet
