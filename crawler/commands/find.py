@@ -15,8 +15,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks, urls
-from crawler.commands.dead_view import printable
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.commands.views.dead_view import printable
 from crawler.durations import in_words
 from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
 from crawler.frontier.command_session import session

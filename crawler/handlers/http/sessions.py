@@ -23,7 +23,7 @@ class TLSSessions:
     def __init__(self, room: int) -> None:
         self._room = room
         self._taken = 0
-        self._known: OrderedDict[Route, tuple[ssl.SSLContext, ssl.SSLSession, int]] = OrderedDict()
+        self._known: dict[Route, tuple[ssl.SSLContext, ssl.SSLSession, int]] = {}  # the oldest first
 
     def of(self, route: Route, context: ssl.SSLContext) -> ssl.SSLSession | None:
         """The session to resume, which must be of the same *context*."""
