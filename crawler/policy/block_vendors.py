@@ -7,10 +7,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from crawler.policy.page_text import spelled_out
 from crawler.policy.signs import Phrasings, Signs
+from crawler.policy.stems import Stems
 
 KINDS: Final = ("challenge", "captcha", "denial")
 _CLASS: Final = re.compile(r"\{\w+\}")
@@ -35,9 +36,11 @@ class Vendor:
         return next((kind for kind, marks in self.marks.items() if marks.any_in(source)), "")
 
 
-def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings]]:
+def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings], Stems, Mapping[str, Any]]:
     tables = tomllib.loads((files("crawler.policy") / "blocks.toml").read_text("utf-8"))
     about = tables.pop("about")
+    families = {name: spelled_out("|".join(rows.split("\n"))).split("|") for name, rows in tables.pop("families").items()}
+    weights = tables.pop("weights")
     classes = {f"{{{name}}}": f"[{'|'.join(parts)}]" for name, parts in tables.pop("classes").items()}
 
     def phrasings(phrases: Iterable[str]) -> Phrasings:
@@ -57,10 +60,10 @@ def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings]]:
         )
         for name, table in tables.items()
     )
-    return vendors, {name: phrasings(words) for name, words in about.items()}
+    return vendors, {name: phrasings(words) for name, words in about.items()}, Stems(families), weights
 
 
-VENDORS, _ABOUT = _load()  # the generic one last
+VENDORS, _ABOUT, FAMILIES, WEIGHTS = _load()  # the generic one last
 CONSENT: Final = next(vendor.hints for vendor in VENDORS if vendor.name == "consent")
 THINGS: Final = _ABOUT["things"]
 REPORTS: Final = _ABOUT["reports"]

@@ -14,8 +14,10 @@ from typing import Any, Final
 from crawler.entities import unescape
 from crawler.policy import stubs
 from crawler.policy.block_vendors import HINTS, KINDS, VENDORS, WORDS
-from crawler.policy.judged_page import STATUSES, JudgedPage
+from crawler.policy.judged_page import NO_TEXT, STATUSES, JudgedPage
+from crawler.policy.leaning import leaning
 from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, unframed, width
+from crawler.policy.shells import is_mounted
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
@@ -28,6 +30,10 @@ MAX_SHOWN: Final = 2  # pictures beside a refusal
 MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
+# How far a page leans to be a refusal, or not to be one in spite of its words (leaning.py).
+LEAST: Final = 7
+LEAST_TURNED_AWAY: Final = -4
+MOST_AWAY: Final = -20
 LEGAL: Final = "legal"  # the vendor of notices by order of a court, who else only reports what courts do
 _TOLD: Final = {"javascript": "empty without JavaScript", "incomplete": "without the fields that its domain requires"}
 DENIERS: Final = frozenset({LEGAL, "suspended"})  # vendors whose pages no visitor gets past
@@ -62,9 +68,14 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     page = JudgedPage(status, headers, body, title, linked=linked or _is_dense(body))
     if suspicious and (decisive := _decided(page)) is not None:
         return decisive
-    if (block := _weighed(page)) is not None or not (framed or _speaks_in_frame(page, body)):
+    if (block := _weighed(page)) is not None:
+        return None if _leans_away(page, body) else block
+    if is_robots_txt(body) or (linked and not framed):
+        return None
+    inner = JudgedPage(status, headers, unframed(body), title, linked=False) if linked or _has_frame(body) else page
+    if (framed or _speaks_in_frame(page, body)) and (block := _in_frame(inner)) is not None:
         return block
-    return _in_frame(JudgedPage(status, headers, unframed(body), title, linked=False))
+    return _leaning(inner if linked or len(inner.text) >= NO_TEXT else page, body)
 
 
 def _may_refuse(body: bytes) -> bool:
@@ -74,7 +85,11 @@ def _may_refuse(body: bytes) -> bool:
 
 def _speaks_in_frame(page: JudgedPage, body: bytes) -> bool:
     """Whether a page with few links says something to robots inside its site's design."""
-    return any(part in body for part in _FRAME) and page.is_bare and page.says > 0
+    return _has_frame(body) and page.is_bare and page.says > 0
+
+
+def _has_frame(body: bytes) -> bool:
+    return any(part in body for part in _FRAME)
 
 
 def _is_dense(body: bytes) -> bool:
@@ -113,7 +128,6 @@ def _weighed(page: JudgedPage) -> Block | None:
         return None
     if (maker := stubs.sender(page)) is not None or page.is_servers:
         return Block(SERVER, KINDS[2]) if maker is None else Block(maker.name, KINDS[0])
-    (in_title, in_text), hint = page.told_robots, page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
     signs += bool(signs) and (page.waits or (page.traced is VENDORS[-1] and page.is_widget))
     alone = page.is_empty or (page.says > 1 and page.is_short) or page.is_curt or page.is_case or page.is_denial
@@ -122,10 +136,31 @@ def _weighed(page: JudgedPage) -> Block | None:
     enough = ENOUGH + (not page.refused and (not page.is_short or leads_away))
     if not signs or signs + page.refused + page.is_unindexed + alone - page.serves < enough:
         return None
-    generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)
+    block = _named(page)
+    is_other = page.is_fault or (page.is_of_things and not page.traced and block.vendor != LEGAL)
+    return None if is_other else block
+
+
+def _leaning(page: JudgedPage, body: bytes) -> Block | None:
+    """What no known words say, by many weak signs."""
+    if not page.is_bare or page.is_fault or (page.refused and (page.names_error or is_mounted(page.source))):
+        return None
+    is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members)
+    return _named(page) if leaning(page, body) >= (LEAST_TURNED_AWAY if is_turned_away else LEAST) else None
+
+
+def _leans_away(page: JudgedPage, body: bytes) -> bool:
+    """Whether a page with the words of a refusal, sent as if all were well, has many signs of being none."""
+    is_doubtful = page.is_good and not page.refused and page.marked is None and not page.heads_refuse
+    return is_doubtful and leaning(page, body) < MOST_AWAY
+
+
+def _named(page: JudgedPage) -> Block:
+    """The block, by the vendor who words it so."""
+    (in_title, in_text), generic = page.told_robots, VENDORS[-1]
+    known = (page.told, in_title, in_text, page.traced, page.hinting())
     vendor = next((one for one in known if one is not None and one is not generic), generic)
-    is_other = page.is_fault or (page.is_of_things and not page.traced and vendor.name != LEGAL)
-    return None if is_other else Block(vendor.name, _kind(page, vendor.name))
+    return Block(vendor.name, _kind(page, vendor.name))
 
 
 def _decided(page: JudgedPage) -> Block | None:

@@ -61,7 +61,7 @@ CROWDED_BYTES: Final = 16_384
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 428, 429, 430, 456, 498, 503, 999})
 OWN: Final = frozenset({428, 430, 456, 498, 999})  # statuses that say little but this
 TURNED_AWAY: Final = STATUSES - {202, 401, 429, 503}  # not for want of a login, nor for a while
-_OWN_FORM: Final = re.compile(
+OWN_FORM: Final = re.compile(
     rb"""\btype\s*=\s*["']?(?:password|email|tel)\b|\bname\s*=\s*["']?(?:e-?mail|user(?:name)?|login)\b|<textarea\b""",
     re.IGNORECASE,
 )
@@ -86,6 +86,7 @@ class JudgedPage:
         self.title = unquoted(title)
         self.is_refused = status in STATUSES and status != UNAVAILABLE
         self._status = status
+        self.is_turned_away = status in TURNED_AWAY
         self.is_good = 200 <= status < 300
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
@@ -130,7 +131,12 @@ class JudgedPage:
     @cached_property
     def spoken(self) -> str:
         """Its text in its own words."""
-        return self.text if _DATA.match(self.text) else unquoted(self.text)
+        return self.text if self.is_data else unquoted(self.text)
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it is JSON, to look at its beginning."""
+        return _DATA.match(self.text) is not None
 
     @cached_property
     def is_bare(self) -> bool:
@@ -163,10 +169,20 @@ class JudgedPage:
     def _turns_away(self) -> bool:
         """Whether it is about the visitor, who is not asked to log in, and neither a server's own page nor an app."""
         said = f"{self.title} {self.spoken}"
-        if self._status not in TURNED_AWAY or not self.spoken or self._names_error or MEMBERS.any_in(said):
+        if not self.is_turned_away or not self.spoken or self.names_error or self.is_for_members:
             return False
         is_app = is_mounted(self.source) or carries_data(self.source)
         return not is_app and (VISITOR.any_in(said) or AGAIN.any_in(said))
+
+    @property
+    def is_for_members(self) -> bool:
+        """Whether it speaks of what members may do."""
+        return MEMBERS.any_in(f"{self.title} {self.spoken}")
+
+    @property
+    def answers(self) -> bool:
+        """Whether it has the keys that APIs give their errors by."""
+        return _any(_ERROR_KEYS, self.text)
 
     @cached_property
     def headline(self) -> str:
@@ -179,16 +195,17 @@ class JudgedPage:
         visitor's address, or the number is Akamai's: servers of their own accord give none."""
         if width(self.text) > BRIEF_TEXT:
             return False
-        names = incidents.has_number(self.text) and (self._heads_refuse or self._names_visitor)
+        names = incidents.has_number(self.text) and (self.heads_refuse or self._names_visitor)
         return names or incidents.has_edges_number(self.text)
 
     @property
     def is_case(self) -> bool:
         """Whether its title or heading refuses, and it shows the visitor's address and a number."""
-        return self._names_visitor and self._heads_refuse
+        return self._names_visitor and self.heads_refuse
 
     @cached_property
-    def _heads_refuse(self) -> bool:
+    def heads_refuse(self) -> bool:
+        """Whether its title or heading refuses."""
         return any(REFUSES.any_in(where) for where in (self.title, self.headline or self.text[:HEAD_TEXT]))
 
     @cached_property
@@ -199,10 +216,11 @@ class JudgedPage:
     def is_servers(self) -> bool:
         """Whether it is a server's own error page, sent as if all were well."""
         is_brief = width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
-        return self.is_good and self._names_error and is_brief
+        return self.is_good and self.names_error and is_brief
 
     @property
-    def _names_error(self) -> bool:
+    def names_error(self) -> bool:
+        """Whether it begins like a server's own error page."""
         return _ends_so(self.title, ERRORS) if self.title else self.text.startswith(ERRORS)
 
     @cached_property
@@ -210,22 +228,23 @@ class JudgedPage:
         """Points for serving visitors: 4 for prices, or a login, sign-up or contact form; 3 for a title that promises
         to tell, or somebody who asks about a refusal; 2 for data, or an article; 1 for machine-readable statements."""
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
-        is_data = _DATA.match(self.text) is not None and not is_error
+        is_data = self.is_data and not is_error
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
-        tells = self._explains or (not self.is_case and ASKS.any_in(self.spoken[:MAX_TEXT]))
-        asks = _OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
+        tells = self.explains or (not self.is_case and ASKS.any_in(self.spoken[:MAX_TEXT]))
+        asks = OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and _any(_ARTICLE, self.source)
         return 4 * (sells + asks) + 3 * tells + 2 * (is_data + is_article) + _any(OWN_DATA, self.source)
 
     @property
-    def _explains(self) -> bool:
+    def explains(self) -> bool:
+        """Whether its title promises to tell about something."""
         return self.title.startswith(TELLS) or EXPLAINS.any_in(self.title)
 
     @property
     def offers(self) -> bool:
         """Whether it sells something, or is an app with its data: a challenge in it is there for later; or it explains
         challenges."""
-        if self._explains and not self.refused:
+        if self.explains and not self.refused:
             return True
         prices = len(_SELLS.findall(self.text[:MAX_TEXT]))
         if prices >= MANY_PRICES or any(self.told_robots) or self.refused:

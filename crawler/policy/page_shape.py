@@ -66,8 +66,12 @@ def reloads(source: bytes) -> bool:
 
 def asks_code(source: bytes) -> bool:
     """Whether it shows a picture made for this visitor, and has one field to write into and no other."""
-    fields = [field[0] for field in _FIELD.finditer(source)]
-    written = [field for field in fields if not _NOT_WRITTEN.search(field)]
+    written = fields(source)
     if len(written) != 1 or written[0][:6].lower() != b"<input" or source.lower().count(b"<img") > MOST_PICTURES:
         return False
     return _PICTURE.search(source) is not None
+
+
+def fields(source: bytes) -> list[bytes]:
+    """Its fields to write into or to choose from, without those of a search."""
+    return [field[0] for field in _FIELD.finditer(source) if not _NOT_WRITTEN.search(field[0])]
