@@ -33,7 +33,8 @@ ENOUGH: Final = 3
 # How far a page leans to be a refusal, or not to be one in spite of its words (leaning.py).
 LEAST: Final = 7
 LEAST_TURNED_AWAY: Final = -4
-MOST_AWAY: Final = -20
+MOST_AWAY: Final = -5
+MUCH_AGAINST: Final = -15
 LEGAL: Final = "legal"  # the vendor of notices by order of a court, who else only reports what courts do
 _TOLD: Final = {"javascript": "empty without JavaScript", "incomplete": "without the fields that its domain requires"}
 DENIERS: Final = frozenset({LEGAL, "suspended"})  # vendors whose pages no visitor gets past
@@ -146,13 +147,16 @@ def _leaning(page: JudgedPage, body: bytes) -> Block | None:
     if not page.is_bare or page.is_fault or (page.refused and (page.names_error or is_mounted(page.source))):
         return None
     is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members)
-    return _named(page) if leaning(page, body) >= (LEAST_TURNED_AWAY if is_turned_away else LEAST) else None
+    return _named(page) if leaning(page, body).score >= (LEAST_TURNED_AWAY if is_turned_away else LEAST) else None
 
 
 def _leans_away(page: JudgedPage, body: bytes) -> bool:
     """Whether a page with the words of a refusal, sent as if all were well, has many signs of being none."""
     is_doubtful = page.is_good and not page.refused and page.marked is None and not page.heads_refuse
-    return is_doubtful and leaning(page, body) < MOST_AWAY
+    if not is_doubtful:
+        return False
+    score, against = leaning(page, body)
+    return score <= MOST_AWAY and against <= MUCH_AGAINST
 
 
 def _named(page: JudgedPage) -> Block:
