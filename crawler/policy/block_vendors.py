@@ -39,7 +39,7 @@ class Vendor:
 def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings], Stems, Mapping[str, Any]]:
     tables = tomllib.loads((files("crawler.policy") / "blocks.toml").read_text("utf-8"))
     about = tables.pop("about")
-    families = {name: spelled_out("|".join(rows.split("\n"))).split("|") for name, rows in tables.pop("families").items()}
+    families = {name: re.split(r"[|\n]", spelled_out(stems)) for name, stems in tables.pop("families").items()}
     weights = tables.pop("weights")
     classes = {f"{{{name}}}": f"[{'|'.join(parts)}]" for name, parts in tables.pop("classes").items()}
 

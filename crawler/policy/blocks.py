@@ -16,7 +16,7 @@ from crawler.policy import stubs
 from crawler.policy.block_vendors import HINTS, KINDS, VENDORS, WORDS
 from crawler.policy.judged_page import NO_TEXT, STATUSES, JudgedPage
 from crawler.policy.leaning import leaning
-from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, unframed, width
+from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, width
 from crawler.policy.shells import is_mounted
 
 TITLE_BYTES: Final = 4_096  # searched for a title
@@ -71,12 +71,15 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
         return decisive
     if (block := _weighed(page)) is not None:
         return None if _leans_away(page, body) else block
-    if is_robots_txt(body) or (linked and not framed):
-        return None
-    inner = JudgedPage(status, headers, unframed(body), title, linked=False) if linked or _has_frame(body) else page
+    return None if (linked and not framed) or is_robots_txt(body) else _hidden(page, body, framed=framed)
+
+
+def _hidden(page: JudgedPage, body: bytes, *, framed: bool) -> Block | None:
+    """The block in the site's own design, or in words of its own. *framed*: it has many links."""
+    inner = page if not framed and not _has_frame(body) else page.within(body)
     if (framed or _speaks_in_frame(page, body)) and (block := _in_frame(inner)) is not None:
         return block
-    return _leaning(inner if linked or len(inner.text) >= NO_TEXT else page, body)
+    return _leaning(inner if framed or len(inner.text) >= NO_TEXT else page, body)
 
 
 def _may_refuse(body: bytes) -> bool:
@@ -160,7 +163,7 @@ def _leans_away(page: JudgedPage, body: bytes) -> bool:
 
 
 def _named(page: JudgedPage) -> Block:
-    """The block, by the vendor who words it so."""
+    """The block, under the name of the vendor who words it so."""
     (in_title, in_text), generic = page.told_robots, VENDORS[-1]
     known = (page.told, in_title, in_text, page.traced, page.hinting())
     vendor = next((one for one in known if one is not None and one is not generic), generic)

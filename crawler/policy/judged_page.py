@@ -36,6 +36,7 @@ from crawler.policy.page_text import (
     condensed,
     prose,
     spelled_out,
+    unframed,
     unquoted,
     visible_text,
     width,
@@ -91,6 +92,10 @@ class JudgedPage:
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
         self.source = body[:LINKED_BYTES] if linked else without_listings(condensed(body))
+
+    def within(self, body: bytes) -> JudgedPage:
+        """What this page, of the document *body*, is inside its site's design."""
+        return JudgedPage(self._status, self.headers, unframed(body), self.title, linked=False)
 
     @cached_property
     def marked(self) -> tuple[Vendor, str] | None:
