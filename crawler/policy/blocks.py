@@ -15,7 +15,7 @@ from crawler.entities import unescape
 from crawler.policy import stubs
 from crawler.policy.block_vendors import HINTS, KINDS, VENDORS, WORDS
 from crawler.policy.judged_page import NO_TEXT, STATUSES, JudgedPage
-from crawler.policy.leaning import leaning
+from crawler.policy.leaning import leans, leans_away
 from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, width
 from crawler.policy.shells import is_mounted
 
@@ -30,11 +30,6 @@ MAX_SHOWN: Final = 2  # pictures beside a refusal
 MAX_PARTS: Final = 12  # paragraphs, and pictures, of such a page
 PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
-# How far a page leans to be a refusal, or not to be one in spite of its words (leaning.py).
-LEAST: Final = 7
-LEAST_TURNED_AWAY: Final = -4
-MOST_AWAY: Final = -5
-MUCH_AGAINST: Final = -15
 LEGAL: Final = "legal"  # the vendor of notices by order of a court, who else only reports what courts do
 _TOLD: Final = {"javascript": "empty without JavaScript", "incomplete": "without the fields that its domain requires"}
 DENIERS: Final = frozenset({LEGAL, "suspended"})  # vendors whose pages no visitor gets past
@@ -147,19 +142,17 @@ def _weighed(page: JudgedPage) -> Block | None:
 
 def _leaning(page: JudgedPage, body: bytes) -> Block | None:
     """What no known words say, by many weak signs."""
-    if not page.is_bare or page.is_fault or (page.refused and (page.names_error or is_mounted(page.source))):
+    if len(body) > FRAMED_BYTES or not page.is_bare or page.is_fault:
         return None
-    is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members)
-    return _named(page) if leaning(page, body).score >= (LEAST_TURNED_AWAY if is_turned_away else LEAST) else None
+    if page.refused and (page.names_error or is_mounted(page.source)):
+        return None
+    return _named(page) if leans(page, body) else None
 
 
 def _leans_away(page: JudgedPage, body: bytes) -> bool:
     """Whether a page with the words of a refusal, sent as if all were well, has many signs of being none."""
     is_doubtful = page.is_good and not page.refused and page.marked is None and not page.heads_refuse
-    if not is_doubtful:
-        return False
-    score, against = leaning(page, body)
-    return score <= MOST_AWAY and against <= MUCH_AGAINST
+    return is_doubtful and leans_away(page, body)
 
 
 def _named(page: JudgedPage) -> Block:

@@ -18,6 +18,11 @@ from crawler.policy.judged_page import OWN_DATA, OWN_FORM, JudgedPage
 from crawler.policy.page_shape import asks_code, fields, headline, leads_on, reloads
 from crawler.policy.page_text import spelled_out, unquoted, visible_text, width
 
+# Tenths of a logarithm of odds.
+LEAST: Final = 7
+LEAST_TURNED_AWAY: Final = -4
+MOST_AWAY: Final = -5
+MUCH_AGAINST: Final = -15
 LEAST_TEXT: Final = 15  # characters: with less, what scripts would write is read
 LEAST_PART: Final = 45
 MOST_TEXT: Final = 600
@@ -57,13 +62,6 @@ _WAITING: Final = frozenset({"queue", "wait", "prove"})
 _TESTED: Final = frozenset({"robot", "human", "task", "excess"})
 
 
-class Leaning(NamedTuple):
-    """Tenths of a logarithm of odds that a page is a refusal, and those of them that its form takes away."""
-
-    score: int
-    against: int
-
-
 class _Opening(NamedTuple):
     """What a page says first: source, text, and the families in its title or headline, and in all of it."""
 
@@ -73,18 +71,35 @@ class _Opening(NamedTuple):
     said: frozenset[str]
 
 
-def leaning(page: JudgedPage, body: bytes) -> Leaning:
-    """How far *page*, of the document *body*, leans.
+def leans(page: JudgedPage, body: bytes) -> bool:
+    """Whether *page*, of the document *body*, leans towards a refusal far enough to be one; less is enough under a
+    status that turns visitors away.
 
     Known weakness: an article or a manual about refusals that is as short as one has the same words.
     """
+    is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members)
+    least = LEAST_TURNED_AWAY if is_turned_away else LEAST
     opening = _opening(page)
-    words = sum(_TEXT.get(family, 0) for family in opening.said)
+    score = _score(page, opening)
+    return score >= least and score + _against(page, body, opening) >= least
+
+
+def leans_away(page: JudgedPage, body: bytes) -> bool:
+    """Whether the form of *page* says that it is no refusal, and its words hardly that it is one."""
+    opening = _opening(page)
+    against = _against(page, body, opening)
+    return against <= MUCH_AGAINST and _score(page, opening) + against <= MOST_AWAY
+
+
+def _score(page: JudgedPage, opening: _Opening) -> int:
+    words: int = sum(_TEXT.get(family, 0) for family in opening.said)
     words += sum(_HEADLINE.get(family, 0) for family in opening.head)
     words += sum(weight for pair, weight in _PAIRS if pair <= opening.said)
-    favour = _weight(_in_favour(page, opening))
-    against = _weight(_against_opening(page, opening)) + _weight(_against_page(page, body))
-    return Leaning(_BASE + words + favour + against, against)
+    return _BASE + words + _weight(_in_favour(page, opening))
+
+
+def _against(page: JudgedPage, body: bytes, opening: _Opening) -> int:
+    return _weight(_against_opening(page, opening)) + _weight(_against_page(page, body))
 
 
 def _opening(page: JudgedPage) -> _Opening:

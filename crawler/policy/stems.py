@@ -20,6 +20,7 @@ class Stems:
     """
 
     def __init__(self, families: Mapping[str, Iterable[str]]) -> None:
+        self.names = frozenset(families)
         self._stems: dict[str, dict[tuple[str, bool], set[str]]] = defaultdict(lambda: defaultdict(set))
         for family, stems in families.items():
             for stem in stems:

@@ -1,0 +1,71 @@
+"""Refusals that no known words give away, and the short pages that share words with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.policy.block_vendors import FAMILIES, WEIGHTS
+from crawler.policy.blocks import detect
+from crawler.policy.stems import Stems
+from tests.effort import cpu_seconds
+from tests.unit.policy.block_pages import Answer, page
+from tests.unit.policy.own_words import PAGES, REFUSALS
+
+STEMS = Stems({"robot": ["robot", "bot~", "机器人"], "limit": ["limit", "bo"]})
+
+
+@pytest.mark.parametrize("answer", REFUSALS, ids=lambda answer: answer.name)
+def test_a_refusal_in_its_own_words_is_known(answer: Answer) -> None:
+    assert detect(answer.status, {}, answer.body.encode(), "") is not None
+
+
+@pytest.mark.parametrize("answer", PAGES, ids=lambda answer: answer.name)
+def test_a_short_page_with_such_words_is_none(answer: Answer) -> None:
+    assert detect(200, {}, answer.body.encode(), "") is None
+
+
+def test_what_stands_below_another_heading_is_not_part_of_a_refusal() -> None:
+    """A shop goes on with its offers below it."""
+    refusal = "<h1>One second</h1><p>Your connection asks for more pages than people read. Tick the box to go on.</p>"
+    offers = "<h2>Offers</h2><p>Lamps from $20, free delivery, thousands of reviews.</p>"
+    assert detect(200, {}, page("Lamps", refusal + offers).encode(), "") is not None
+    assert detect(200, {}, page("Lamps", offers + refusal).encode(), "") is None
+
+
+def test_a_page_has_the_last_word_on_known_phrases() -> None:
+    """Words of a refusal in what is a list, shows code and quotes: a manual."""
+    manual = (
+        "<h1>Errors</h1><ul><li>403 access denied: your plan lacks it.</li><li>429 too many requests: wait.</li></ul>"
+    )
+    assert detect(200, {}, page("Errors: the API", manual + "<pre>GET /lamps</pre>").encode(), "") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "families"),
+    [
+        ("no robots here", {"robot"}),
+        ("a bot.", {"robot", "limit"}),
+        ("a bottle", {"limit"}),
+        ("about unlimited lamps", set()),
+        ("您不是机器人吗", {"robot"}),
+        ("", set()),
+    ],
+)
+def test_a_stem_stands_at_the_beginning_of_a_word(text: str, families: set[str]) -> None:
+    assert STEMS.families_in(text) == families
+
+
+def test_every_weight_is_of_a_family_that_is_there() -> None:
+    weighed = {
+        *WEIGHTS["text"],
+        *WEIGHTS["headline"],
+        *(name for pair in WEIGHTS["pairs"] for name in pair.split(" & ")),
+    }
+    assert weighed <= FAMILIES.names
+
+
+@pytest.mark.parametrize("piece", ["1a", "a1-", "<h1>", "<h2>a", '"a b', "robot ", "拖动", "<label", "<input>", "1-"])
+@pytest.mark.parametrize("size", [1_400, 30_000, 65_000])
+def test_it_takes_linear_time(piece: str, size: int) -> None:
+    bomb = ("<h1>Your connection</h1>" + piece * (size // len(piece))).encode()
+    assert cpu_seconds(lambda: detect(403, {}, bomb, ""), 0.05) < 0.05
