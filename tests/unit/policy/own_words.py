@@ -405,18 +405,6 @@ REFUSALS: tuple[Answer, ...] = (
         ),
     ),
     Answer(
-        "ru: captcha",
-        "captcha",
-        page(
-            "АвтоРынок",
-            (
-                "<nav><a href=/a>Легковые</a><a href=/b>Грузовые</a></nav><section><h1>Подтвердите, что вы"
-                " человек</h1><p>Сдвиньте ползунок вправо.</p><div"
-                " role=slider></div></section><section><h3>Новинки</h3><p>Цены от 500 000 ₽</p></section>"
-            ),
-        ),
-    ),
-    Answer(
         "ja: captcha",
         "captcha",
         page(
@@ -473,6 +461,83 @@ REFUSALS: tuple[Answer, ...] = (
             RELOADS,
         ),
     ),
+    Answer(
+        "f0: fresh",
+        "captcha",
+        page(
+            "Wohnungsboerse24",
+            (
+                "<div class=nav><a href=/>Start</a> <a href=/m>Mieten</a></div><h1>Da stimmt etwas"
+                " nicht</h1><p>In der letzten Stunde wurden von Ihrem Internetanschluss mehrere hundert"
+                " Exposés geöffnet. Sind das wirklich Sie? Dann klicken Sie auf das Schloss.</p><a"
+                " href=/agb>AGB</a>"
+            ),
+        ),
+    ),
+    Answer(
+        "f2: fresh",
+        "captcha",
+        page(
+            "Marché",
+            (
+                "<h1>Une dernière étape</h1><p>Reproduisez les six signes affichés pour consulter la suite du"
+                " catalogue.</p><form><img src=/sig?1><input name=s><button>Valider</button></form>"
+            ),
+        ),
+    ),
+    Answer(
+        "f3: fresh", "captcha", page("429", "<p>You are going too fast. Allowed: one page every five seconds.</p>"), 429
+    ),
+    Answer(
+        "f4: fresh",
+        "captcha",
+        page(
+            "Hotelkeuze",
+            (
+                "<header><nav><a href=/a>Hotels</a></nav></header><main><h1>Welkom terug?</h1><p>We herkennen"
+                " dit bezoek niet als dat van een gewone gast. Beweeg het blokje naar de opening.</p></main>"
+            ),
+        ),
+    ),
+    Answer(
+        "f6: fresh",
+        "captcha",
+        page(
+            "ショップ",
+            ("<h1>少々お待ちください</h1><p>お客様のブラウザを確認しております。数秒で自動的に移動します。</p>"),
+        ),
+    ),
+    Answer("f7: fresh", "captcha", page("お知らせ", "<p>海外からのアクセスは受け付けておりません。</p>"), 403),
+    Answer("f16: fresh", "captcha", page("Nu", "<p>Accesul din afara României nu este permis.</p>"), 403),
+    Answer(
+        "f20: fresh",
+        "captcha",
+        page(
+            "Traffic jam",
+            (
+                "<h1>It is crowded in here</h1><p>We let shoppers in as others leave. You will enter"
+                " automatically in about 4 minutes.</p>"
+            ),
+            "<meta http-equiv=refresh content=30>",
+        ),
+        503,
+    ),
+    Answer(
+        "f23: fresh", "captcha", page("عقارات", "<h1>لحظة من فضلك</h1><p>نتحقق من متصفحك قبل الدخول إلى الموقع.</p>")
+    ),
+    Answer(
+        "f28: fresh",
+        "captcha",
+        page(
+            "Immobili",
+            (
+                "<header><nav><a href=/a>Vendita</a></nav></header><section><h1>Pausa caffè</h1><p>La tua"
+                " connessione corre un po' troppo. Metti la spunta qui sotto e riprendi la"
+                " ricerca.</p></section><section><h2>In evidenza</h2><p>Attico, 210.000 €</p></section>"
+            ),
+        ),
+    ),
+    Answer("f29: fresh", "captcha", page("ประกาศ", "<h1>ยืนยันตัวตน</h1><p>โปรดเลื่อนปุ่มไปทางขวาเพื่อดูประกาศต่อ</p>")),
 )
 
 PAGES: tuple[Answer, ...] = (
@@ -856,6 +921,14 @@ PAGES: tuple[Answer, ...] = (
         ),
     ),
     Answer(
+        "en: wait",
+        "",
+        page(
+            "Estimated waiting times",
+            "<h1>Clinic waiting times</h1><p>Walk-in: 40 minutes. Number of people waiting: 12.</p>",
+        ),
+    ),
+    Answer(
         "en: banner",
         "",
         page(
@@ -900,6 +973,17 @@ PAGES: tuple[Answer, ...] = (
         "en: members",
         "",
         page("Club", "<h1>Members only</h1><p>Log in to see the calendar of the club.</p><a href=/in>Log in</a>"),
+    ),
+    Answer(
+        "en: map",
+        "",
+        page(
+            "Where we are",
+            (
+                "<h1>Where to find us</h1><p>Slide the map to see the car park, and mind the"
+                " barrier.</p><iframe src=/map></iframe>"
+            ),
+        ),
     ),
     Answer(
         "en: video",
@@ -947,6 +1031,14 @@ PAGES: tuple[Answer, ...] = (
         ),
     ),
     Answer(
+        "ja: blog",
+        "",
+        page(
+            "画像認証の歴史",
+            ("<article><h1>画像認証の歴史</h1><p>ロボットと人間を区別する仕組みは2000年に生まれました。</p></article>"),
+        ),
+    ),
+    Answer(
         "ru: faq",
         "",
         page(
@@ -961,5 +1053,368 @@ PAGES: tuple[Answer, ...] = (
         "pl: kolejka",
         "",
         page("Przychodnia", "<h1>Kolejka do lekarza</h1><p>Czas oczekiwania: 14 dni. Zapisz się w rejestracji.</p>"),
+    ),
+    Answer(
+        "g0: fresh",
+        "",
+        page(
+            "Rezept",
+            ("<h1>Wartezeit: 40 Minuten</h1><p>Den Teig abdecken und gehen lassen, dann noch einmal prüfen.</p>"),
+        ),
+    ),
+    Answer(
+        "g1: fresh",
+        "",
+        page("Fahrplan", "<p>Wegen Bauarbeiten ist die Strecke gesperrt. Bitte weichen Sie auf die Linie 4 aus.</p>"),
+    ),
+    Answer(
+        "g2: fresh",
+        "",
+        page(
+            "Support",
+            (
+                "<h1>How to contact us</h1><p>Write to help@x.example and quote your order number. We answer"
+                " within two days.</p>"
+            ),
+        ),
+    ),
+    Answer(
+        "g3: fresh",
+        "",
+        page("Kundenkonto", "<p>Ihr Konto wurde bestätigt. Sie können sich jetzt anmelden und weiter einkaufen.</p>"),
+    ),
+    Answer(
+        "g4: fresh",
+        "",
+        page(
+            "Loading",
+            (
+                "<div id=app></div><script src=/m.js></script><noscript>You need to enable JavaScript to run"
+                " this app.</noscript>"
+            ),
+        ),
+    ),
+    Answer(
+        "g5: fresh",
+        "",
+        page("Concours", "<h1>Concours photo</h1><p>Envoyez vos images avant le 3 mai. Un gagnant par personne.</p>"),
+    ),
+    Answer(
+        "g6: fresh",
+        "",
+        page(
+            "Sécurité",
+            (
+                "<h1>Alarme maison</h1><p>Notre système détecte toute intrusion et vous prévient sur votre"
+                " téléphone.</p>"
+            ),
+        ),
+    ),
+    Answer(
+        "g7: fresh",
+        "",
+        page(
+            "Encuesta", "<form><p>¿Cuántas personas viven en tu casa?</p><input name=n><button>Seguir</button></form>"
+        ),
+    ),
+    Answer(
+        "g8: fresh",
+        "",
+        page("Cerrado", "<p>El restaurante está cerrado por vacaciones. Volvemos el 2 de septiembre.</p>"),
+    ),
+    Answer(
+        "g9: fresh",
+        "",
+        page("Bot", "<h1>Our chat bot Mia</h1><p>Ask her anything, or wait for a human to take over.</p>"),
+    ),
+    Answer(
+        "g10: fresh",
+        "",
+        page("404", ("<h1>404</h1><p>The page you requested could not be found. Check the address and try again.</p>")),
+    ),
+    Answer(
+        "g11: fresh",
+        "",
+        page(
+            "Error",
+            (
+                "<h1>Something went wrong</h1><p>We could not complete your request. Please try again in a"
+                " few minutes.</p>"
+            ),
+        ),
+    ),
+    Answer("g12: fresh", "", page("500", "<h1>Server error</h1><p>Our team has been told. Reference 7712-aa-91.</p>")),
+    Answer("g13: fresh", "", page("Votación", "<p>Ya has votado desde este dispositivo. Gracias por participar.</p>")),
+    Answer(
+        "g14: fresh",
+        "",
+        page("お問い合わせ", "<h1>送信完了</h1><p>お問い合わせを受け付けました。受付番号：2024-0611-77</p>"),
+    ),
+    Answer(
+        "g15: fresh",
+        "",
+        page(
+            "会員登録",
+            (
+                "<h1>メールを確認してください</h1><p>認証コードを送信しました。コード"
+                "を入力して続けてください。</p><form><input name=c></form>"
+            ),
+        ),
+    ),
+    Answer(
+        "g17: fresh",
+        "",
+        page("Ваканcии", "<h1>Оператор станка с ЧПУ</h1><p>Работа на автоматических линиях. Без опыта. Звоните.</p>"),
+    ),
+    Answer(
+        "g18: fresh",
+        "",
+        page("Zapisy", "<h1>Zapisy na kurs</h1><p>Lista jest pełna. Możesz zapisać się na listę rezerwową.</p>"),
+    ),
+    Answer(
+        "g19: fresh",
+        "",
+        page(
+            "Weather",
+            (
+                "<h1>Heavy traffic warning</h1><p>Roads to the coast are busy. Allow more time, or wait until"
+                " evening.</p>"
+            ),
+        ),
+    ),
+    Answer(
+        "g20: fresh",
+        "",
+        page(
+            "Bank",
+            (
+                "<h1>Your session has ended</h1><p>For your security you have been logged out. Please log in"
+                " again.</p><a href=/in>Log in</a>"
+            ),
+        ),
+    ),
+    Answer(
+        "g21: fresh",
+        "",
+        page(
+            "VAT",
+            (
+                "<h1>Check a VAT number</h1><form><input name=v><button>Verify</button></form><p>Choose a"
+                " country and enter the number.</p>"
+            ),
+        ),
+    ),
+    Answer("g22: fresh", "", page("Cart", "<p>Your cart is empty. Continue shopping.</p>")),
+    Answer(
+        "g23: fresh",
+        "",
+        page("Unsubscribed", "<p>You will no longer receive mail from us. If this was a mistake, tell us.</p>"),
+    ),
+    Answer(
+        "g24: fresh",
+        "",
+        page("Parking", "<h1>No access for trucks</h1><p>Height limit 2.1 m. Call the guard if you need help.</p>"),
+    ),
+    Answer(
+        "404: 404",
+        "",
+        page(
+            "Seite nicht gefunden",
+            (
+                "<p>Die angeforderte Seite wurde nicht gefunden. Bitte prüfen Sie die Adresse oder versuchen"
+                " Sie es später erneut.</p>"
+            ),
+        ),
+    ),
+    Answer(
+        "404: 404",
+        "",
+        page("Page introuvable", "<p>La page que vous demandez est introuvable. Vérifiez l'adresse et réessayez.</p>"),
+    ),
+    Answer(
+        "404: 404",
+        "",
+        page(
+            "Página no encontrada",
+            ("<p>No hemos encontrado la página solicitada. Comprueba la dirección e inténtalo de nuevo.</p>"),
+        ),
+    ),
+    Answer(
+        "404: 404",
+        "",
+        page("Nie znaleziono", "<p>Nie znaleziono żądanej strony. Sprawdź adres i spróbuj ponownie.</p>"),
+    ),
+    Answer(
+        "404: 404", "", page("Bulunamadı", "<p>İstediğiniz sayfa bulunamadı. Adresi kontrol edip tekrar deneyin.</p>")
+    ),
+    Answer(
+        "404: 404",
+        "",
+        page("Не найдено", "<p>Запрошенная страница не найдена. Проверьте адрес и попробуйте снова.</p>"),
+    ),
+    Answer(
+        "mail: code",
+        "",
+        page(
+            "Code eingeben",
+            (
+                "<p>Wir haben Ihnen einen Code gesendet. Geben Sie ihn ein, um fortzufahren.</p><form><input"
+                " name=c><button>Weiter</button></form>"
+            ),
+        ),
+    ),
+    Answer(
+        "mail: code",
+        "",
+        page(
+            "Vérifiez votre boîte",
+            "<p>Nous avons envoyé un code. Saisissez-le pour continuer.</p><form><input name=c></form>",
+        ),
+    ),
+    Answer(
+        "mail: code",
+        "",
+        page(
+            "Verify your email",
+            (
+                "<h1>Verify your email</h1><p>Enter the code from the mail we sent to"
+                " continue.</p><form><input name=c><button>Continue</button></form>"
+            ),
+        ),
+    ),
+    Answer(
+        "mail: code",
+        "",
+        page("Controlla la posta", "<p>Ti abbiamo inviato un link per confermare il tuo indirizzo.</p>"),
+    ),
+    Answer(
+        "mail: code", "", page("Age", "<p>Você precisa ter 18 anos. Confirme para continuar.</p><button>Sim</button>")
+    ),
+    Answer(
+        "mail: code",
+        "",
+        page(
+            "Postcode",
+            (
+                "<p>Enter your postcode to see whether we deliver to your area.</p><form><input"
+                " name=p><button>Check</button></form>"
+            ),
+        ),
+    ),
+    Answer(
+        "mail: code",
+        "",
+        page(
+            "Language",
+            ("<p>Choose your country and language to continue.</p><a href=/en>English</a><a href=/de>Deutsch</a>"),
+        ),
+    ),
+    Answer(
+        "h0: fresh",
+        "",
+        page(
+            "Search",
+            ("<h1>No results</h1><p>We found no pages for your request. Check the spelling and try again.</p>"),
+        ),
+    ),
+    Answer("h1: fresh", "", page("Thank you", "<p>We will be in touch. You can close this page now.</p>")),
+    Answer(
+        "h2: fresh",
+        "",
+        page(
+            "Two-factor",
+            (
+                "<h1>Two-step login</h1><p>Open your app and enter the six digits to"
+                " continue.</p><form><input name=otp><button>Continue</button></form>"
+            ),
+        ),
+    ),
+    Answer("h3: fresh", "", page("Gutschein", "<p>Dieser Gutschein ist in Ihrem Land nicht einlösbar.</p>")),
+    Answer(
+        "h4: fresh",
+        "",
+        page("Ausverkauft", "<p>Dieses Produkt ist zurzeit nicht verfügbar. Benachrichtigen Sie mich.</p>"),
+    ),
+    Answer(
+        "h5: fresh",
+        "",
+        page(
+            "Pas de résultats", "<p>Aucune annonce ne correspond à votre recherche. Élargissez la zone ou le prix.</p>"
+        ),
+    ),
+    Answer(
+        "h6: fresh",
+        "",
+        page("Événement complet", "<p>Toutes les places sont prises. Inscrivez-vous sur la liste d'attente.</p>"),
+    ),
+    Answer("h7: fresh", "", page("Envío", "<p>No enviamos a tu país todavía. Escríbenos para más información.</p>")),
+    Answer(
+        "h8: fresh",
+        "",
+        page("Sesión", "<p>Tu sesión ha caducado. Vuelve a iniciar sesión para continuar.</p><a href=/l>Entrar</a>"),
+    ),
+    Answer("h9: fresh", "", page("Manutenzione", "<p>Il sito è in manutenzione: torna tra qualche minuto.</p>")),
+    Answer(
+        "h10: fresh", "", page("Winkel", "<p>Onze winkel is vandaag gesloten. Morgen zijn we er weer vanaf 9 uur.</p>")
+    ),
+    Answer("h11: fresh", "", page("Kontakt", "<p>Zadzwoń lub napisz do nas. Odpowiadamy w ciągu dwóch dni.</p>")),
+    Answer(
+        "h12: fresh", "", page("Курьер", "<p>Ваш заказ в пути. Проверьте номер отправления на странице курьера.</p>")
+    ),
+    Answer(
+        "h13: fresh",
+        "",
+        page(
+            "ログイン",
+            (
+                "<p>メールアドレスとパスワードを入力してください。</p><form><input type=email><input"
+                " type=password></form>"
+            ),
+        ),
+    ),
+    Answer("h14: fresh", "", page("404", "<p>お探しのページは見つかりませんでした。URLをご確認ください。</p>")),
+    Answer("h15: fresh", "", page("店铺", "<p>本店暂停营业，请明天再来。</p>")),
+    Answer("h16: fresh", "", page("下载", "<p>下载将在几秒后自动开始，如未开始请点击这里。</p>")),
+    Answer("h17: fresh", "", page("배송", "<p>고객님의 주문이 출고되었습니다. 운송장 번호를 확인하세요.</p>")),
+    Answer(
+        "h18: fresh",
+        "",
+        page("Live", "<h1>The stream starts soon</h1><p>Please wait, it will begin automatically in 5 minutes.</p>"),
+    ),
+    Answer("h19: fresh", "", page("Vote", "<p>You have already voted today. Come back tomorrow to vote again.</p>")),
+    Answer(
+        "h20: fresh",
+        "",
+        page(
+            "Job",
+            ("<h1>Software tester</h1><p>You verify automated tests and report what you find. Apply before 3 May.</p>"),
+        ),
+    ),
+    Answer(
+        "h21: fresh",
+        "",
+        page(
+            "Museum",
+            (
+                "<h1>Plan your visit</h1><p>Groups of more than ten people need a reservation. Contact us"
+                " before you come.</p>"
+            ),
+        ),
+    ),
+    Answer(
+        "h23: fresh",
+        "",
+        page("Geräte", "<h1>Saugroboter im Test</h1><p>Wir prüfen, welcher Roboter am besten saugt.</p>"),
+    ),
+    Answer(
+        "h24: fresh",
+        "",
+        page(
+            "Status",
+            (
+                "<h1>Incident 2231</h1><p>Some requests are slow. We have identified the cause and are"
+                " working on it.</p>"
+            ),
+        ),
     ),
 )
