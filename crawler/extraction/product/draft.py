@@ -75,7 +75,7 @@ def _image(raw: Any, draft: Draft) -> str | None:
 
 
 _CLEANERS: Final[Mapping[str, Callable[[Any, Draft], Any]]] = {
-    "title": lambda raw, _: values.text(raw),
+    "title": lambda raw, _: values.title(raw),
     "currency": _currency,
     "price": lambda raw, draft: values.price(raw, draft.fields.get("currency")),  # after its currency
     "availability": lambda raw, _: values.availability(raw),

@@ -115,8 +115,8 @@ class Shown:
             self._read_price(evidence)
         if draft.lacks("availability") or (self._is_denied() and visible_stock.is_sold(page)):
             draft.set("availability", visible_stock.shown_availability(page), "html")
-        elif self._is_promised() and visible_stock.is_denied(page):
-            draft.set("availability", "OutOfStock", "html")
+        elif self._is_promised():
+            draft.set("availability", visible_stock.contradiction(page), "html")
         self._read_details(evidence)
 
     def is_needed(self, evidence: StructuredData) -> bool:
@@ -164,13 +164,9 @@ class Shown:
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
         price, document = self.draft.fields["price"], self.draft.document
-        if len(set(evidence.prices)) > 1 or price_in_source.is_reduced(price, document.markup):
+        if len(set(evidence.prices)) > 1 or evidence.highest or price_in_source.is_reduced(price, document.markup):
             return True
-        # Often a script shows it: that it does not stand in the source is alone no reason to build a tree.
-        is_asked = (
-            document.has_tree or price_in_source.is_net(document) or price_in_source.is_in_cents(price, document.markup)
-        )
-        return is_asked and not price_in_source.is_shown(price, document.markup)
+        return price_in_source.is_net(document) or not price_in_source.is_shown(price, document.markup)
 
     def read_identifier(self) -> None:
         """Replace an invisible identifier by the labelled one."""
@@ -191,7 +187,7 @@ class Shown:
         if best is None and self._prices:
             best = visible_price.price_by_button(self._prices, buy_buttons.buy_places(self.view))
             if best is None and buy_buttons.buy_button(self.view) is buy_buttons.Button.WORKING:
-                best = visible_price.only_price(self._prices)
+                best = visible_price.only_price(self.view, self._prices)
         return best
 
     @cached_property
@@ -211,10 +207,14 @@ class Shown:
 
         A page with complete data is mostly here for its stock: its source is asked first, without the prices in it.
         """
-        if evidence.complete:
-            return self.is_doubtful(evidence) and self._standing(evidence) is not ShownAs.ASKED
+        if self.draft.found_in["price"] == "rule":
+            return False
+        if evidence.complete and not self.is_doubtful(evidence):
+            return False
         standing = self._standing(evidence)
-        return standing is ShownAs.ELSEWHERE or (standing is ShownAs.NOWHERE and self.is_doubtful(evidence))
+        if standing is ShownAs.ASKED:
+            return evidence.highest is not None
+        return standing is ShownAs.ELSEWHERE or self.is_doubtful(evidence)
 
     def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft
@@ -223,9 +223,13 @@ class Shown:
             if visible_free.says_free(self.view, best, is_stated=evidence.free):
                 draft.set_free("html")
                 return
+        elif draft.found_in["price"] == "rule":
+            best = None
         else:
-            stated = evidence.prices or [draft.fields["price"]]
-            best = stated_price.corrected(stated, self._prices, draft.fields.get("currency"))
+            stated, currency = evidence.prices or [draft.fields["price"]], draft.fields.get("currency")
+            best = stated_price.corrected(stated, self._prices, currency, evidence.highest)
+            if best is None and currency is not None and draft.found_in["currency"] != "rule":
+                draft.set("currency", stated_price.shown_instead(stated[0], currency, self._prices), "html")
         if best is not None:
             draft.set("price", best.amount, "html")
         if draft.lacks("currency") and not draft.lacks("price"):

@@ -19,6 +19,8 @@ MAX_FOUND: Final = 500  # objects shaped like a product
 MAX_DEPTH: Final = 4  # of objects that wrap a price
 MAX_TOP: Final = 50  # objects examined per level for a currency
 MIN_ID: Final = 3  # characters of an identifier in the URL
+MIN_WORDS: Final = 3  # of a path that spells a name
+MAX_PLACES: Final = 4  # decimals of a currency
 
 _NAMES: Final = ("name", "title", "productname", "displayname", "producttitle", "itemname")
 # Keys if a price is an object: the current price first, then any.
@@ -27,6 +29,9 @@ _AMOUNTS: Final = (
     "raw", "gross", "numeric", "price", "min", "minprice", "minimum", "minvariantprice", "low", "lowprice", "regular",
     "regularprice", "base", "formatted", "formattedprice", "display", "text",
 )  # fmt: skip
+_CENTS: Final = ("priceincents", "pricecents")
+_MINOR: Final = ("centamount", "saleprice", "price", "amount")  # keys of an amount, beside its number of decimals
+_PLACES: Final = ("fractiondigits", "scale", "precision", "currencyminorunit", "minorunits")
 _CURRENCIES: Final = ("currency", "currencycode", "pricecurrency", "currencyiso", "currencyisocode", "isocode")
 _GTINS: Final = ("gtin", "gtin13", "ean", "ean13", "upc", "barcode", "gtin14", "gtin12")
 _BRANDS: Final = ("brand", "brandname", "manufacturer", "vendor", "manufacturername", "itembrand")
@@ -142,7 +147,8 @@ def _common_currency(root: Any) -> str | None:
 
 def _confirmed(node: Node, path: str, in_url: set[str], headings: set[str]) -> float:
     """How much evidence heading and URL give that the page is about *node*; 0 if none."""
-    named = _folded(text(node, _NAMES) or "") in headings
+    name = _folded(text(node, _NAMES) or "")
+    named = name in headings
     own = (_path(str(node[key])) for key in _URLS if isinstance(node.get(key), str))
     slugs = any(
         each and (each == path or ("/" not in each.strip("/") and path.rpartition("/")[2] == each.strip("/")))
@@ -150,16 +156,24 @@ def _confirmed(node: Node, path: str, in_url: set[str], headings: set[str]) -> f
     )
     stated = (state.scalar(node.get(key)) for key in (*state_sku.STATED, *state_sku.NUMBERS))
     ids = {each.lower() for each in stated if each and len(each) >= MIN_ID}
-    return 2.0 * named + 2.0 * slugs + 1.5 * bool(ids & in_url)
+    return 2.0 * named + 2.0 * (slugs or _is_spelled(name, path, headings)) + 1.5 * bool(ids & in_url)
+
+
+def _is_spelled(name: str, path: str, headings: set[str]) -> bool:
+    """Whether the end of *path* is the folded *name* or its beginning, and a heading of two words or more a part of
+    it."""
+    slug = _folded(path.rpartition("/")[2])
+    is_begun = slug.count(" ") >= MIN_WORDS - 1 and f"{name} ".startswith(f"{slug} ")
+    return is_begun and any(" " in each and each in name for each in headings)
 
 
 def _price(node: Node, root: Any) -> tuple[str | None, str | None]:
     """(price, currency) of the first property that has one."""
-    cents = "pricevaries" in node and "handle" in node  # Shopify's form of a product
+    is_shopifys = "pricevaries" in node and "handle" in node
     for key in state_prices.KEYS:
         if key in node and (found := _amount(node[key], root, MAX_DEPTH)) is not None:
-            whole = cents and isinstance(node[key], int)
-            return (str(Decimal(found[0]) / 100), found[1]) if whole else found
+            in_cents = isinstance(node[key], int) and (is_shopifys or key in _CENTS)
+            return (str(Decimal(found[0]) / 100), found[1]) if in_cents else found
     return None, None
 
 
@@ -170,10 +184,8 @@ def _amount(value: Any, root: Any, depth: int) -> tuple[str, str | None] | None:
         value = state.dereferenced(value[0], root) if value else None
     if isinstance(value, dict) and depth:
         node = plain(value)
-        if "centamount" in node and isinstance(node["centamount"], int):
-            digits = node.get("fractiondigits")
-            places = digits if isinstance(digits, int) and 0 <= digits <= 4 else 2
-            return str(Decimal(node["centamount"]) / 10**places), text(node, _CURRENCIES)
+        if (minor := _of_minor_units(node)) is not None:
+            return minor, text(node, _CURRENCIES)
         for key in _AMOUNTS:
             if key in node and (found := _amount(node[key], root, depth - 1)) is not None:
                 return found[0], text(node, _CURRENCIES) or found[1]
@@ -182,6 +194,15 @@ def _amount(value: Any, root: Any, depth: int) -> tuple[str, str | None] | None:
     if said is None or values.price(said) is None:
         return None
     return said, None if _BARE.fullmatch(said) else said
+
+
+def _of_minor_units(node: Node) -> str | None:
+    """The amount of an object that states it in the currency's smallest unit, and how many decimals that has."""
+    places = next((node[key] for key in _PLACES if isinstance(node.get(key), int)), 2 if "centamount" in node else None)
+    amount = text(node, _MINOR)
+    if places is None or amount is None or not amount.isdecimal() or not 0 <= places <= MAX_PLACES:
+        return None
+    return str(Decimal(amount) / 10**places)
 
 
 def _availability(node: Node, root: Any) -> str | None:

@@ -30,6 +30,7 @@ class StructuredData:
     other: bool = False  # an article or a page of another kind is described
     free: bool = False  # a price of zero is stated: often a template's, so that the page has to confirm it
     prices: list[Decimal] = field(default_factory=list)  # stated prices, in order of trust
+    highest: Decimal | None = None  # of the range of prices whose lowest is the first of these
     other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
     trail: list[str] = field(default_factory=list)  # breadcrumbs
     trail_source: str = ""
@@ -132,7 +133,10 @@ class Structured:
         stated = raw.get("price")
         if stated is None:
             return
-        if (price := values.price(stated, self.draft.fields.get("currency"))) is not None:
+        currency = self.draft.fields.get("currency")
+        if (price := values.price(stated, currency)) is not None:
+            highest = values.price(raw.get("highest_price"), currency) if not self.evidence.prices else None
+            self.evidence.highest = highest if highest is not None and highest > price else self.evidence.highest
             self.evidence.prices.append(price)
         elif values.is_zero(stated):
             self.evidence.free = True

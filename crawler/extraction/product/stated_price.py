@@ -11,10 +11,11 @@ from crawler.extraction.visible import money
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_price import MIN_SCORE, REPEATED, best_price, looked_at
-from crawler.extraction.words import values
+from crawler.extraction.words import currencies, values
 
 CLEAR: Final = 2.5  # score of a named price that replaces one that the page does not show
 LEAD: Final = 1.5  # of one without a name
+MAX_TAX: Final = Decimal("1.3")  # a price with tax, at the most, of that without
 CONVERTED: Final = 12  # texts between a price and the same in another currency
 
 
@@ -22,7 +23,7 @@ class ShownAs(Enum):
     """How the page shows a stated price."""
 
     NOWHERE = 0  # as a current one
-    ELSEWHERE = 1  # beside another currency
+    ELSEWHERE = 1  # beside another currency, or as one without tax
     ASKED = 2
 
 
@@ -39,22 +40,25 @@ def standing(page: View, stated: Decimal, currency: str | None) -> ShownAs:
         if each is None or values.price_in_text(each.number, each.currency) != stated:
             continue
         looked = looked_at(page, each)
-        if looked.past or looked.score < MIN_SCORE:
+        if looked.past or (looked.score < MIN_SCORE and not looked.aside):
             continue
-        if currency is not None and each.currency not in (None, currency):
+        if looked.aside or (currency is not None and each.currency not in (None, currency)):
             found = ShownAs.ELSEWHERE
         elif not looked.doubtful and looked.score - REPEATED >= MIN_SCORE:
             return ShownAs.ASKED
     return found
 
 
-def corrected(stated: Sequence[Decimal], prices: list[Price], currency: str | None = None) -> Price | None:
+def corrected(
+    stated: Sequence[Decimal], prices: list[Price], currency: str | None = None, highest: Decimal | None = None
+) -> Price | None:
     """The replacement of the first *stated* price, or None if that is right.
 
     If sources disagree, the most prominent one. If the page shows the stated one only as an old price, the lower
     current one: structured data often lags behind a reduction. If it does not show it at all, a clear one in the same
-    *currency* that is not much different: the stated one may be without tax. If it shows it only in other currencies,
-    the one in *currency* beside it: a switch changed the code and not the number.
+    *currency* that is not much different. If it shows it only as one without tax, the one with it. If it shows it only
+    in other currencies, the one in *currency* beside it: a switch changed the code and not the number. If it is the
+    least of a range up to the *highest*, the one in it that the page clearly asks: of the size it shows.
     """
     if len(set(stated)) > 1:
         shown = [price for price in prices if price.amount in stated and not price.past]
@@ -63,11 +67,23 @@ def corrected(stated: Sequence[Decimal], prices: list[Price], currency: str | No
     if converted := _in_currency(currency, stated[0], prices):
         return converted
     asked = best_price(prices)
+    if asked is not None and asked.currency == currency and _is_likelier(asked, stated[0], highest, prices):
+        return asked
     same = [price for price in prices if price.amount == stated[0]]
     if not same and asked is not None and asked.currency == currency and _is_instead(asked, stated[0], prices):
         return asked
     late = bool(same) and all(price.past or price.score < MIN_SCORE for price in same) and any(p.past for p in same)
     return asked if late and asked is not None and asked.amount < stated[0] else None
+
+
+def _is_likelier(asked: Price, stated: Decimal, highest: Decimal | None, prices: Sequence[Price]) -> bool:
+    """Whether the page asks a higher price than the *stated* one, which it shows only without tax, or less clearly, as
+    that of another size."""
+    same = [price for price in prices if price.amount == stated and not price.past]
+    if same and all(price.aside for price in same) and not asked.aside:
+        return stated < asked.amount <= stated * MAX_TAX
+    is_clear = (asked.named or same) and not asked.repeated and all(each.score < asked.score - LEAD for each in same)
+    return highest is not None and bool(is_clear) and stated < asked.amount <= highest
 
 
 def _in_currency(currency: str | None, stated: Decimal, prices: Sequence[Price]) -> Price | None:
@@ -92,6 +108,19 @@ def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
     return (
         is_clear and not asked.repeated and int(asked.amount) != int(stated) and stated / 2 < asked.amount < stated * 2
     )
+
+
+def shown_instead(stated: Decimal, currency: str | None, prices: Sequence[Price]) -> str | None:
+    """The currency of the *stated* amount on a page that shows no price in the one that is stated with it.
+
+    None if one symbol may stand for both: `$`, `kr`.
+    """
+    shown = {price.currency for price in prices}
+    likely = {price.currency for price in prices if price.amount == stated and price.score >= MIN_SCORE}
+    only = likely.pop() if len(likely) == 1 else None
+    if None in (only, currency) or currency in shown or currencies.may_look_alike(only or "", currency or ""):
+        return None
+    return only
 
 
 def currency_of(amount: Decimal, prices: list[Price]) -> str | None:

@@ -222,6 +222,7 @@ def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str,
     return {
         "title": product.get("name"),
         "price": offer.get("price"),
+        "highest_price": offer.get("highPrice"),
         "currency": offer.get("priceCurrency"),
         "availability": offer.get("availability"),
         "sku": _identifier(product.get("sku"), offer.get("sku")),

@@ -103,6 +103,9 @@ def _is_raised(node: LexborNode) -> bool:
 
 
 def _are_together(node: LexborNode, raised: LexborNode) -> bool:
-    """Whether *raised* stands in *node*, or beside it."""
-    around, inside = raised.parent, node.parent
-    return around is not None and around.mem_id in (node.mem_id, inside.mem_id if inside is not None else 0)
+    """Whether *raised* stands in *node*, or beside it, or first in what does."""
+    inside, current = node.parent, raised.parent
+    those = (node.mem_id, inside.mem_id if inside is not None else 0)
+    if current is None or current.mem_id in those:
+        return current is not None
+    return raised.prev is None and current.parent is not None and current.parent.mem_id in those

@@ -11,7 +11,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.caches import cached
-from crawler.extraction.tree.nodetext import around
+from crawler.extraction.tree.nodetext import around, tag_ids
 from crawler.extraction.visible import cents, statements, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
@@ -24,6 +24,7 @@ MAX_AROUND: Final = 6  # characters beside a number whose currency is in another
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
 MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
+_LABELS: Final = tag_ids("td th dt label")
 
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
@@ -104,6 +105,7 @@ def _named_behind(page: View, index: int, country: str) -> str | None:
 def _of_surroundings(page: View, index: int, number: str, country: str) -> Candidate | None:
     """A *number* with the currency in an element around it, or none, but named a price."""
     text, node = page.texts[index]
+    number = " ".join(number.split())  # as `price_text` has it
     unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
     if (unit and not _is_mentioned(page, index, country)) or page.flags(node) & view.OTHER:
         return None  # of another product, a number without a currency is left alone
@@ -230,7 +232,7 @@ def is_aside(page: View, each: Candidate) -> bool:
     if says("side_price", texts[index][0]):
         return True
     label = label_before(page, index)
-    if label.endswith((":", "：")) and says("side_price", label):
+    if label and says("side_price", label) and (label[-1] in ":：" or _is_label_of(page, index)):
         return True
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
     if len(after) <= MAX_CODE and index + 2 < len(texts) and currencies.is_word(after):
@@ -238,7 +240,18 @@ def is_aside(page: View, each: Candidate) -> bool:
     if _PER.match(after):
         return True
     is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)
-    return is_own and says("side_price", after)
+    if not is_own or not says("side_price", after):
+        return False
+    return not (index + 2 in page.numbered and _is_label_of(page, index + 2))
+
+
+def _is_label_of(page: View, index: int) -> bool:
+    """Whether the text before is a cell for labels, or stands first in what is right around this one."""
+    (_, label), around = page.texts[index - 1], page.texts[index][1].parent
+    if label.tag_id in _LABELS:
+        return True
+    before = page.texts[index - 2][1].mem_id if index > 1 else None
+    return around is not None and label.mem_id == around.mem_id != before
 
 
 def says(kind: str, page: View, index: int) -> bool:

@@ -20,3 +20,4 @@ class Price:
     index: int  # of its text on the page
     look: tuple[str, ...]  # the form of its element and those around it
     offered: bool = False  # the lowest of other sellers
+    aside: bool = False  # of a unit, or without tax

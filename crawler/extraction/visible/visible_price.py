@@ -22,6 +22,7 @@ MANY: Final = 4  # different prices in similar elements belong to a list
 SAME: Final = 3  # times that a page shows its one price beside a button, for screens of all sizes
 MIN_SCORE: Final = 0.5
 REPEATED: Final = 2  # less for one of a list's prices
+PAST: Final = 5  # less for one that no longer holds
 HEADED: Final = 2  # for one that is an h1 of its own
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
@@ -55,6 +56,7 @@ class Looked(NamedTuple):
     wordy: bool
     score: float  # of one that is neither past nor repeated
     offered: bool  # by other sellers
+    aside: bool  # of a unit, or without tax
 
 
 def shown_prices(page: View) -> list[Price]:
@@ -93,11 +95,9 @@ def by_score(page: View) -> list[Price]:
         if not past and (looked.doubtful or _is_said_again(candidates, looks_of, at)):
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
         repeated = (looks[at], each.currency) in lists
-        score = looked.score - 5 * past - REPEATED * repeated
-        place, look = each.index, looks[at]
-        found.append(
-            Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, place, look, looked.offered)
-        )
+        score = looked.score - PAST * past - REPEATED * repeated
+        of = (looked.wordy, each.index, looks[at], looked.offered, looked.aside)
+        found.append(Price(amount, each.currency, past, looked.named, repeated, score, *of))
     found.sort(key=lambda price: -price.score)
     for own in own_price.of(page, found, MIN_SCORE - REPEATED) if lists else ():
         own.repeated, own.score = False, own.score + REPEATED
@@ -118,7 +118,7 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     named = named or level > 0
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
     score += HEADED * (level == 1)
-    return Looked(past, bool(worded or flags & view.OLD), named, wordy, score, offered)
+    return Looked(past, bool(worded or flags & view.OLD), named, wordy, score, offered, aside)
 
 
 @cached(16_384)
@@ -184,9 +184,15 @@ def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | 
     return None
 
 
-def only_price(prices: Sequence[Price]) -> Price | None:
-    """The price of a page that asks just one, with a currency, whatever stands around it."""
+def only_price(page: View, prices: Sequence[Price]) -> Price | None:
+    """The price of a page that asks just one, with a currency, whatever stands around it.
+
+    Where it asks none but in a sentence, it is the one recommended by the maker (`MRP 499`), unless struck through.
+    """
     asked = [each for each in prices if each.score >= LEAST and each.currency and not each.past]
+    if all(each.wordy for each in asked):
+        listed = [each for each in prices if each.past and each.currency and each.score >= LEAST - PAST]
+        asked = [each for each in listed if not page.flags(page.texts[each.index][1]) & view.PAST] or asked
     is_one = len({each.amount for each in asked}) == 1 and not asked[0].repeated
     return asked[0] if is_one else None
 

@@ -75,16 +75,19 @@ def is_sold(page: View) -> bool:
     return _said(page, "OutOfStock", "Discontinued") is None
 
 
-def is_denied(page: View) -> bool:
-    """Whether what stands after the heading says that the product is not to be had, and no buy button works.
+def contradiction(page: View) -> str | None:
+    """What the page says of stock that is stated, if that is the contrary: OutOfStock, if what stands after the heading
+    says that the product is not to be had, and no buy button works; what its own button announces, if one does.
 
     Nothing in it promises the contrary first, and it is said of the whole product: by a text or on its button.
     """
     if page.heading_index < 0:
-        return False
+        return None
+    if buy_button(page) is Button.WORKING:
+        return _announced_on_button(page)
     name = _after_heading(page, "OutOfStock", "Discontinued", "InStock", "PreOrder", "BackOrder")
     is_said = name in _DENIALS or (name is None and _is_sold_out_input(page))
-    return is_said and buy_button(page) is not Button.WORKING
+    return "OutOfStock" if is_said else None
 
 
 def _is_sold_out_input(page: View) -> bool:

@@ -79,6 +79,11 @@ def iso_code(text: str, country: str = "") -> str | None:
     return next(filter(None, meant), None)
 
 
+def may_look_alike(code: str, other: str) -> bool:
+    """Whether one symbol stands for both currencies, each in its country: `$`, `kr`."""
+    return any(not {code, other} - {*meant.values()} for meant in _SHARED.values())
+
+
 def is_word(word: str) -> bool:
     """Whether *word* is a currency's name or code."""
     lower = word.lower()

@@ -94,9 +94,17 @@ def name(raw: object) -> str | None:
     value = text(raw, 200)
     if value is not None and not value.isascii():
         value = _MARKS.sub("", value).strip()
-    if value is None or _PLACEHOLDER.fullmatch(value) or "{{" in value or "${" in value:
-        return None
-    return None if _UNFILLED.fullmatch(value) else value
+    return None if value is None or _PLACEHOLDER.fullmatch(value) or _is_unfilled(value) else value
+
+
+def title(raw: object) -> str | None:
+    """A product's name as one line, no unfilled template (`{{ product.name }}`)."""
+    value = text(raw)
+    return None if value is None or _is_unfilled(value) else value
+
+
+def _is_unfilled(value: str) -> bool:
+    return "{{" in value or "${" in value or _UNFILLED.fullmatch(value) is not None
 
 
 def brand(raw: object) -> str | None:
