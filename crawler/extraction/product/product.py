@@ -91,8 +91,10 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
         draft.set("category", " > ".join(trail), evidence.trail_source)
     if draft.lacks("brand"):
         draft.set("brand", site_names.maker(title, draft.document), "inferred")
-    if draft.lacks("brand"):
-        draft.set("brand", script_brand.brand(draft.document, title, draft.fields.get("sku")), "state")
+    if stated_brand.is_open(draft) and draft.found_in.get("brand") != "inferred":
+        in_script = script_brand.brand(draft.document, title, draft.fields.get("sku"))
+        if draft.lacks("brand") or (in_script and not site_names.is_site(in_script, draft.document)):
+            draft.set("brand", in_script, "state")
     if draft.lacks("sku"):
         draft.set("sku", script_sku.sku(draft.document, title), "state")
     elif draft.found_in["sku"] != "rule" and identifiers.is_row(draft.fields["sku"], draft.document):

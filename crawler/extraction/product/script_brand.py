@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from crawler.extraction.scripts import objects
-from crawler.extraction.structured.site_names import named_in, squeezed
+from crawler.extraction.structured.site_names import is_site, named_in, squeezed
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
 
@@ -26,17 +26,16 @@ _VALUE: Final = (
     rf"(?P<quote>{_QUOTE})(?P<value>[^<>{{}}\n]{{1,60}}?)(?P=quote)"
 )
 # Each begins with letters, which are found fast.
-_BRAND: Final = re.compile(rf"brand(?:_?[nN]ame)?{_VALUE}")
+_BRAND: Final = re.compile(rf"[bB]rand(?:_?[nN]ame)?{_VALUE}")
 _VENDOR: Final = re.compile(rf"vendor{_VALUE}")  # only one shop system's word for it
 _ESCAPED: Final = re.compile(r"\\u([\da-fA-F]{4})")
 
 
 def brand(document: Document, title: str, sku: str | None) -> str | None:
-    """The one brand stated beside the product's *title* or *sku* that the page also shows, or that *title* names, as it
-    writes it; None if there are several.
+    """The one brand stated beside the product's *title* or *sku*, as the title writes it; None if there are several.
 
-    Shops fill in what they like where nobody looks. Known weakness: a title with letters that the script escapes, and
-    no sku.
+    One that the page does not show is none if it is the site's own name, or a vendor: shops fill in what they like
+    where nobody looks. Known weakness: a title with letters that the script escapes, and no sku.
     """
     names = [(_word(name), squeezed(name)[:MAX_NAME]) for name in (title, sku or "")]
     names = [(word, name) for word, name in names if len(name) >= objects.MIN_NAME]
@@ -44,10 +43,13 @@ def brand(document: Document, title: str, sku: str | None) -> str | None:
     for pattern in patterns if names else ():
         stated = {squeezed(value): value for value in _beside(document, pattern, names)}
         if stated:
-            only = next(iter(stated.values()))
             if len(stated) > 1:
                 return None
-            return only if _is_shown(only, document.markup) else named_in(title, squeezed(only))
+            only = next(iter(stated.values()))
+            if _is_shown(only, document.markup):
+                return only
+            named = named_in(title, squeezed(only))
+            return named or (None if pattern is _VENDOR or is_site(only, document) else only)
     return None
 
 

@@ -13,13 +13,13 @@ from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels
 
 BEHIND: Final = 100_000  # characters of source from the heading on, that have the texts which are read
-NEXT: Final = 300  # characters of source behind a label, that have its value
 MAX_WORDS: Final = 5  # of a name
 _COMPANY: Final = re.compile(  # who makes or imports it, not its brand
     r"\b(?:gmbh|ltd|limited|inc|llc|corp|kg|ag|ug|s\.?a\.?s?|s\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|a/?s|oy|oyj|s\.?r\.?o|kft"
     r"|sp\. ?z|ооо|оао|тов|株式会社|有限公司)\b|[,;@]|\d{4}",
     re.IGNORECASE,
 )
+_VALUE: Final = re.compile(r"(?:[:：\s]|<[^<>]{0,300}>){0,20}([^<>]{1,100})")  # behind a label in the source
 _SENTENCE: Final = re.compile(r"[.!?]$|[.!?] ")
 
 
@@ -31,18 +31,26 @@ def is_open(draft: Draft) -> bool:
 
 def settle(draft: Draft, page: View) -> None:
     """Take the labelled brand if the draft's is open; its page is parsed for that only if a label stands in its source.
+    Of a page with a tree also the one that the title names, for one that it does not name.
 
     Not a company with its legal form or address, or a longer form of the shop's name, for the shop's name: the first is
     who makes it for the shop. Known weakness: labels more than 100,000 characters behind the heading.
     """
-    if not is_open(draft):
-        return
     stated = draft.fields.get("brand")
+    if not is_open(draft):
+        if page.document.has_tree and draft.found_in["brand"] != "rule" and not _is_in_title(stated, draft):
+            labelled = page.once(visible_brand.labelled_brand)
+            draft.set("brand", labelled if labelled and _is_in_title(labelled, draft) else None, "html")
+        return
     if not page.document.has_tree and not _may_be_labelled(page.document, stated or ""):
         return
     labelled = page.once(visible_brand.labelled_brand)
     if labelled and _is_name(labelled) and not (stated and _is_makers(labelled, stated)):
         draft.set("brand", labelled, "html")
+
+
+def _is_in_title(value: str, draft: Draft) -> bool:
+    return site_names.squeezed(value) in site_names.squeezed(draft.fields.get("title", ""))
 
 
 def _is_name(value: str) -> bool:
@@ -59,4 +67,5 @@ def _may_be_labelled(document: Document, stated: str) -> bool:
     markup = document.markup
     start = max(0, document.heading_at)
     label = labels.BRAND_IN_SOURCE.search(markup, start, start + BEHIND)
-    return label is not None and not (stated and stated in markup[label.end() : label.end() + NEXT])
+    value = _VALUE.match(markup, label.end() - 1) if label is not None else None
+    return value is not None and not (stated and stated in value[1])

@@ -28,14 +28,15 @@ _SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
 
 
 def is_site(name: str, document: Document) -> bool:
-    """Whether *name* is in the page's host, is one of its labels, or is what the site calls itself (og:site_name),
-    with a slogan or without."""
+    """Whether *name* is in the page's host, is one of its labels, or is what the site calls itself, with a slogan or
+    without, or words of that."""
     letters = squeezed(name)
     host = urls.split(document.url).netloc.lower()
     if len(letters) > 1 and ((len(letters) >= SURE and letters in squeezed(host)) or letters in host.split(".")[:-1]):
         return True
-    called = opengraph.metas(document).get("og:site_name", "")
-    return bool(letters) and letters in (squeezed(called), squeezed(_SLOGAN.split(called)[0]))
+    called = _called(document)
+    is_whole = letters in (squeezed(called), squeezed(_SLOGAN.split(called)[0]))
+    return bool(letters) and (is_whole or named_in(called, letters) is not None)
 
 
 def without_slogan(name: str, document: Document) -> str:
@@ -56,6 +57,11 @@ def named_in(text: str, letters: str) -> str | None:
     return next((" ".join(run) for run in runs if squeezed("".join(run)) == letters), None)
 
 
+def _called(document: Document) -> str:
+    """What the site calls itself: its og:site_name, else the end of the page's title."""
+    return opengraph.metas(document).get("og:site_name") or _titled(document)
+
+
 def _titled(document: Document) -> str:
     """What stands last in the page's title, as the names of sites do; empty if nothing parts it from another."""
     _, *parts = _END.split(document.written_title)
@@ -69,7 +75,7 @@ def maker(title: str, document: Document) -> str | None:
     Of a longer name the first word is enough: `Solara G3` of `Solara Hair Tools`. A name before a preposition is that
     of a thing, and so is a word that the site's name has before a shop: `Lamp for the garden`, `Lamp Store`.
     """
-    called = _SLOGAN.split((opengraph.metas(document).get("og:site_name") or _titled(document)).strip(" -–—|·•"))[0]
+    called = _SLOGAN.split(_called(document).strip(" -–—|·•"))[0]
     words, named = title.split(), called.split()
     host = squeezed(urls.split(document.url).netloc)
     is_shop = any(_SHOP.fullmatch(each) for each in named[1:])

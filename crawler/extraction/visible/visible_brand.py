@@ -26,7 +26,7 @@ _BRAND_LOGO = re.compile(
 _LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
 # Names of elements that show just a brand.
 _BRANDED = re.compile(
-    r"(?:^|\s|product|item|pdp|detail|view|info|single|meta)[-_]*"
+    r"(?:^|\s|__|product|item|pdp|detail|view|info|single|meta)[-_]*"
     r"(?:brands?|manufacturers?|vendor|marke|marka|marque|marca|merk|hersteller|fabricante?|producent|znacka)"
     r"(?:[-_]*(?:name|link|title|value|wrapper|container|text))?(?:$|\s)",
     re.IGNORECASE,
@@ -46,14 +46,17 @@ _SLUG = re.compile(r"(?:\d{1,9}-)?([^/?#&]+)")
 _MANY = re.compile(
     r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
 )
+_PARTED = re.compile(r"[|·]")
 _TESTED: Final = frozenset(view.TESTED)
 # How a label may begin: most texts do not.
 _BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label[:2].title(), label[:2].upper()))
+_BEGINS = re.compile(rf"(?:{'|'.join(map(re.escape, sorted(labels.BRANDS, key=len, reverse=True)))})\s?[:：]", re.IGNORECASE)
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
 AROUND = 3  # elements around a text that may be named a brand
 BESIDE = 4  # texts right by the heading
 MAX_LOGOS = 30
+MAX_STATEMENTS = 120  # characters of a text that states several things
 AT_HEADING = 10  # texts by the heading that may link to the brand
 LEVELS = 3  # elements around the heading that may have the brand's logo
 
@@ -75,16 +78,26 @@ def shown_brand(page: View) -> str | None:
 def labelled_brand(page: View) -> str | None:
     """The text after the first label such as Brand or Manufacturer."""
     for index, (text, node) in enumerate(page.texts):
+        if "·" in text or "|" in text:  # several statements
+            text = next((part for part in map(str.strip, _PARTED.split(text)) if _BEGINS.match(part)), "")
         if text[:2] not in _BEGUN or len(text) > MAX_LABEL + MAX_BRAND:
             continue
         label, _, same = text.replace("：", ":").partition(":")
-        if label.strip().lower() not in labels.BRANDS or page.flags(node) & view.OTHER:
+        label = label.strip().lower()
+        if label not in labels.BRANDS or page.flags(node) & view.OTHER:
+            continue
+        if label in labels.PUBLISHERS and page.once(_is_book):
             continue
         following = (each for each, _ in page.texts[index + 1 : index + 3] if each.strip(" :："))
         value = same.strip() or next(following, "")
         if 0 < len(value) <= 60 and not value.endswith((":", "：")):
             return value
     return None
+
+
+def _is_book(page: View) -> bool:
+    """Whether a short text of the page is a label that only books have."""
+    return any(labels.BOOK.search(text) for text, _ in page.texts if len(text) <= MAX_STATEMENTS)
 
 
 def _is_anothers(page: View, node: LexborNode, named: str) -> bool:

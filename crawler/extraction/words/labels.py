@@ -89,35 +89,60 @@ GTIN_LABEL: Final = re.compile(
     r"|국제표준|国际标准书号|國際標準書號",
     re.IGNORECASE,
 )
-_BRAND = (
-    r"(?:brand|brand name|manufacturer|producer|marke|hersteller|marque|fabricant|marca|fabricante|produttore|merk"
+# Who makes drinks.
+_CELLARS = (
+    r"winery|winemaker|brewery|distillery|roaster|weingut|winzer|brauerei|domaine|château|brasserie"
+    r"|bodega|cervecería|vinícola|cantina|birrificio|wijnhuis|brouwerij|winnica|browar|vinařství"
+    r"|vinárstvo|pivovar|borászat|pincészet|cramă|crama|винодельня|виноробня|vinarija|οινοποιείο|ワイナリー"
+    r"|蔵元|酒蔵|酒庄|酒莊|와이너리"
+)
+# Who brings out a game, or a book: no brand of that.
+_PUBLISHERS = (
+    r"maison d'édition|casa editrice|εκδοτικός οίκος|הוצאה לאור|دار النشر|nhà xuất bản|publisher"
+    r"|imprint|verlag|éditeur|editeur|editorial|editora|editore|uitgever|uitgeverij|förlag|forlag"
+    r"|utgiver|kustantaja|kustantamo|wydawnictwo|wydawca|nakladatel|nakladatelství|vydavateľ"
+    r"|vydavateľstvo|kiadó|editură|editura|издателство|издател|εκδότης|εκδόσεις|издательство|издатель"
+    r"|видавництво|видавець|yayınevi|yayıncı|nakladnik|izdavač|založba|založnik|издавач|botuesi"
+    r"|útgefandi|leidykla|izdevējs|izdevniecība|kirjastus|הוצאה|الناشر|ناشر|प्रकाशक|প্রকাশক|প্রকাশনী"
+    r"|สำนักพิมพ์|nxb|penerbit|出版社|出版商|出版社名|출판사"
+)
+_MAKERS = (
+    r"brand|brand name|manufacturer|producer|marke|hersteller|marque|fabricant|marca|fabricante|produttore|merk"
     r"|fabrikant|märke|varumärke|tillverkare|mærke|merke|varemerke|merkevare|produsent|tuotemerkki|merkki|brändi"
     r"|valmistaja|marka|producent|značka|výrobce|výrobca|márka|gyártó|марка|бренд|производитель|производител|виробник"
     r"|торговая марка|произвођач|brend|proizvođač|robna marka|znamka|blagovna znamka|proizvajalec|producător"
     r"|zīmols|ražotājs|prekės ženklas|gamintojas|kaubamärk|bränd|tootja|μάρκα|κατασκευαστής|üretici|מותג|יצרן"
     r"|العلامة التجارية|الماركة|الشركة المصنعة|برند|سازنده|ब्रांड|निर्माता|品牌|品牌名称|品牌名稱|ブランド|ブランド名"
     r"|メーカー|メーカー名|브랜드|제조사|แบรนด์|ยี่ห้อ|thương hiệu|hãng|hãng sản xuất|merek|jenama"
-    r"|maker|made by|produced by|designer brand|publisher|imprint|markenname|herstellername|fabrikat"
-    r"|produzent|verlag|fabriqué par|producteur|éditeur|editeur|maison d'édition|nom de la marque"
-    r"|fabricado por|productor|marca comercial|editorial|produtor|marca registrada|editora|casa produttrice"
-    r"|marchio|azienda produttrice|editore|casa editrice|merknaam|uitgever|uitgeverij|förlag|varemærke"
-    r"|forlag|merkenavn|utgiver|brandi|tuottaja|kustantaja|kustantamo|nazwa marki|wydawnictwo|wydawca"
-    r"|výrobce / značka|značka / výrobce|nakladatel|nakladatelství|vydavateľ|vydavateľstvo|márkanév|kiadó"
-    r"|marcă|marca produsului|producator|editură|editura|търговска марка|бранд|издателство|издател|εκδότης"
-    r"|εκδόσεις|εκδοτικός οίκος|изготовитель|издательство|издатель|торгова марка|видавництво|видавець"
-    r"|üretici firma|markası|yayınevi|yayıncı|proizvodjač|proizvodjac|nakladnik|izdavač|brand/proizvođač"
-    r"|založba|založnik|издавач|prodhuesi|brendi|botuesi|vörumerki|framleiðandi|útgefandi|prekinis ženklas"
-    r"|leidykla|izdevējs|izdevniecība|kirjastus|kaubamärgid|יצרן/מותג|שם המותג|הוצאה|הוצאה לאור|ماركة"
-    r"|البراند|علامة تجارية|الناشر|دار النشر|مارک|تولید کننده|تولیدکننده|نام تجاری|ناشر|ब्रैंड|प्रकाशक"
-    r"|ब्रांड नाम|ব্র্যান্ড|ব্রান্ড|প্রস্তুতকারক|নির্মাতা|প্রকাশক|প্রকাশনী|ผู้ผลิต|สำนักพิมพ์|nhà sản xuất"
-    r"|nhãn hiệu|nhà xuất bản|nxb|produsen|penerbit|pengeluar|品牌名|廠牌|厂商|廠商|製造商|制造商|生产商"
-    r"|生產商|出版社|出版商|製造元|発売元"
-    r"|製造者|出版社名|브랜드명|제조원|제조업체|출판사|ბრენდი|მწარმოებელი|ապրանքանիշ|արտադրող|բրենդ"
+    r"|maker|made by|produced by|designer brand|markenname|herstellername|fabrikat"
+    r"|produzent|fabriqué par|producteur|nom de la marque"
+    r"|fabricado por|productor|marca comercial|produtor|marca registrada|casa produttrice"
+    r"|marchio|azienda produttrice|merknaam|varemærke"
+    r"|merkenavn|brandi|tuottaja|nazwa marki"
+    r"|výrobce / značka|značka / výrobce|márkanév"
+    r"|marcă|marca produsului|producator|търговска марка|бранд"
+    r"|изготовитель|торгова марка"
+    r"|üretici firma|markası|proizvodjač|proizvodjac|brand/proizvođač"
+    r"|prodhuesi|brendi|vörumerki|framleiðandi|prekinis ženklas"
+    r"|kaubamärgid|יצרן/מותג|שם המותג|ماركة"
+    r"|البراند|علامة تجارية|مارک|تولید کننده|تولیدکننده|نام تجاری|ब्रैंड"
+    r"|ब्रांड नाम|ব্র্যান্ড|ব্রান্ড|প্রস্তুতকারক|নির্মাতা|ผู้ผลิต|nhà sản xuất"
+    r"|nhãn hiệu|produsen|pengeluar|品牌名|廠牌|厂商|廠商|製造商|制造商|生产商"
+    r"|生產商|製造元|発売元"
+    r"|製造者|브랜드명|제조원|제조업체|ბრენდი|მწარმოებელი|ապրանքանիշ|արտադրող|բրենդ"
     r"|istehsalçı|marka adı"
     r"|өндіруші|ishlab chiqaruvchi|брэнд|үйлдвэрлэгч|вытворца|fabricant/marca"
-    r"|manufactured by|vendor)"
+    r"|manufactured by|vendor"
 )
-BRANDS: Final = frozenset(_BRAND.removeprefix("(?:").removesuffix(")").split("|"))  # in lower case
+_BRAND: Final = f"(?:{_MAKERS}|{_CELLARS}|{_PUBLISHERS})"
+BRANDS: Final = frozenset(f"{_MAKERS}|{_CELLARS}|{_PUBLISHERS}".split("|"))  # in lower case
+PUBLISHERS: Final = frozenset(_PUBLISHERS.split("|"))
+# What only pages of books say.
+BOOK: Final = re.compile(
+    r"\be?isbn\b|^(?:authors?|autor(?:es|en|a|ka)?|auteurs?|autor[ei]|författare|forfatter|kirjailija|автор|szerző|yazar"
+    r"|συγγραφέας|autorius|autors|avtor|tác giả|penulis|pengarang|ผู้แต่ง|作者|著者|저자|المؤلف|מחבר|نویسنده)(?!\w)",
+    re.IGNORECASE,
+)
 BRAND_IN_SOURCE: Final = re.compile(
     rf">\s*+(?=[{''.join(sorted({each[0] + each[0].upper() for each in BRANDS}))}])"
     rf"{any_of(' '.join(each.replace(' ', '_') for each in sorted(BRANDS)))}\s?+(?:[:：<])"
