@@ -20,6 +20,9 @@ from crawler.items import ProductItem
 from crawler.policy.domains import NO_RULES, DomainRules
 
 
+_SHOWN = ("html", "opengraph")
+
+
 def extract_product(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> ProductItem | None:
     """The product of the page at *url*, or None if it is no product page. Never raises.
 
@@ -97,6 +100,8 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
             draft.set("brand", in_script, "state")
     if draft.lacks("sku"):
         draft.set("sku", script_sku.sku(draft.document, title), "state")
+        if draft.lacks("sku") and draft.found_in.get("gtin") in _SHOWN:
+            draft.set("sku", draft.fields["gtin"], draft.found_in["gtin"])
     elif draft.found_in["sku"] != "rule" and identifiers.is_row(draft.fields["sku"], draft.document):
         draft.drop("sku")
     if draft.lacks("price") and draft.found_in.get("currency") != "rule":

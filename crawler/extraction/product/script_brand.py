@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from html import escape
+from html import escape, unescape
 from itertools import islice
 from typing import Final
 
@@ -28,6 +28,8 @@ _VALUE: Final = (
 # Each begins with letters, which are found fast.
 _BRAND: Final = re.compile(rf"[bB]rand(?:_?[nN]ame)?{_VALUE}")
 _VENDOR: Final = re.compile(rf"vendor{_VALUE}")  # only one shop system's word for it
+_TAGGED: Final = re.compile(r"brand(?:[-_]?[nN]ame)?(?:=[\"']|&quot;\s?:\s?&quot;)([^\"'<>&]{1,60})(?=[\"']|&quot;)")
+MAX_TAG: Final = 4_000  # characters of a tag on each side of a brand
 _ESCAPED: Final = re.compile(r"\\u([\da-fA-F]{4})")
 
 
@@ -42,6 +44,8 @@ def brand(document: Document, title: str, sku: str | None) -> str | None:
     patterns = (_BRAND, _VENDOR) if "hopify" in document.head else (_BRAND,)
     for pattern in patterns if names else ():
         stated = {squeezed(value): value for value in _beside(document, pattern, names)}
+        if not stated and pattern is _BRAND:
+            stated = {squeezed(value): value for value in _in_tags(document.markup, names)}
         if stated:
             if len(stated) > 1:
                 return None
@@ -74,6 +78,16 @@ def _beside(document: Document, pattern: re.Pattern[str], names: Sequence[tuple[
             value = values.brand(_ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), found["value"]))
             if value is not None and squeezed(value):
                 yield value
+
+
+def _in_tags(markup: str, names: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Brands in attributes of tags that have one of *names*, too."""
+    for found in islice(_TAGGED.finditer(markup), MAX_FOUND):
+        start, end = markup.rfind("<", max(0, found.start() - MAX_TAG), found.start()), found.end() + MAX_TAG
+        tag = squeezed(unescape(markup[max(0, start) : end].partition(">")[0]))
+        value = values.brand(found[1]) if any(name in tag for _, name in names) else None
+        if value is not None and squeezed(value):
+            yield value
 
 
 def _is_shown(value: str, markup: str) -> bool:

@@ -15,6 +15,8 @@ from typing import Final
 from crawler.extraction.scripts.objects import AROUND, MIN_NAME, closed, opened
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible.identifier_fields import is_given
+from crawler.extraction.visible.identifiers import MAX_ROW
+from crawler.extraction.words import url_identifiers
 
 MAX_FOUND: Final = 50  # places examined per page
 
@@ -28,7 +30,7 @@ _QUOTES: Final = frozenset("\"'\\")
 
 
 def sku(document: Document, title: str) -> str | None:
-    """The one `sku` stated in an object that has the product's *title*, else its one id that is a code such as `KN-1`;
+    """The one `sku` stated in an object that has the product's *title*, else its one id that is a code such as `KN-1`, or in its address;
     None if there are several: those of its variants.
 
     Known weakness: a title with letters that the script escapes in another way than JSON.
@@ -36,10 +38,15 @@ def sku(document: Document, title: str) -> str | None:
     objects = list(_named(document, title)) if len(title) >= MIN_NAME else []
     for pattern in (_SKU, _ID) if objects else ():
         stated = {found["value"] for each in objects for found in pattern.finditer(each)}
-        stated = {each for each in stated if is_given(each) and (pattern is _SKU or _CODE.fullmatch(each))}
+        stated = {each for each in stated if is_given(each) and (pattern is _SKU or _is_known(each, document.url))}
         if stated:
             return stated.pop() if len(stated) == 1 else None
     return None
+
+
+def _is_known(number: str, url: str) -> bool:
+    """Whether an id is a code, or a longer number that the product's *url* has, too: no row's of a database."""
+    return _CODE.fullmatch(number) is not None or (len(number) > MAX_ROW and number in url_identifiers.identifiers(url))
 
 
 def _named(document: Document, title: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from crawler.extraction.product.draft import Draft
 from crawler.extraction.product.stated import StructuredData
 from crawler.extraction.product.stated_price import ShownAs
 from crawler.extraction.visible import (
+    attribute_price,
     buy_buttons,
     identifiers,
     other_kinds,
@@ -223,6 +224,9 @@ class Shown:
             if visible_free.says_free(self.view, best, is_stated=evidence.free):
                 draft.set_free("html")
                 return
+            if best is None and (hidden := attribute_price.hidden_price(self.view)):
+                draft.set("currency", draft.fields.get("currency") or hidden[1], "html")
+                draft.set("price", hidden[0], "html")
         elif draft.found_in["price"] == "rule":
             best = None
         else:

@@ -100,6 +100,8 @@ class Structured:
         several = len(found.products) > 1
         headings = self.headings if several or found.articles else ()
         node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
+        if node is not None and not several and self._is_elsewhere(node):
+            node = None
         if found.articles and schema_org.is_article(found, node, headings):
             evidence.other, node = True, None
         if node is None:
@@ -115,6 +117,16 @@ class Structured:
         self._note_price(raw)
         self.draft.fill(raw, source)
         self._note_identifiers(raw["other_ids"], source)
+
+    def _is_elsewhere(self, node: schema_org.Node) -> bool:
+        """Whether the only product that is described has a page of its own, and not this page's title or heading."""
+        if not schema_org.is_of_other_page(node, self.document.url):
+            return False
+        named = [name] if (name := schema_org.name_of(node.get("name"))) else []
+        title = self.document.written_title
+        return bool(named) and not (
+            schema_org.is_heading(named, [title]) or schema_org.is_heading(named, self.headings)
+        )
 
     def _names_another(self, found: schema_org.Found) -> bool:
         """Whether title or headings name what is *found*, no product; most titles do, and tell it without a tree."""

@@ -18,7 +18,7 @@ FIELDS: Final = {
     "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),
     "availability": ("product:availability", "og:availability"),
     "sku": ("product:retailer_item_id", "product:sku", "product:retailer_part_no"),
-    "gtin": ("product:gtin", "product:ean", "og:ean", "og:upc", "product:upc", "og:isbn"),
+    "gtin": ("product:gtin", "product:ean", "og:ean", "og:upc", "product:upc", "og:isbn", "book:isbn"),
     "brand": ("product:brand", "og:brand"),
     "image": ("og:image", "og:image:secure_url", "twitter:image"),
     "description": ("og:description", "description", "twitter:description"),

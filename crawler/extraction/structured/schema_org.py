@@ -193,6 +193,17 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str], le
     return products[-index] if best >= least else None
 
 
+def is_of_other_page(node: Node, url: str) -> bool:
+    """Whether *node* names another address as its own than *url*, by its path."""
+    own = node.get("url")
+    return isinstance(own, str) and own.startswith(("http", "/")) and _path(own) not in ("", _path(url))
+
+
+def is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
+    """Whether one of *names* is in a heading, or one in it, or most of their words are the same."""
+    return _is_heading(names, [heading for each in headings if (heading := _folded(each))])
+
+
 def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     score = 1 if node.get("offers") else 0
     name = _folded(node.get("name"))

@@ -78,7 +78,7 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
     """The price in a text: with a currency beside it, in the next text, or around it; or with none, but named a
     price."""
     text, node = page.texts[index]
-    number, currency = _written(text, country)
+    number, currency = written(text, country)
     if currency:
         if asked := statements.asked(page, text, number, country):
             return Candidate(index, node, asked.number, asked.currency, asked.words)
@@ -99,7 +99,7 @@ def _named_behind(page: View, index: int, country: str) -> str | None:
     code = texts[index + 1][0] if index + 1 < len(texts) else ""
     if code not in CURRENCIES or (index + 2 < len(texts) and texts[index + 2][0][0].isdigit()):
         return None
-    return _written(f"{texts[index][0]} {code}", country)[1]
+    return written(f"{texts[index][0]} {code}", country)[1]
 
 
 def _of_surroundings(page: View, index: int, number: str, country: str) -> Candidate | None:
@@ -151,7 +151,7 @@ def _is_alone(text: str, node: LexborNode) -> bool:
 
 
 @cached(16_384)  # pages of a site share most of their texts
-def _written(text: str, country: str) -> tuple[str, str]:
+def written(text: str, country: str) -> tuple[str, str]:
     """(number, currency) of the first number in *text* that has a currency beside it, else (first number, "").
 
     ("", "") if there is no number.
@@ -178,7 +178,7 @@ def _with_taxes(text: str) -> str:
 
 def _money(text: str, country: str) -> tuple[str, str] | None:
     """(number, currency) of the first number in *text* that has a currency beside it."""
-    found = _written(text, country)
+    found = written(text, country)
     return found if found[1] else None
 
 

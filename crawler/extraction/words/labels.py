@@ -139,7 +139,7 @@ BRANDS: Final = frozenset(f"{_MAKERS}|{_CELLARS}|{_PUBLISHERS}".split("|"))  # i
 PUBLISHERS: Final = frozenset(_PUBLISHERS.split("|"))
 # What only pages of books say.
 BOOK: Final = re.compile(
-    r"\be?isbn\b|^(?:authors?|autor(?:es|en|a|ka)?|auteurs?|autor[ei]|författare|forfatter|kirjailija|автор|szerző|yazar"
+    r"\be?isbn|^(?:authors?|autor(?:es|en|a|ka)?|auteurs?|autor[ei]|författare|forfatter|kirjailija|автор|szerző|yazar"
     r"|συγγραφέας|autorius|autors|avtor|tác giả|penulis|pengarang|ผู้แต่ง|作者|著者|저자|المؤلف|מחבר|نویسنده)(?!\w)",
     re.IGNORECASE,
 )
