@@ -64,6 +64,11 @@ def _currency(raw: Any, draft: Draft) -> str | None:
     return raw if raw in CURRENCIES else iso_code(raw, draft.document.country)
 
 
+def _title(raw: Any, draft: Draft) -> str | None:
+    value = values.title(raw)
+    return site_names.without_site(value, draft.document) if value is not None else None
+
+
 def _brand(raw: Any, draft: Draft) -> str | None:
     value = values.brand(raw)
     return site_names.without_slogan(value, draft.document) if value is not None and " " in value else value
@@ -75,7 +80,7 @@ def _image(raw: Any, draft: Draft) -> str | None:
 
 
 _CLEANERS: Final[Mapping[str, Callable[[Any, Draft], Any]]] = {
-    "title": lambda raw, _: values.title(raw),
+    "title": _title,
     "currency": _currency,
     "price": lambda raw, draft: values.price(raw, draft.fields.get("currency")),  # after its currency
     "availability": lambda raw, _: values.availability(raw),

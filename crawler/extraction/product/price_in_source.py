@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import cache
 from itertools import islice
@@ -25,18 +25,20 @@ _ENDS = frozenset(" .,<€")  # of a number
 _DATA = frozenset("\"'=:/-")  # before what is data or an address
 MAX_FOUND = 20_000  # per number and page
 MAX_PLACES = 500  # of these, such as people see
-MIN_CENTS = 100  # of a price in cents
 CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
 REACH = 160  # characters between the sign and the price
 
 
-def is_reduced(price: Decimal, html: str) -> bool:
-    """Whether *price* occurs in the source as an old price; costs one search for its digits.
-
-    Searches for the last three digits before the decimals, as pages group the others in many ways.
-    """
+def places_of(price: Decimal, html: str) -> list[int]:
+    """Where the source shows the last three digits of *price* before the decimals, as pages group the others in many
+    ways; costs one search for them."""
     whole = str(int(price))
-    places = islice(shown(whole[-3:], html, whole[:-3]), MAX_PLACES)
+    return list(islice(shown(whole[-3:], html, whole[:-3]), MAX_PLACES))
+
+
+def is_reduced(price: Decimal, html: str, places: Iterable[int]) -> bool:
+    """Whether *price* occurs in the source, at *places* of its digits, as an old price."""
+    whole = str(int(price))
     return any(_is_old(_before(html[max(0, at - REACH) : at], whole[:-3]).lower()) for at in places)
 
 
@@ -56,22 +58,10 @@ def is_net(document: Document) -> bool:
     return any("valueAddedTaxIncluded" in stated and _NET.search(stated) for stated in sources)
 
 
-def is_shown(price: Decimal, html: str) -> bool:
-    """Whether *price* occurs in the source as people see it."""
+def is_shown(price: Decimal, html: str, places: Iterable[int]) -> bool:
+    """Whether *price* occurs in the source, at *places* of its digits, as people see it."""
     cents = f"{price % 1:.2f}"[2:].replace("00", "")
-    whole = str(int(price))
-    places = islice(shown(whole[-3:], html, whole[:-3]), MAX_PLACES)
     return any(cents in html[at : at + CENTS] for at in places)
-
-
-def is_in_cents(price: Decimal, html: str) -> bool:
-    """Whether *price* is a whole number that the source does not show, but a hundredth of it: 2400 for $24.00."""
-    if price % 1 or price < MIN_CENTS or is_shown(price, html):
-        return False
-    cents = f"{price / 100:.2f}"
-    return any(
-        found in html for found in (f">{cents}<", f"${cents}", f"£{cents}", f"€{cents}", cents.replace(".", ","))
-    )
 
 
 def shown(digits: str, html: str, groups: str = "") -> Iterator[int]:

@@ -7,6 +7,8 @@ elements are read. Otherwise every source is read for what is missing.
 
 from __future__ import annotations
 
+from typing import Final
+
 from crawler.extraction.product import rules as domain
 from crawler.extraction.product import script_brand, script_sku, state_product, stated_brand, stated_gtin
 from crawler.extraction.product.draft import Draft
@@ -19,8 +21,7 @@ from crawler.extraction.words import url_identifiers
 from crawler.items import ProductItem
 from crawler.policy.domains import NO_RULES, DomainRules
 
-
-_SHOWN = ("html", "opengraph")
+_SHOWN: Final = ("html", "opengraph")
 
 
 def extract_product(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> ProductItem | None:
@@ -92,20 +93,31 @@ def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
     if draft.lacks("category") and evidence.trail:
         trail = evidence.trail[:-1] if evidence.trail[-1].strip() == title else evidence.trail
         draft.set("category", " > ".join(trail), evidence.trail_source)
-    if draft.lacks("brand"):
-        draft.set("brand", site_names.maker(title, draft.document), "inferred")
-    if stated_brand.is_open(draft) and draft.found_in.get("brand") != "inferred":
-        in_script = script_brand.brand(draft.document, title, draft.fields.get("sku"))
-        if draft.lacks("brand") or (in_script and not site_names.is_site(in_script, draft.document)):
-            draft.set("brand", in_script, "state")
-    if draft.lacks("sku"):
-        draft.set("sku", script_sku.sku(draft.document, title), "state")
-        if draft.lacks("sku") and draft.found_in.get("gtin") in _SHOWN:
-            draft.set("sku", draft.fields["gtin"], draft.found_in["gtin"])
-    elif draft.found_in["sku"] != "rule" and identifiers.is_row(draft.fields["sku"], draft.document):
-        draft.drop("sku")
+    _finish_brand(draft, title)
+    _finish_sku(draft, title)
     if draft.lacks("price") and draft.found_in.get("currency") != "rule":
         draft.drop("currency")  # it says how a price is to be read
     if draft.lacks("availability") and not draft.lacks("price"):
         draft.set("availability", "InStock", "inferred")
     return draft.item()
+
+
+def _finish_brand(draft: Draft, title: str) -> None:
+    """Set a missing brand, or replace the site's own name that structured data has for one."""
+    if draft.lacks("brand"):
+        draft.set("brand", site_names.maker(title, draft.document), "inferred")
+    if not stated_brand.is_open(draft) or draft.found_in.get("brand") == "inferred":
+        return
+    in_script = script_brand.brand(draft.document, title, draft.fields.get("sku"))
+    if draft.lacks("brand") or (in_script and not site_names.is_site(in_script, draft.document)):
+        draft.set("brand", in_script, "state")
+
+
+def _finish_sku(draft: Draft, title: str) -> None:
+    """Set a missing identifier, at last to a GTIN that the page shows; leave out the number of a database's row."""
+    if draft.lacks("sku"):
+        draft.set("sku", script_sku.sku(draft.document, title), "state")
+        if draft.lacks("sku") and (source := draft.found_in.get("gtin")) in _SHOWN:
+            draft.set("sku", draft.fields["gtin"], source)
+    elif draft.found_in["sku"] != "rule" and identifiers.is_row(draft.fields["sku"], draft.document):
+        draft.drop("sku")

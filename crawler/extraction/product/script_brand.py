@@ -22,13 +22,15 @@ SPACE: Final = 60  # characters of white space around a text
 
 _QUOTE: Final = r"\\{0,3}[\"']"
 _VALUE: Final = (
-    rf"(?:{_QUOTE})?\s{{0,9}}:\s{{0,9}}(?:\{{[^{{}}]{{0,80}}?\bname(?:{_QUOTE})?\s{{0,9}}:\s{{0,9}})?"
+    rf"(?:{_QUOTE})?\s{{0,9}}:\s{{0,9}}(?:\{{[^{{}}]{{0,80}}?\bname(?:{_QUOTE})?\s{{0,9}}:\s{{0,9}}|\[\s{{0,9}})?"
     rf"(?P<quote>{_QUOTE})(?P<value>[^<>{{}}\n]{{1,60}}?)(?P=quote)"
 )
-# Each begins with letters, which are found fast.
-_BRAND: Final = re.compile(rf"[bB]rand(?:_?[nN]ame)?{_VALUE}")
+# Each begins with letters, which are found fast: of `brand` and `productBrand` what both have.
+_BRAND: Final = re.compile(rf"rand(?:_?[nN]ame)?{_VALUE}")
 _VENDOR: Final = re.compile(rf"vendor{_VALUE}")  # only one shop system's word for it
-_TAGGED: Final = re.compile(r"brand(?:[-_]?[nN]ame)?(?:=[\"']|&quot;\s?:\s?&quot;)([^\"'<>&]{1,60})(?=[\"']|&quot;)")
+_TAGGED: Final = re.compile(
+    r"brand(?:[-_]?[nN]ame)?(?:=|(?:\"|&quot;)\s?:\s?)(?:[\"']|&quot;)([^\"'<>&]{1,60})(?:[\"']|&quot;)"
+)
 MAX_TAG: Final = 4_000  # characters of a tag on each side of a brand
 _ESCAPED: Final = re.compile(r"\\u([\da-fA-F]{4})")
 
@@ -66,7 +68,10 @@ def _beside(document: Document, pattern: re.Pattern[str], names: Sequence[tuple[
     """Brands that *pattern* finds in an object of a script that has one of *names*, each with a word of it."""
     html = document.html
     stated = (
-        (each, found) for each in document.source.scripts for found in pattern.finditer(html, each.start, each.end)
+        (each, found)
+        for each in document.source.scripts
+        for found in pattern.finditer(html, each.start, each.end)
+        if pattern is _VENDOR or html[found.start() - 1] in "bB"
     )
     for script, found in islice(stated, MAX_FOUND):
         before = html[max(script.start, found.start() - objects.AROUND) : found.start()].lower()

@@ -30,8 +30,8 @@ _QUOTES: Final = frozenset("\"'\\")
 
 
 def sku(document: Document, title: str) -> str | None:
-    """The one `sku` stated in an object that has the product's *title*, else its one id that is a code such as `KN-1`, or in its address;
-    None if there are several: those of its variants.
+    """The one `sku` stated in an object that has the product's *title*, else its one id that is a code such as `KN-1`
+    or a number in the page's address; None if there are several: those of its variants.
 
     Known weakness: a title with letters that the script escapes in another way than JSON.
     """

@@ -138,12 +138,12 @@ class Shown:
         texts = [text.lower() for text in (*texts, *_LABEL.findall(markup, start, start + BEHIND))]
         lexicon = self.view.lexicon
         likely = lexicon.of_denial.among(texts)
-        return any(lexicon.availability(texts[at]) in ("OutOfStock", "Discontinued") for at in likely)
+        return any(lexicon.availability(texts[at]) in _DENIALS for at in likely)
 
     def _is_denied(self) -> bool:
         """Whether structured data says out of stock: a working buy button overrides that."""
         draft = self.draft
-        return draft.fields.get("availability") == "OutOfStock" and draft.found_in["availability"] != "rule"
+        return draft.fields.get("availability") in _DENIALS and draft.found_in["availability"] != "rule"
 
     def _is_promised(self) -> bool:
         """Whether structured data says in stock: a button that does not work, and words beside it, override that."""
@@ -165,9 +165,11 @@ class Shown:
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
         price, document = self.draft.fields["price"], self.draft.document
-        if len(set(evidence.prices)) > 1 or evidence.highest or price_in_source.is_reduced(price, document.markup):
+        if len(set(evidence.prices)) > 1 or evidence.highest or price_in_source.is_net(document):
             return True
-        return price_in_source.is_net(document) or not price_in_source.is_shown(price, document.markup)
+        markup = document.markup
+        places = price_in_source.places_of(price, markup)
+        return price_in_source.is_reduced(price, markup, places) or not price_in_source.is_shown(price, markup, places)
 
     def read_identifier(self) -> None:
         """Replace an invisible identifier by the labelled one."""
@@ -253,6 +255,7 @@ class Shown:
                 draft.set(name, read(page), "html")
 
 
+_DENIALS: Final = ("OutOfStock", "Discontinued")
 _PROMISES: Final = ("InStock", "LimitedAvailability")
 _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
     "gtin": identifiers.shown_gtin,

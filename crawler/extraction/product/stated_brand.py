@@ -36,8 +36,8 @@ def settle(draft: Draft, page: View) -> None:
     Not a company with its legal form or address, or a longer form of the shop's name, for the shop's name: the first is
     who makes it for the shop. Known weakness: labels more than 100,000 characters behind the heading.
     """
-    stated = draft.fields.get("brand")
-    if not is_open(draft):
+    stated: str | None = draft.fields.get("brand")
+    if stated is not None and not is_open(draft):
         if page.document.has_tree and draft.found_in["brand"] != "rule" and not _is_in_title(stated, draft):
             labelled = page.once(visible_brand.labelled_brand)
             draft.set("brand", labelled if labelled and _is_in_title(labelled, draft) else None, "html")
@@ -47,6 +47,9 @@ def settle(draft: Draft, page: View) -> None:
     labelled = page.once(visible_brand.labelled_brand)
     if labelled and _is_name(labelled) and not (stated and _is_makers(labelled, stated)):
         draft.set("brand", labelled, "html")
+    elif stated and page.document.has_tree and (linked := page.once(visible_brand.linked_brand)):
+        is_another = _is_in_title(linked, draft) and not site_names.is_site(linked, page.document)
+        draft.set("brand", linked if is_another else None, "html")
 
 
 def _is_in_title(value: str, draft: Draft) -> bool:

@@ -11,7 +11,8 @@ from crawler.extraction.scripts import state_nodes
 KEYS: Final = (
     "saleprice", "specialprice", "finalprice", "currentprice", "sellingprice", "discountedprice", "discountprice",
     "offerprice", "priceafterdiscount", "pricewithdiscount", "pricenow", "price", "unitprice", "prices", "priceinfo",
-    "pricing", "pricerange", "priceamount", "pricevalue", "priceincents", "pricecents", "variants", "offers", "offer", "masterdata", "mastervariant",
+    "pricing", "pricerange", "priceamount", "pricevalue", "priceincents", "pricecents", "variants", "offers", "offer",
+    "masterdata", "mastervariant",
 )  # fmt: skip
 # One of them is in each of the keys, whatever its case.
 STEMS: Final = ("rice", "ricing", "ffer", "ariants", "aster", "RICE", "RICING", "FFER", "ARIANTS", "ASTER")

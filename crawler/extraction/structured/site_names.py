@@ -30,11 +30,14 @@ _SLOGAN: Final = re.compile(r"\s+[-–—|·•:]\s+|:\s+")
 def is_site(name: str, document: Document) -> bool:
     """Whether *name* is in the page's host, is one of its labels, or is what the site calls itself, with a slogan or
     without, or words of that."""
+    return _is_called(name, _called(document), document)
+
+
+def _is_called(name: str, called: str, document: Document) -> bool:
     letters = squeezed(name)
     host = urls.split(document.url).netloc.lower()
     if len(letters) > 1 and ((len(letters) >= SURE and letters in squeezed(host)) or letters in host.split(".")[:-1]):
         return True
-    called = _called(document)
     is_whole = letters in (squeezed(called), squeezed(_SLOGAN.split(called)[0]))
     return bool(letters) and (is_whole or named_in(called, letters) is not None)
 
@@ -43,6 +46,13 @@ def without_slogan(name: str, document: Document) -> str:
     """*name* up to a dash or colon, if what stands before it is the site's own name: `Acme - tools since 1920`."""
     parts = _SLOGAN.split(name, maxsplit=1)
     return parts[0] if len(parts) > 1 and is_site(parts[0], document) else name
+
+
+def without_site(title: str, document: Document) -> str:
+    """*title* without the site's own name at its end: `Knife — Acme`."""
+    *_, last = [None, *_END.finditer(title)]
+    called = opengraph.metas(document).get("og:site_name", "") if last is not None else ""
+    return title[: last.start()] if last is not None and _is_called(title[last.end() :], called, document) else title
 
 
 def squeezed(text: str) -> str:

@@ -50,7 +50,9 @@ _PARTED = re.compile(r"[|·]")
 _TESTED: Final = frozenset(view.TESTED)
 # How a label may begin: most texts do not.
 _BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label[:2].title(), label[:2].upper()))
-_BEGINS = re.compile(rf"(?:{'|'.join(map(re.escape, sorted(labels.BRANDS, key=len, reverse=True)))})\s?[:：]", re.IGNORECASE)
+_BEGINS = re.compile(
+    rf"(?:{'|'.join(map(re.escape, sorted(labels.BRANDS, key=len, reverse=True)))})\s?[:：]", re.IGNORECASE
+)
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
 AROUND = 3  # elements around a text that may be named a brand
@@ -72,14 +74,13 @@ def shown_brand(page: View) -> str | None:
         named = _named_brand(node, known)
         if named and named != name and not (page.flags(node) & view.OTHER or _is_anothers(page, node, named)):
             return _BY.sub("", named)
-    return _linked_brand(page)
+    return page.once(linked_brand)
 
 
 def labelled_brand(page: View) -> str | None:
     """The text after the first label such as Brand or Manufacturer."""
-    for index, (text, node) in enumerate(page.texts):
-        if "·" in text or "|" in text:  # several statements
-            text = next((part for part in map(str.strip, _PARTED.split(text)) if _BEGINS.match(part)), "")
+    for index, (whole, node) in enumerate(page.texts):
+        text = _from_label(whole) if "·" in whole or "|" in whole else whole
         if text[:2] not in _BEGUN or len(text) > MAX_LABEL + MAX_BRAND:
             continue
         label, _, same = text.replace("：", ":").partition(":")
@@ -93,6 +94,11 @@ def labelled_brand(page: View) -> str | None:
         if 0 < len(value) <= 60 and not value.endswith((":", "：")):
             return value
     return None
+
+
+def _from_label(text: str) -> str:
+    """What a *text* of several statements says from a brand's label on: `SKU: A-100 | Brand: Acme`."""
+    return next((part for part in map(str.strip, _PARTED.split(text)) if _BEGINS.match(part)), "")
 
 
 def _is_book(page: View) -> bool:
@@ -135,7 +141,7 @@ def _short(text: str) -> str | None:
     return text if 0 < len(text) < MAX_BRAND else None
 
 
-def _linked_brand(page: View) -> str | None:
+def linked_brand(page: View) -> str | None:
     """The link by the heading, or the logo, with which the heading or the page's title begins."""
     at = page.heading_index
     heading = shown_title(page) or ""
@@ -182,12 +188,18 @@ def _brand_image(page: View, heading: str) -> str | None:
             break
         around = around.parent
     for node in around.css("img[alt]")[:MAX_LOGOS] if around is not None else ():
-        name = _short(_LOGO.sub("", (node.attributes["alt"] or "").strip()))
+        name = _short(_LOGO.sub("", (node.attributes["alt"] or _titled(node)).strip()))
         if not name or (name in heading and " " in name and not _begun(name, heading)):
             continue  # a picture of the product
         if name != heading and _is_of_brand(node) and not page.flags(node) & view.OTHER:
             return name
     return None
+
+
+def _titled(image: LexborNode) -> str:
+    """The title of the link that shows just an *image*."""
+    link = image.parent
+    return (link.attributes.get("title") or "") if link is not None and link.tag == "a" else ""
 
 
 def _is_of_brand(node: LexborNode) -> bool:

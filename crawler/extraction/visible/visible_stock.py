@@ -83,11 +83,11 @@ def contradiction(page: View) -> str | None:
     """
     if page.heading_index < 0:
         return None
-    if buy_button(page) is Button.WORKING:
-        return _announced_on_button(page)
     name = _after_heading(page, "OutOfStock", "Discontinued", "InStock", "PreOrder", "BackOrder")
+    if name in _ANNOUNCED:
+        return _announced_on_button(page)
     is_said = name in _DENIALS or (name is None and _is_sold_out_input(page))
-    return "OutOfStock" if is_said else None
+    return "OutOfStock" if is_said and buy_button(page) is not Button.WORKING else None
 
 
 def _is_sold_out_input(page: View) -> bool:
