@@ -495,9 +495,9 @@ def test_a_price_that_is_struck_through_gives_way_to_the_one_asked() -> None:
     assert (item.price, item.found_in["price"]) == (Decimal("49.90"), "html")
 
 
-def test_a_higher_price_on_the_page_corrects_nothing() -> None:
+def test_a_price_that_the_page_does_not_show_gives_way_to_a_higher_one() -> None:
     html = page(json_ld(offers={"price": "39.00", "priceCurrency": "EUR", "availability": "InStock"}))
-    assert found(html).price == 39
+    assert found(html).price == Decimal("49.90")
 
 
 def test_of_two_stated_prices_the_shown_one_counts() -> None:
@@ -623,7 +623,7 @@ def test_an_identifier_in_what_opens_beside_the_page(body: str, sku: str | None)
     ("body", "price"),
     [
         ("<p class=price>$49.90</p>", "49.90"),  # the stated one is without tax, or of last week
-        ("<p class=price>$49.90</p><p>$41.00 excl. VAT</p>", "41.00"),
+        ("<p class=price>$49.90</p><p>$41.00 excl. VAT</p>", "49.90"),
         ("<p class=price>$41<sup>00</sup></p><p class=price>$49.90</p>", "41.00"),
         ("<p class=price>$149.90</p>", "41.00"),
         ("<p class=price--withoutTax>$49.90</p><p hidden>$9</p>", "49.90"),

@@ -128,7 +128,7 @@ def test_endless_json_ends(body: str) -> None:
 
 def test_a_complete_page_stays_cheap() -> None:
     """No tree, no walk, for links neither: what the cost of most pages rests on (benchmarks/extraction.py has it)."""
-    document = Document(json_ld() + '<p>LD-1 <a href="/c/messer">' + "<p>filler</p>" * 1_500, URL)
+    document = Document(json_ld() + '<p>49,90 €<p>LD-1 <a href="/c/messer">' + "<p>filler</p>" * 1_500, URL)
     item = extract_product(document, URL)
     assert item is not None
     assert all(getattr(item, name) is not None for name in CORE)

@@ -47,11 +47,9 @@ def test_scripts_state_the_brand(script: str) -> None:
     [
         ("TIK-KR Trail Vest", "Tik Kr", "TIK-KR"),
         ("Warm Trail Vest Tik Kr 2", "tikkr", "Tik Kr"),
-        ("Tikkr", "Tikkr", None),
-        ("Tikkrs Trail Vest", "Tikkr", None),
     ],
 )
-def test_a_brand_that_the_title_names_is_written_as_there(title: str, stated: str, found: str | None) -> None:
+def test_a_brand_that_the_title_names_is_written_as_there(title: str, stated: str, found: str) -> None:
     html = page(f"x = {json.dumps({'name': title, 'brand': stated})}", "<p>Text</p>").replace("Trail Vest", title)
     assert brand(html)[0] == found
 
@@ -59,8 +57,9 @@ def test_a_brand_that_the_title_names_is_written_as_there(title: str, stated: st
 @pytest.mark.parametrize(
     ("script", "body"),
     [
-        ('x = {"name":"Trail Vest","brand":"Tikkr"}', "<p>Text</p>"),  # nowhere to be seen
-        ('x = {"name":"Trail Vest","brand":"Tikkr"}', "<p>More of Tikkr and others</p>"),
+        ('x = {"name":"Trail Vest","vendor":"Tikkr"}', "<p>Text</p>"),  # nowhere to be seen
+        ('x = {"name":"Trail Vest","vendor":"Tikkr"}', "<p>More of Tikkr and others</p>"),
+        ('x = {"name":"Trail Vest","brand":"Example"}', "<p>Text</p>"),  # the site's own name
         ('x = {"name":"Trail Vest","brand":"Tikkr"}; y = {"name":"Trail Vest","brand":"Zorro"}', SHOWN),
         ('x = {"name":"Rain Coat","brand":"Tikkr"}', SHOWN),
         ('x = {"name":"Trail Vest","brand":"{{ brand }}"}', SHOWN),
@@ -68,7 +67,7 @@ def test_a_brand_that_the_title_names_is_written_as_there(title: str, stated: st
         ('x = {"name":"Trail Vest","brand":null}', SHOWN),
     ],
 )
-def test_what_nobody_sees_or_is_of_others_does_not_count(script: str, body: str) -> None:
+def test_what_is_the_sites_or_of_others_does_not_count(script: str, body: str) -> None:
     assert brand(page(script, body)) == (None, None)
 
 

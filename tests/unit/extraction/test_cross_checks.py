@@ -1,0 +1,210 @@
+"""Where what a page states in one place is checked against what it says in another."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from crawler.extraction import extract_product
+
+URL = "https://www.fjellbua-shop.com/p/trekking-pole"
+HEADING, BUY, PRICE = "<h1>Trekking Pole</h1>", "<button>Add to cart</button>", "<p class=price>$49.90</p>"
+
+
+def data(**fields: Any) -> str:
+    offer = {"price": "49.90", "priceCurrency": "USD", "availability": "https://schema.org/InStock"}
+    product = {"@type": "Product", "name": "Trekking Pole", "offers": offer, **fields}
+    return f'<script type="application/ld+json">{json.dumps(product)}</script>'
+
+
+def offered(price: str, currency: str = "USD", **fields: Any) -> str:
+    return data(offers={"price": price, "priceCurrency": currency, "availability": "InStock"}, **fields)
+
+
+def state(**product: Any) -> str:
+    return f'<script type="application/json">{json.dumps({"product": product})}</script>'
+
+
+def value(field: str, body: str, head: str = "", url: str = URL, title: str = "Trekking Pole", lang: str = "en") -> Any:
+    page = f'<!doctype html><html lang="{lang}"><head><title>{title} | Fjellbua</title>{head}</head><body>'
+    item = extract_product(f"{page}<main>{body}</main>", url)
+    assert item is not None
+    found = getattr(item, field)
+    return str(found) if field == "price" else found
+
+
+RANGE = data(offers={"@type": "AggregateOffer", "lowPrice": "39.90", "highPrice": "69.90", "priceCurrency": "USD"})
+SIZES = "<p><a href='?v=1'>100 cm <b>$39.90</b></a> <a href='?v=2'>120 cm <b>$49.90</b></a></p>"
+
+
+@pytest.mark.parametrize(
+    ("stated", "body", "price"),
+    [
+        (RANGE, f"{SIZES}{PRICE}", "49.90"),
+        (RANGE, "<p class=price>$39.90 – $69.90</p>", "39.90"),
+        (RANGE, "<p class=price>From $39.90</p>", "39.90"),
+        (RANGE, f"{SIZES}<p class=price>$89.90</p>", "39.90"),  # not of this range
+        (offered("41.58"), "<p>Price excl. VAT $41.58</p><p>Price incl. VAT <b>$49.90</b></p>", "49.90"),
+        (offered("41.58"), "<table><tr><td>Excl. VAT<td>$41.58<tr><td>Price<td>$49.90</table>", "49.90"),
+        (offered("20.00"), "<p>Price excl. VAT $20.00</p><p>Price <b>$49.90</b></p>", "20.00"),  # no tax is so high
+        (offered("44.90", sku="TP-100"), f"{PRICE}<p>SKU: TP-100</p>", "49.90"),  # of last week
+        (offered("9.90", sku="TP-100"), f"{PRICE}<p>SKU: TP-100</p>", "9.90"),  # too different: of something else
+    ],
+)
+def test_a_stated_price_gives_way_to_the_one_that_the_page_asks(stated: str, body: str, price: str) -> None:
+    assert value("price", f"{HEADING}{body}{BUY}", stated) == price
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown", "currency"),
+    [("USD", "249,90 zł", "PLN"), ("CAD", "$249.90", "CAD"), ("USD", "249,90 zł</p><p>$65.00", "USD")],
+)
+def test_a_stated_currency_gives_way_to_the_only_one_of_the_page(stated: str, shown: str, currency: str) -> None:
+    assert value("currency", f"{HEADING}<p class=price>{shown}</p>{BUY}", offered("249.90", stated)) == currency
+
+
+@pytest.mark.parametrize(
+    ("body", "url", "lang", "price"),
+    [
+        ("<p>MRP: <b>₹2,499.00</b> (incl. of all taxes)</p>", "https://fjell.in/p/pole", "en-IN", "2499.00"),
+        ("<p class=mrp>M.R.P. ₹ 2,499</p>", "https://fjell.in/p/pole", "en-IN", "2499"),
+        ("<p>RRP £49.90</p>", "https://fjell.co.uk/p/pole", "en-GB", "49.90"),
+        ("<p>MRP <s>₹2,499</s></p>", "https://fjell.in/p/pole", "en-IN", "None"),
+        ("<p>MRP ₹2,499</p><p>MRP ₹1,499</p>", "https://fjell.in/p/pole", "en-IN", "None"),
+        ("<p>Regular <s>$55.90</s></p><p>Online <b>$49.90</b></p><p>Fjell Card <b>$44.90</b></p>", URL, "en", "49.90"),
+        ("<i>299 zł</i><p><b>249</b><i><sup>90</sup><u>zł</u></i></p>", "https://fjell.pl/p/kij", "pl", "249.90"),
+        ("<p><b>2\u00a0349</b><i><sup>90</sup><u>zł</u></i></p>", "https://fjell.pl/p/kij", "pl", "2349.90"),
+        ("<p class=price aria-label='$49.90'><i></i></p>", URL, "en", "49.90"),
+        ("<p aria-label='Save $9.90'></p><p aria-label='Current price: $49.90'></p>", URL, "en", "49.90"),
+        ("<p data-price-amount=49.90></p>", URL, "en", "49.90"),
+        ("<form><input type=hidden name=price value=49.90></form>", URL, "en", "49.90"),
+        ("<p data-price=4990></p>", URL, "en", "None"),  # perhaps in cents
+        ("<aside><p data-price=49.90></p></aside>", URL, "en", "None"),
+    ],
+)
+def test_the_only_price_of_a_page_counts_wherever_it_stands(body: str, url: str, lang: str, price: str) -> None:
+    assert (
+        value(
+            "price", f"{HEADING}{body}{BUY}{'<button>Dodaj do koszyka</button>' * (lang == 'pl')}", "", url, lang=lang
+        )
+        == price
+    )
+
+
+@pytest.mark.parametrize(
+    ("price", "found"),
+    [
+        ({"price": {"amount": 4990, "currency": "USD", "scale": 2}}, "49.9"),
+        ({"price": {"amount": 4990, "currency": "JPY", "precision": 0}}, "4990"),
+        ({"prices": {"price": "4990", "currency_code": "USD", "currency_minor_unit": 2}}, "49.9"),
+        ({"priceInCents": 4990}, "49.9"),
+        ({"price": {"amount": 4990, "currency": "USD"}}, "4990"),
+    ],
+)
+def test_a_state_says_how_many_decimals_its_price_has(price: dict[str, Any], found: str) -> None:
+    assert value("price", HEADING, state(name="Trekking Pole", **price)) == found
+
+
+def test_a_page_without_a_heading_is_told_by_its_title_and_address() -> None:
+    product = state(name="Altivo Trekking Pole Summit 3 XL", price="49.90", currency="USD")
+    url = "https://www.fjellbua-shop.com/altivo-trekking-pole-summit-3"
+    assert value("title", "<div id=app></div>", product, url) == "Altivo Trekking Pole Summit 3 XL"
+    for other in (
+        "https://www.fjellbua-shop.com/altivo-trekking",
+        "https://www.fjellbua-shop.com/corvo-trekking-pole-2",
+    ):
+        html = f"<title>Trekking Pole | Fjellbua</title>{product}<div id=app></div>"
+        assert extract_product(html, other) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "button", "availability"),
+    [
+        ("InStock", "<button>Pre-order</button>", "PreOrder"),
+        ("Discontinued", BUY, "InStock"),
+        ("OutOfStock", BUY, "InStock"),
+        ("InStock", "<p>Pre-order our catalogue</p>" + BUY, "InStock"),
+    ],
+)
+def test_a_working_button_outweighs_stated_stock(stated: str, button: str, availability: str) -> None:
+    head = data(offers={"price": "49.90", "priceCurrency": "USD", "availability": stated})
+    assert value("availability", f"{HEADING}{PRICE}{button}", head) == availability
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "brand"),
+    [
+        (data(brand="Fjellbua"), "<p>Brand: Altivo</p>", "Altivo"),  # the end of the page's title
+        (data(brand="Fjellbua"), "<a href=/brand/trekking>Trekking</a>", "Trekking"),
+        (data(brand="Kjell Sport"), "<p>Brand: Trekking</p>", "Trekking"),  # the title names it
+        (data(brand="Altivo"), "<p>Brand: Corvo</p>", "Altivo"),
+        ("", "<p>SKU: TP-100 · Brand: Altivo · Weight: 300 g</p>", "Altivo"),
+        ("", "<p>SKU: TP-100 | Brand: <a href=/altivo>Altivo</a> | Weight: 300 g</p>", "Altivo"),
+        ("", "<p>Winery: <a href=/w/kessler>Kessler</a></p>", "Kessler"),
+        ("", "<p>Publisher: Harbour Games</p>", "Harbour Games"),
+        ("", "<p>By: J. Doe | Publisher: Harbour Press</p><p>ISBN: 9783161484100</p>", None),
+        ("", "<p>Author: J. Doe</p><p>Publisher: Harbour Press</p>", None),
+        ("", "<a href=/brands/altivo title=Altivo><img alt='' src=/1.png></a>", "Altivo"),
+        ("", "<div data-name='Trekking Pole' data-brand=\"Altivo\"></div>", "Altivo"),
+        ("", '<div data-gtm=\'{"name":"Trekking Pole","brand":"Altivo"}\'></div>', "Altivo"),
+        ("", "<div data-name='Rain Coat' data-brand=\"Altivo\"></div>", None),
+        ('<script>x={"product_name":["Trekking Pole"],"product_brand":["Altivo"]}</script>', "", "Altivo"),
+        ('<script>x={"productName":"Trekking Pole","productBrand":"Altivo"}</script>', "", "Altivo"),
+        ('<script>x={"name":"Trekking Pole","grand":"Altivo"}</script>', "", None),
+    ],
+)
+def test_a_brand_is_the_one_that_the_page_confirms(head: str, body: str, brand: str | None) -> None:
+    assert value("brand", f"{HEADING}{PRICE}{BUY}{body}", head) == brand
+
+
+def test_a_brand_stands_in_a_block_of_its_own_above_the_heading() -> None:
+    block = "<div class=ProductCard__brand><a href=/altivo>ALTIVO</a></div>"
+    assert value("brand", f"{block}{HEADING}{PRICE}{BUY}") == "ALTIVO"
+
+
+@pytest.mark.parametrize(
+    ("url", "head", "body", "sku"),
+    [
+        (
+            "/trekking-pole-48213.html",
+            "<script>x={'item_id':'48213','item_name':'Trekking Pole'}</script>",
+            "",
+            "48213",
+        ),
+        ("/trekking-pole.html", "<script>x={'item_id':'48213','item_name':'Trekking Pole'}</script>", "", None),
+        ("/trekking-pole-821.html", "<script>x={'item_id':'821','item_name':'Trekking Pole'}</script>", "", None),
+        ("/trekking-pole.html", "", "<p>EAN: 4006381333931</p>", "4006381333931"),
+        ("/trekking-pole.html", "", "<p>EAN: 4006381333931</p><p>SKU: TP-100</p>", "TP-100"),
+    ],
+)
+def test_an_identifier_is_one_that_two_places_state_or_a_gtin(url: str, head: str, body: str, sku: str | None) -> None:
+    assert value("sku", f"{HEADING}{PRICE}{BUY}{body}", head, f"https://www.fjellbua-shop.com{url}") == sku
+
+
+@pytest.mark.parametrize(
+    ("name", "site", "title"),
+    [
+        ("{{ product.name }}", "", "Trekking Pole"),
+        ("Trekking Pole — Fjellbua", "Fjellbua", "Trekking Pole"),
+        ("Trekking Pole — Black", "Fjellbua", "Trekking Pole — Black"),
+    ],
+)
+def test_a_title_is_no_template_and_does_not_name_the_site(name: str, site: str, title: str) -> None:
+    head = f'<meta property="og:site_name" content="{site}">{data(name=name)}'
+    assert value("title", f"{HEADING}{PRICE}{BUY}", head) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "price"),
+    [
+        ("Rain Boot", "/p/rain-boot", "49.90"),  # described on its own page
+        ("Rain Boot", "/p/trekking-pole", "199.00"),
+        ("Altivo Trekking Pole", "/altivo/trekking-pole", "199.00"),
+    ],
+)
+def test_the_only_product_that_is_described_may_be_of_another_page(name: str, path: str, price: str) -> None:
+    head = offered("199.00", name=name, url=f"https://www.fjellbua-shop.com{path}")
+    body = f"{HEADING}{PRICE}{BUY}" if price == "49.90" else f"{HEADING}{BUY}"
+    assert value("price", body, head) == price
