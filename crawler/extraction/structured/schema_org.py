@@ -196,7 +196,9 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str], le
 def is_of_other_page(node: Node, url: str) -> bool:
     """Whether *node* names another address as its own than *url*, by its path."""
     own = node.get("url")
-    return isinstance(own, str) and own.startswith(("http", "/")) and _path(own) not in ("", _path(url))
+    if not isinstance(own, str) or own == url or not own.startswith(("http", "/")):
+        return False
+    return _path(own) not in ("", _path(url))
 
 
 def is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:

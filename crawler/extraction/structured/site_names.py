@@ -38,8 +38,9 @@ def _is_called(name: str, called: str, document: Document) -> bool:
     host = urls.split(document.url).netloc.lower()
     if len(letters) > 1 and ((len(letters) >= SURE and letters in squeezed(host)) or letters in host.split(".")[:-1]):
         return True
-    is_whole = letters in (squeezed(called), squeezed(_SLOGAN.split(called)[0]))
-    return bool(letters) and (is_whole or named_in(called, letters) is not None)
+    if not letters or letters not in (whole := squeezed(called)):
+        return False
+    return letters in (whole, squeezed(_SLOGAN.split(called)[0])) or named_in(called, letters) is not None
 
 
 def without_slogan(name: str, document: Document) -> str:
