@@ -50,9 +50,6 @@ _PARTED = re.compile(r"[|·]")
 _TESTED: Final = frozenset(view.TESTED)
 # How a label may begin: most texts do not.
 _BEGUN = frozenset(each for label in labels.BRANDS for each in (label[:2], label[:2].title(), label[:2].upper()))
-_BEGINS = re.compile(
-    rf"(?:{'|'.join(map(re.escape, sorted(labels.BRANDS, key=len, reverse=True)))})\s?[:：]", re.IGNORECASE
-)
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
 AROUND = 3  # elements around a text that may be named a brand
@@ -83,14 +80,13 @@ def labelled_brand(page: View) -> str | None:
         text = _from_label(whole) if "·" in whole or "|" in whole else whole
         if text[:2] not in _BEGUN or len(text) > MAX_LABEL + MAX_BRAND:
             continue
-        label, _, same = text.replace("：", ":").partition(":")
-        label = label.strip().lower()
+        label, same = _label(text)
         if label not in labels.BRANDS or page.flags(node) & view.OTHER:
             continue
         if label in labels.PUBLISHERS and page.once(_is_book):
             continue
         following = (each for each, _ in page.texts[index + 1 : index + 3] if each.strip(" :："))
-        value = same.strip() or next(following, "")
+        value = same or next(following, "")
         if 0 < len(value) <= 60 and not value.endswith((":", "：")):
             return value
     return None
@@ -98,7 +94,13 @@ def labelled_brand(page: View) -> str | None:
 
 def _from_label(text: str) -> str:
     """What a *text* of several statements says from a brand's label on: `SKU: A-100 | Brand: Acme`."""
-    return next((part for part in map(str.strip, _PARTED.split(text)) if _BEGINS.match(part)), "")
+    return next((part for part in map(str.strip, _PARTED.split(text)) if _label(part)[0] in labels.BRANDS), "")
+
+
+def _label(text: str) -> tuple[str, str]:
+    """What stands before the colon of *text*, in lower case, and behind it."""
+    label, _, behind = text.replace("：", ":").partition(":")
+    return label.strip().lower(), behind.strip()
 
 
 def _is_book(page: View) -> bool:
