@@ -189,7 +189,7 @@ class Shown:
         best = visible_price.best_price(self._prices)
         if best is None and self._prices:
             best = visible_price.price_by_button(self._prices, buy_buttons.buy_places(self.view))
-            if best is None and buy_buttons.buy_button(self.view) is buy_buttons.Button.WORKING:
+            if best is None and buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE:
                 best = visible_price.only_price(self.view, self._prices)
         return best
 

@@ -93,6 +93,11 @@ def test_the_only_price_of_a_page_counts_wherever_it_stands(body: str, url: str,
     )
 
 
+def test_a_recommended_price_counts_though_the_button_is_disabled() -> None:
+    body = f"{HEADING}<p>MRP ₹1,999</p><p>Out of stock</p><button disabled>Add to cart</button>"
+    assert value("price", body, url="https://fjell.in/p/pole", lang="en-IN") == "1999"
+
+
 @pytest.mark.parametrize(
     ("price", "found"),
     [
