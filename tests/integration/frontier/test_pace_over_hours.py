@@ -145,6 +145,22 @@ def test_two_fleets_waste_little_of_an_hour_on_long_rests(client: Any) -> None:
     assert min(map(min, pairs)) >= 0.3
 
 
+@pytest.mark.parametrize(
+    ("floor", "start_ms", "apart_ms", "seeds"),
+    [(10, 0, 0.3, (200_000, 200_003, 200_008, 200_010)), (100, 0, 10_000, (200_005, 200_009))],
+)
+def test_delays_of_two_fleets_do_not_grow_for_an_hour(
+    client: Any, floor: float, start_ms: float, apart_ms: float, seeds: tuple[int, ...]
+) -> None:
+    """Each refused probe made a delay longer than it had been: from 2.1 to over 3 s, and a quarter of the site idle."""
+    site = Site(1, floor=floor, cap=8, fleets=2, start_ms=start_ms, apart_ms=apart_ms, run_ms=61 * MINUTE_MS + apart_ms)
+    runs = [simulate(client, site, seed) for seed in seeds]
+    after = site.run_ms / 1_000 - 1_800
+    pairs = [[run.after(after, fleet)[0] for fleet in (1, 2)] for run in runs]
+    assert min(map(sum, pairs)) >= 0.85
+    assert min(map(min, pairs)) >= 0.3
+
+
 @pytest.mark.parametrize("floor", [400, 450])
 def test_rests_that_do_not_fill_the_time_that_a_site_needs_are_made_to(client: Any, floor: float) -> None:
     """Three of them took a fifth longer: each fleet's turn came too early for the other one, and most were refused."""

@@ -48,16 +48,23 @@ local function blame(h, p, asked, denied)
   if p[TRYING] > 0 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked > 0) end
 end
 
+-- How a row of refusals begins where turns are taken: what EVENTS says of it.
+local function onset(p)
+  if p[GROWN] < HELD or p[TRYING] > 0 then return 0 end
+  if p[NOISE] == SHARED then return p[GROWN] >= 1 and PROBED or 0 end
+  return p[ANSWERS] <= AGAIN and QUICK or 0
+end
+
 -- again: this request met a complaint before, so this one says nothing new about the pace. denied: by a block page,
 -- whose report may have looked like a good response.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
   if is_second(h, p) and wire >= h[HURT] and not denied then return pair_refused(h, p, retry_after, jitter) end
   if wire >= h[HURT] then -- requests in flight at the last complaint say nothing new
-    local soon = p[ROW] <= 0 and p[GROWN] >= HELD and p[TRYING] <= 0 and p[ANSWERS] <= AGAIN
+    local how = onset(p)
     p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
     if again ~= 1 then blame(h, p, retry_after, denied) end
     h[HURT] = now
-    if p[ROW] == 1 and takes_turns(h, p) then p[EVENTS], p[ANSWERS] = soon and 1 or 0, 0 end
+    if p[ROW] == 1 and takes_turns(h, p) then p[EVENTS], p[ANSWERS] = how, 0 end
   end
   rest(h, p, wire, retry_after, jitter)
 end

@@ -11,13 +11,14 @@
 --            taken below 0: for how many ms together it refused before each of the requests that it served last, and
 --            REF is a guessed delay until a refusal confirms it, and below 0 how many pairs were in vain (pace_pairs)
 --   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
---            taken EVENTS is 1 if the present ROW began soon after the one before, and ANSWERS counts from its
---            beginning
+--            taken EVENTS is QUICK if the present ROW began soon after the one before, PROBED if it began while a
+--            delay shared with another fleet was shorter than its PEAK, and ANSWERS counts from its beginning
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local SLACK_MS, LATE_MS = 20, 1000
 local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
 local HALVED, DOWN = 1, 2
+local QUICK, PROBED = 1, 2
 local PACED, SHARED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, -2, 0.05, 0.1, 512, 0.01
 local paces = {}
 

@@ -11,7 +11,10 @@ local BACK_MS, BACK_ANSWERS = 35000, 60 -- recovery to the peak takes at least t
 local BEYOND = 3 -- times as fast beyond the peak
 local EVEN_MS, LEAST_PULL = 150, 0.5 -- the delay that grows just so fast, and the least factor: see pull
 local UNHELD, ALONE = 6, 0.5 -- the same where turns are taken: while no delay is held, and while one fleet holds it
-local KEPT, CREEP, SHARED_CREEP = 0.87, 1.01, 1.012 -- rate after a refused probe; delay after other refusals
+local KEPT, CREEP, SHARED_CREEP = 0.87, 1.01, 1.015 -- rate after a refused probe; delay after other refusals
+-- A delay of up to so many ms may be one for two fleets, where another one is refused at any moment: then a refused
+-- probe makes it at most so much longer than its peak; a delay that is held is 2 % longer than that.
+local PAIR_MS, RAISED = 2500, 1.05
 local LONG_MS = 200 -- least rests over so many ms are long
 local ALONE_MS, BOTH_MS = 1160, 2000 -- delays to begin with, for one fleet and for two
 -- Where one request after the other is served only after so many ms of refusals, for so long together, the limit is
@@ -61,6 +64,11 @@ local function end_trouble(p)
   p[TRYING], p[REF] = math.min(p[TRYING], 0), math.min(p[REF], 0)
 end
 
+local function after_probe(h, p)
+  local kept = gap(h) / KEPT
+  return (p[GROWN] < 1 or p[PEAK] > PAIR_MS) and kept or math.min(kept, RAISED * p[PEAK])
+end
+
 -- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little.
 local function give_way(h, p)
   if p[NOISE] == SHARED then
@@ -68,7 +76,7 @@ local function give_way(h, p)
   elseif p[GROWN] >= HELD and p[GROWN] < 1 then
     aim(h, p, remembered(p) * CREEP, p[GROWN])
   else
-    aim(h, p, gap(h) / KEPT, HELD)
+    aim(h, p, after_probe(h, p), HELD)
   end
   end_trouble(p)
 end
@@ -79,7 +87,7 @@ local function take_long_turn(h, p, apart)
   if p[NOISE] == SHARED and p[ROW] > 1 then
     p[NOISE] = 0
     aim(h, p, remembered(p) / PAIR, HELD)
-  elseif p[NOISE] ~= SHARED and (p[EVENTS] > 0 or p[ROW] > 1) and p[GROWN] >= HELD and p[DEBT] > h[DELAY] / 2 then
+  elseif p[NOISE] ~= SHARED and (p[EVENTS] == QUICK or p[ROW] > 1) and p[GROWN] >= HELD and p[DEBT] > h[DELAY] / 2 then
     p[NOISE] = SHARED
     aim(h, p, math.min(apart, PAIR * math.max(math.min(h[DELAY], apart / 2), ALONE_MS)), PAIRED)
   end
@@ -118,7 +126,7 @@ local function take_turn(h, p)
   if not new and is_slow(p, refused) then return leave_turns(h, p, refused) end
   if not new and not is_few(p) then return find_turns(h, p, apart) end
   if long and not new then return take_long_turn(h, p, apart) end
-  if p[ROW] < (shared and 2 or 3) then return end
+  if p[ROW] < (shared and 2 or 3) or (shared and p[EVENTS] == PROBED) then return end -- its delay was long enough
   if long then return aim(h, p, ALONE_MS, HELD) end
   apart = new and BOTH_MS or math.min(apart, (shared and MOST_SHARED or MOST) * h[DELAY])
   if new or apart > WIDE * h[DELAY] then p[NOISE] = SHARED end
