@@ -102,7 +102,7 @@ def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, An
 
 def _no_product(document: Document, rules: DomainRules) -> str:
     if block := detect(200, {}, document.html.encode("utf-8", "replace"), document.url):
-        return f"no product page, but taken for a block page: {told(block.vendor)} (docs/tiers.md)"
+        return f"no product page, but taken for a block page: {told(block.vendor)} (docs/blocks.md)"
     return f"no product page: {refusal(document, rules)}"
 
 

@@ -55,7 +55,7 @@ def _row(letter: DeadLetter) -> tuple[str, ...]:
 
 
 def _blocker(letter: DeadLetter) -> str:
-    """The vendor of a block page, or what its page lacked: the error's first part (docs/tiers.md)."""
+    """The vendor of a block page, or what its page lacked: the error's first part (docs/blocks.md)."""
     return str(letter.detail.get("error") or "").partition(";")[0] if letter.reason == "blocked" else ""
 
 

@@ -121,7 +121,7 @@ def test_a_block_page_is_called_one(scrapy_run: ScrapyRunner, tmp_path: Path) ->
     path = tmp_path / "blocked.html"
     path.write_text("<title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x></script>")
     report = shown(scrapy_run, "products", path, "--url", "https://shop.example.de/p/1")
-    assert report["reason"] == "no product page, but taken for a block page: cloudflare (docs/tiers.md)"
+    assert report["reason"] == "no product page, but taken for a block page: cloudflare (docs/blocks.md)"
 
 
 def test_pages(scrapy_run: ScrapyRunner, saved: Path) -> None:
