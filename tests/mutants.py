@@ -99,6 +99,20 @@ MUTANTS = (
     Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 then blame", "if true then blame"),
     Mutant("who only complains is not left alone", "lib/pace_rests", "2 ^ math.min(before, 30)", "1"),
     Mutant(
+        "the search after a probe makes a shared delay longer",
+        "lib/pace_turns",
+        "or (shared and p[EVENTS] == PROBED) then",
+        "then",
+        ("test_pace_over_hours.py",),
+    ),
+    Mutant(
+        "a refused probe makes the delay longer than before",
+        "lib/pace_turns",
+        "math.min(kept, RAISED * p[PEAK])",
+        "kept",
+        ("test_pace_over_hours.py",),
+    ),
+    Mutant(
         "a pair breaks the configured delay",
         "lib/pace_pairs",
         "near(h, p) < math.max(h[FLOOR], h[CRAWL])",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.frontier.config import FrontierConfig
-from crawler.frontier.server.scripts import inlined, source
+from crawler.frontier.server import scripts
 
 PACE = ("pace", "pace_turns", "pace_trials", "pace_rests", "pace_pairs", "breaker", "adapt")
 PARTS = ("clock", "damage", "state", "hosts", "addresses", "turns", "records", "release", "start", *PACE, "report")
@@ -60,9 +60,9 @@ class Run:
 def script(config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> str:
     """The whole text, ready for EVAL."""
     texts = {"lib/clock": CLOCK, **(replaced or {})}
-    parts = [texts.get(f"lib/{name}") or source(f"lib/{name}") for name in PARTS]
+    parts = [texts.get(f"lib/{name}") or scripts.source(f"lib/{name}") for name in PARTS]
     driver = (Path(__file__).parent / "pace_simulation.lua").read_text()
-    return inlined("\n".join((*parts, driver)), config.constants())
+    return scripts.inlined("\n".join((*parts, driver)), config.constants())
 
 
 def simulate(client: Any, site: Site, seed: int = 1, config: FrontierConfig | None = None) -> Run:

@@ -161,6 +161,16 @@ def test_delays_of_two_fleets_do_not_grow_for_an_hour(
     assert min(map(min, pairs)) >= 0.3
 
 
+@pytest.mark.parametrize(("floor", "start_ms", "seed"), [(10, 0, 5), (100, 0, 320_000), (100, 1_000, 320_011)])
+def test_a_fleet_that_knows_of_no_other_slows_both_down_within_bounds(
+    client: Any, floor: float, start_ms: float, seed: int
+) -> None:
+    """It took each refused probe for a lower limit: from 2.1 to 5 s and more, and the other one after it."""
+    site = Site(1, floor=floor, cap=8, fleets=2, start_ms=start_ms, apart_ms=0.3, run_ms=61 * MINUTE_MS)
+    run = simulate(client, site, seed)
+    assert sum(run.after(1_860, fleet)[0] for fleet in (1, 2)) >= 0.7
+
+
 @pytest.mark.parametrize("floor", [400, 450])
 def test_rests_that_do_not_fill_the_time_that_a_site_needs_are_made_to(client: Any, floor: float) -> None:
     """Three of them took a fifth longer: each fleet's turn came too early for the other one, and most were refused."""
