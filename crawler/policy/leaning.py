@@ -20,7 +20,7 @@ from crawler.policy.page_text import spelled_out, unquoted, visible_text, width
 
 # Tenths of a logarithm of odds.
 LEAST: Final = 7
-LEAST_TURNED_AWAY: Final = -4
+LEAST_TURNED_AWAY: Final = -3
 MOST_AWAY: Final = -5
 MUCH_AGAINST: Final = -15
 LEAST_TEXT: Final = 15  # characters: with less, what scripts would write is read

@@ -100,7 +100,7 @@ def _place(client: Any, error: BaseException) -> str:
     """Its address; of a Cluster that of the node, where the error names it, and the Cluster's."""
     where = address(client)
     named = _NODE.search(str(error)) if isinstance(client, RedisCluster) else None
-    return f"{named[1]}, of the Cluster of {where}," if named else where
+    return f"{named[1]}, of the Cluster of {where}," if named and named[1] != where else where
 
 
 def _said(error: BaseException, key: str) -> str:

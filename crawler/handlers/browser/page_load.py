@@ -34,7 +34,7 @@ SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's error for a 4xx or 5xx without a body
 FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
-STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts; one that does not is busy, and goes nowhere
+STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
     {"proxy-authorization", "cookie", "host", "content-length", "connection", "accept-encoding"}
@@ -118,12 +118,17 @@ class PageLoad:
             await self._still()
 
     async def _still(self) -> None:
-        """No script runs any more: while the tab is closed nothing intercepts where it would go."""
-        if self._session is not None:
-            with suppress(Error, TimeoutError):
+        """No script runs any more: while the tab is closed nothing intercepts where it would go. A tab that cannot be
+        stopped, as one that goes elsewhere all the time on a busy machine, ends with its browser."""
+        if self._session is None:
+            return
+        try:
+            with suppress(Error):  # the tab is gone
                 async with asyncio.timeout(STILL_SECONDS):
                     await self._session.send("Emulation.setScriptExecutionDisabled", {"value": True})
                     await self._session.send("Page.stopLoading")
+        except TimeoutError:
+            self._flooded()
 
     def close(self) -> None:
         """Stop everything that belongs to this load."""
