@@ -83,13 +83,8 @@ class Command(FleetCommand, ScrapyCommand):
             with tracing_pushes(crawler.settings) as traced:
                 async with session(crawler.settings) as frontier:
                     run, pushed, refused = await _push(frontier, traced(encoder), due)
-            await known.pushed(
-                [*pushed, *refused], now
-            )  # those, too: they would be due at each call, before all others
-        example = (
-            f"; {len(refused):,} refused, such as {refused[0].url!r}: no URL that can be fetched" if refused else ""
-        )
-        return f"{told}; {len(pushed):,} pushed ({run}){example}"
+            await known.pushed([*pushed, *refused], now)  # the latter would be due first at every call
+        return f"{told}; {len(pushed):,} pushed ({run})" + _told_refused(refused)
 
 
 def told_changed(paths: Sequence[str]) -> Iterator[tuple[str, datetime]]:
@@ -111,6 +106,12 @@ def _dated(entries: Sequence[SitemapEntry]) -> Iterator[tuple[str, datetime]]:
     for entry in entries:
         if not entry.is_sitemap and (at := moment(entry.lastmod)) is not None:
             yield entry.url, at
+
+
+def _told_refused(refused: Sequence[Due]) -> str:
+    if not refused:
+        return ""
+    return f"; {len(refused):,} refused, such as {refused[0].url!r}: no URL that can be fetched"
 
 
 async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[str, list[Due], list[Due]]:
