@@ -26,6 +26,7 @@ from crawler.embedded import ensure
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
+from crawler.plural import several
 from crawler.routing import codec
 from demo.arguments import whole
 from tests.integration.crawl.spiders import WalkSpider
@@ -230,7 +231,8 @@ def main() -> int:
             batch = everything[at : at + given.at_once]
             rows += asyncio.run(measure_all(url, batch, given, Path(directory) / "workers.log"))
             print("\n".join(rows[-len(batch) :]), flush=True)
-    about = f"{given.seconds:.0f} s each, the first {given.warm:.0f} not counted, {given.at_once} cases side by side"
+    at_once = several(given.at_once, "case")
+    about = f"{given.seconds:.0f} s each, the first {given.warm:.0f} not counted, {at_once} at a time"
     section = f"pace: {given.only}" if given.only else "pace"
     document.write(section, "\n".join([*rows, "", f"{about}. {document.machine('scrapy')}."]), DOCUMENT)
     return 0
