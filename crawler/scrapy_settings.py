@@ -24,6 +24,7 @@ CLASSES: Final = (
     "STATS_CLASS",
 )
 CODES: Final = ("HTTPCACHE_IGNORE_HTTP_CODES", "HTTPERROR_ALLOWED_CODES", "TELNETCONSOLE_PORT")  # lists of integers
+A_CLASS: Final = "the path of a class that can be imported"
 LEVELS: Final = ("DEFAULT_DROPITEM_LOG_LEVEL", "RETRY_GIVE_UP_LOG_LEVEL")
 # None is none of their values, though it is for others.
 NEEDED: Final = (
@@ -82,10 +83,15 @@ def check_components(settings: BaseSettings) -> None:
 
 def check_class(name: str, value: Any) -> None:
     """Raise ConfigError if setting *name* = *value* is neither a class nor its path."""
+    loaded(name, value, value, "a class, or its path, that can be imported")
+
+
+def loaded(name: str, path: Any, value: object, expected: str = A_CLASS) -> Any:
+    """The class at *path*, or itself, for setting *name* = *value*; raises ConfigError if it cannot be imported."""
     try:
-        load_object(value)
+        return load_object(path)
     except (ImportError, NameError, TypeError, ValueError) as error:
-        raise ConfigError(name, value, f"a class, or its path, that can be imported ({error})") from None
+        raise ConfigError(name, value, f"{expected} ({error})") from None
 
 
 def _check_address(name: str, value: Any) -> None:

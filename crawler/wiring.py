@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 from crawler import components, config, moved
 from crawler.components import ADDON, path_of
 from crawler.errors import ConfigError
+from crawler.scrapy_settings import loaded
 
 PRIORITY: Final = "addon"
 THEIRS: Final = ("scrapy.", "scrapy_redis.")
@@ -131,14 +132,6 @@ def _checked(settings: BaseSettings, name: str) -> dict[Any, Any]:
     return given
 
 
-def check_class(name: str, path: Any, value: object) -> None:
-    """Raise ConfigError for setting *name* = *value* if *path* is none of a class that can be imported."""
-    try:
-        load_object(path)
-    except (ImportError, NameError, TypeError, ValueError) as error:
-        raise ConfigError(name, value, f"the path of a class that can be imported ({error})") from None
-
-
 def check_addons(settings: BaseSettings) -> None:
     """Raise ConfigError for an add-on that cannot be loaded."""
     for addon, place in config.mapping(settings, "ADDONS").items():
@@ -147,18 +140,15 @@ def check_addons(settings: BaseSettings) -> None:
             continue
         if not isinstance(place, int | float) or math.isnan(place):
             raise ConfigError(name, place, "a number, or None to switch it off")
-        check_class(name, addon, place)
+        loaded(name, addon, place)
 
 
 def require_components(settings: BaseSettings) -> None:
     """Raise ConfigError for a component in use that cannot be imported."""
     for name in (*components.TABLES, *(f"{table}_BASE" for table in components.TABLES)):
         for key, place in config.mapping(settings, name).items():
-            try:
-                _ = load_object(key) if place is not None else None
-            except (ImportError, NameError, TypeError, ValueError) as error:
-                expected = f"the path of a class that can be imported ({error})"
-                raise ConfigError(f"{name}[{path_of(key)!r}]", place, expected) from None
+            if place is not None:
+                loaded(f"{name}[{path_of(key)!r}]", key, place)
 
 
 def require_wired(settings: BaseSettings) -> None:

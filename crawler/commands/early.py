@@ -17,7 +17,7 @@ from scrapy.utils.conf import closest_scrapy_cfg, get_config
 
 from crawler import config, scrapy_settings
 from crawler.errors import ConfigError
-from crawler.wiring import check_addons, check_class
+from crawler.wiring import check_addons
 
 KINDS: Final = (
     "FORCE_CRAWLER_PROCESS",
@@ -49,7 +49,7 @@ def check(settings: BaseSettings) -> None:
     for name in CLASSES:
         value = settings[name]
         if value not in NO_CLASS.get(name, (None,)) and (settings.getpriority(name) or 0) > 0:  # somebody has set it
-            check_class(name, value, value)
+            scrapy_settings.loaded(name, value, value)
     check_addons(settings)
     config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 10_000)
     _check_log(settings)

@@ -17,8 +17,9 @@ from crawler.frontier.inspection import eligible
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Share
-from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers, daily_limits
+from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
+from crawler.policy.tiers import daily_limits
 
 MOST_RUNS: Final = 30  # newest, finished or not
 OLD_LOOKS: Final = 4  # figures older than this many intervals are not served

@@ -37,6 +37,18 @@ def listed(settings: Mapping[str, Any], name: str) -> tuple[Tier, ...]:
     return tuple(tier for tier in TIERS if tier in words)
 
 
+def daily_limits(settings: config.Dicts, name: str) -> dict[Tier, float]:
+    """The setting *name*, TIER_DAILY_REQUESTS or TIER_DAILY_COST; raises ConfigError."""
+    allowed = "a dict that maps browser or api to a number from 0 to 1e15"
+    limits = config.mapping(settings, name)
+    if set(limits) - set(TIERS[1:]):
+        raise ConfigError(name, limits, allowed)
+    try:
+        return {tier: config.number(limits, tier, 0, 1e15) for tier in TIERS if tier in limits}
+    except ConfigError:
+        raise ConfigError(name, limits, allowed) from None
+
+
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
     """When a host's tier changes."""

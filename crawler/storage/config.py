@@ -53,7 +53,7 @@ class StorageConfig:
 def _linked(settings: Mapping[str, Any]) -> frozenset[str]:
     value = settings.get("LINK_DUPLICATES_OF") or ()
     names = value.split(",") if isinstance(value, str) else value
-    if isinstance(names, (list, tuple, set, frozenset)) and all(name in [*LINKABLE] for name in names):
+    if isinstance(names, (list, tuple, set, frozenset)) and set(map(str, names)) <= LINKABLE:
         return frozenset(names)
     raise ConfigError("LINK_DUPLICATES_OF", value, "only names of " + ", ".join(sorted(LINKABLE)))
 
@@ -62,9 +62,7 @@ def _history(settings: Mapping[str, Any]) -> dict[str, str]:
     value = settings.get("CHANGE_HISTORY")
     if isinstance(value, Mapping) and _is_history(value):
         return dict(value)
-    allowed = (
-        "a dict of collection names, items to their changes, like {'products': 'product_changes'}; no two the same"
-    )
+    allowed = "a dict of collection names, items to their changes, like {'products': 'product_changes'}, not to items"
     raise ConfigError("CHANGE_HISTORY", value, allowed)
 
 

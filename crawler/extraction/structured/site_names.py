@@ -51,9 +51,11 @@ def without_slogan(name: str, document: Document) -> str:
 
 def without_site(title: str, document: Document) -> str:
     """*title* without the site's own name at its end: `Knife — Acme`."""
-    *_, last = [None, *_END.finditer(title)]
-    called = opengraph.metas(document).get("og:site_name", "") if last is not None else ""
-    return title[: last.start()] if last is not None and _is_called(title[last.end() :], called, document) else title
+    ends = list(_END.finditer(title))
+    if not ends:
+        return title
+    called = opengraph.metas(document).get("og:site_name", "")
+    return title[: ends[-1].start()] if _is_called(title[ends[-1].end() :], called, document) else title
 
 
 def squeezed(text: str) -> str:

@@ -19,7 +19,7 @@ _SELECTOR: Final = (
     "[aria-label],[data-price-amount],[data-product-price],[data-price],input[name=price],data[value]"
     ",[content][class*=price]"
 )
-_DECIMALS = re.compile(r"\d[.,]\d\d?$")
+_DECIMALS: Final = re.compile(r"\d[.,]\d\d?$")
 
 
 def hidden_price(page: View) -> tuple[Decimal, str | None] | None:

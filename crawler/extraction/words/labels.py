@@ -134,8 +134,9 @@ _MAKERS = (
     r"|өндіруші|ishlab chiqaruvchi|брэнд|үйлдвэрлэгч|вытворца|fabricant/marca"
     r"|manufactured by|vendor"
 )
-_BRAND: Final = f"(?:{_MAKERS}|{_CELLARS}|{_PUBLISHERS})"
-BRANDS: Final = frozenset(f"{_MAKERS}|{_CELLARS}|{_PUBLISHERS}".split("|"))  # in lower case
+_NAMES: Final = f"{_MAKERS}|{_CELLARS}|{_PUBLISHERS}"
+_BRAND: Final = f"(?:{_NAMES})"
+BRANDS: Final = frozenset(_NAMES.split("|"))  # in lower case
 PUBLISHERS: Final = frozenset(_PUBLISHERS.split("|"))
 # What only pages of books say.
 BOOK: Final = re.compile(

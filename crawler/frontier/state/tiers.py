@@ -6,10 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from msgpack.exceptions import UnpackException
-from scrapy.settings import BaseSettings
 
-from crawler import config
-from crawler.errors import ConfigError
 from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, rank
@@ -124,15 +121,3 @@ def read_learned(raw: bytes | None) -> Learned:
         return Learned(TIERS[tier], *(int(number) for number in numbers))
     except (ValueError, TypeError, IndexError, UnpackException):  # damaged: learned again and overwritten
         return UNKNOWN
-
-
-def daily_limits(settings: BaseSettings, name: str) -> dict[Tier, float]:
-    """The setting *name*, TIER_DAILY_REQUESTS or TIER_DAILY_COST; raises ConfigError."""
-    allowed = "a dict that maps browser or api to a number from 0 to 1e15"
-    limits = config.mapping(settings, name)
-    if set(limits) - set(TIERS[1:]):
-        raise ConfigError(name, limits, allowed)
-    try:
-        return {tier: config.number(limits, tier, 0, 1e15) for tier in TIERS if tier in limits}
-    except ConfigError:
-        raise ConfigError(name, limits, allowed) from None

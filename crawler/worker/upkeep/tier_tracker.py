@@ -17,7 +17,7 @@ from crawler import stats as names
 from crawler.durations import in_words
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.tiers import MOST_HOSTS, Tiers, daily_limits
+from crawler.frontier.state.tiers import MOST_HOSTS, Tiers
 from crawler.meta import REQUEST_ID, TIER_FAILED
 from crawler.policy.tiers import (
     UNKNOWN,
@@ -27,6 +27,7 @@ from crawler.policy.tiers import (
     TierPolicy,
     after_failure,
     after_success,
+    daily_limits,
     listed,
     rank,
 )

@@ -8,13 +8,13 @@
 -- ARGV[5]  its new priority; if missing, like ARGV[6], neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log dead).
--- include: clock damage state tally again hosts addresses members shares records budgets spend lose release seen dead
+-- include: clock damage state tally again hosts addresses shares records rewritten budgets spend lose release
+-- include: seen dead
 local id, r = held()
 if not r then return STALE end
 release_unreported(r)
 refund_request(r)
-local envelope = whole(id, call('HGET', T .. ':body', id))
-if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
+local envelope = rewritten(id, ARGV[5], ARGV[6])
 if envelope then bury(id, r, envelope, ARGV[3], ARGV[4]) else lose(id, r) end
 forget_leases({id})
 save()

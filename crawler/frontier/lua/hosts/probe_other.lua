@@ -5,7 +5,7 @@
 -- ARGV[1]  host
 -- ARGV[2]  the origin of the fault, in the form of lib/report
 -- Result: 1 if there is such a request. O(LOOKS + log queue) on each stream of the host.
--- include: clock damage state hosts members ports
+-- include: clock damage state hosts ports
 local LOOKS = 500
 local name, blamed = ARGV[1], ARGV[2]
 

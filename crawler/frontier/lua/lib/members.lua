@@ -15,13 +15,6 @@ local function generation_of(member)
   return (struct.unpack('>Bc0', member, at))
 end
 
--- The envelope with another priority and body.
-local function changed(envelope, priority, body)
-  local _, at = struct.unpack('>Bc0', envelope, 11)
-  _, at = struct.unpack('>Bc0', envelope, at)
-  return struct.pack('>h', priority) .. string.sub(envelope, 3, at - 1) .. body
-end
-
 -- The envelope in another generation.
 local function in_generation(envelope, generation)
   local _, at = struct.unpack('>Bc0', envelope, 11)

@@ -8,7 +8,7 @@
 -- ARGV[4]  '1' to give back
 -- What was granted and given back only grows, so that a repeated or late call changes nothing.
 -- Result: used, granted, given back, most: of four kinds each (16 d). O(1).
--- include: clock damage state tally members shares pages budgets
+-- include: clock damage state tally shares pages budgets
 local name, begin, dealt = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local share, used, most = shares.of(name, begin), nil, {0, 0, 0, 0}
 if string.sub(name, 1, 2) == 'p:' then

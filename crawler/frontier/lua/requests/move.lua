@@ -8,14 +8,13 @@
 -- ARGV[5]  its new priority; if missing, like ARGV[6], neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log delayed + log queue).
--- include: clock damage state tally hosts addresses members shares pages queue records budgets spend lose release seen
--- include: control cancel requeue
+-- include: clock damage state tally hosts addresses members shares pages queue records rewritten budgets spend lose
+-- include: release seen control cancel requeue
 local id, r = held()
 if not r then return STALE end
 release_unreported(r)
 refund_request(r)
-local envelope = whole(id, call('HGET', T .. ':body', id))
-if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
+local envelope = rewritten(id, ARGV[5], ARGV[6])
 local stream, delay = ARGV[3], tonumber(ARGV[4])
 local from, to = tally(r[STREAM], r[GENERATION]), tally(stream, r[GENERATION])
 from.accepted, from.leased = from.accepted - 1, from.leased - 1

@@ -10,8 +10,8 @@
 -- T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: DONE or STALE; GIVEN_UP if its host is given up, and this request with it. O(log delayed + log queue + log
 -- dead).
--- include: clock damage state tally again hosts addresses members shares pages queue records budgets spend lose
--- include: release seen control cancel requeue dead down
+-- include: clock damage state tally again hosts addresses members shares pages queue records rewritten budgets spend
+-- include: lose release seen control cancel requeue dead down
 local GIVEN_UP = 2
 local id, r = held()
 if not r then return STALE end
@@ -20,8 +20,7 @@ if not r then return STALE end
 -- through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
 refund_request(r)
-local envelope = whole(id, call('HGET', T .. ':body', id))
-if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
+local envelope = rewritten(id, ARGV[5], ARGV[6])
 if ARGV[4] ~= '' then call('HSET', T .. ':why', id, ARGV[4]) end
 local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])
 local given_up = envelope and is_given_up(r[HOST])
