@@ -132,10 +132,12 @@ def read(path: Path, url: str | None) -> Document:
     if not is_answer and not _TAGS.search(document.html[:200_000]):
         raise BadPageError(f"{path} is not HTML: it has no tags")
     document.url = url or document.declared_url or metas(document).get("og:url") or ""
+    if not document.url:
+        raise BadPageError(f"{path} names no URL of its own: give it with --url")
     try:
         urls.check(document.url)
     except MessageError as error:
-        hint = "" if url else "; the page names no URL of its own, give it with --url"
+        hint = "" if url else "; the page names no other: give it with --url"
         raise BadPageError(f"{path}: {error}{hint}") from None
     return Document(document.html, document.url)
 

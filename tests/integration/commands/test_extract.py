@@ -148,7 +148,7 @@ def test_a_bad_or_missing_url(scrapy_run: ScrapyRunner, saved: Path) -> None:
     assert "unknown scheme 'ftp': expected http or https" in refused(
         scrapy_run, "products", saved, "--url", "ftp://x/y"
     )
-    assert "give it with --url" in refused(scrapy_run, "products", saved)
+    assert "names no URL of its own: give it with --url" in refused(scrapy_run, "products", saved)
 
 
 def test_wrong_arguments_and_a_broken_rules_file(scrapy_run: ScrapyRunner, saved: Path, tmp_path: Path) -> None:
