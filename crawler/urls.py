@@ -206,3 +206,9 @@ def without_dots(path: str) -> str:
     if path.endswith(("/.", "/..")):
         kept.append("")
     return "/".join(kept)
+
+
+def is_front(url: str) -> bool:
+    """Whether *url* is that of a site's front page."""
+    path, _, query = url.partition("#")[0].partition("?")
+    return not query and path.count("/") <= 3 and path.rpartition("/")[2] in ("", "index.html", "index.php")

@@ -19,6 +19,7 @@ _REDUCED = re.compile(
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _DIGIT = re.compile(r"\d")
+_NO_DIGITS = re.compile(r"\D+")
 _SEPARATOR = re.compile(r"(?:[.,'’ \u00a0\u202f]|&nbsp;|&#160;)$")  # of groups of digits
 MAX_SEPARATOR = 8  # characters of one, and a digit
 _ENDS = frozenset(" .,<€")  # of a number
@@ -26,6 +27,7 @@ _DATA = frozenset("\"'=:/-")  # before what is data or an address
 MAX_FOUND = 20_000  # per number and page
 MAX_PLACES = 500  # of these, such as people see
 CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
+LONGEST = 24  # characters of the groups and what parts them
 REACH = 160  # characters between the sign and the price
 
 
@@ -59,9 +61,15 @@ def is_net(document: Document) -> bool:
 
 
 def is_shown(price: Decimal, html: str, places: Iterable[int]) -> bool:
-    """Whether *price* occurs in the source, at *places* of its digits, as people see it."""
-    cents = f"{price % 1:.2f}"[2:].replace("00", "")
-    return any(cents in html[at : at + CENTS] for at in places)
+    """Whether *price* occurs in the source, at *places* of its last digits, as people see it."""
+    groups, cents = str(int(price))[:-3], f"{price % 1:.2f}"[2:].replace("00", "")
+    return any(cents in html[at : at + CENTS] and _is_behind(groups, html[max(0, at - REACH) : at]) for at in places)
+
+
+def _is_behind(groups: str, before: str) -> bool:
+    """Whether the text *before* a place ends with the first digits of a number, its *groups*, whatever parts them:
+    `990` is no price of 2,990."""
+    return not groups or _NO_DIGITS.sub("", _TAGS.sub("", before)[-LONGEST:]).endswith(groups)
 
 
 def shown(digits: str, html: str, groups: str = "") -> Iterator[int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
+from crawler import urls
 from crawler.extraction.product import price_in_source, stated_price
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.product.stated import StructuredData
@@ -58,7 +59,7 @@ class Shown:
             return False
         enough = ENOUGH + (self.view.heading is None) + LISTED * evidence.listed
         best = self._own_price
-        score = 0.5 * evidence.named - 2.0 * is_front(self.draft.document.url)
+        score = 0.5 * evidence.named - 2.0 * urls.is_front(self.draft.document.url)
         if best is not None:
             score -= PERIODIC * visible_price.is_of_period(self.view, best)
         if best is not None and best.index != self.view.heading_index:
@@ -264,9 +265,3 @@ _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
     "image": visible_facts.shown_image,
     "category": visible_facts.shown_category,
 }
-
-
-def is_front(url: str) -> bool:
-    """Whether *url* is that of a site's front page."""
-    path, _, query = url.partition("#")[0].partition("?")
-    return not query and path.count("/") <= 3 and path.rpartition("/")[2] in ("", "index.html", "index.php")

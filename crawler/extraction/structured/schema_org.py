@@ -46,6 +46,8 @@ _IDENTIFIED_BY = frozenset(_SOLD_BY) - {"offers", "hasvariant", "price"}
 _VOCABULARY = re.compile(r"[/#:]")
 _PUNCTUATION = re.compile(r"\W+")
 MAX_SIZES = 100
+NAMED = 3  # likeness of a product that has the page's heading or address
+MANY = 8  # products, none of which the page names: a list's
 MAX_NODES = 20_000  # per page
 # Properties of a page or product that contain other products.
 _OTHERS = frozenset(
@@ -183,14 +185,15 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str], le
     """The product that the page is about, or None if they are entries of a listing.
 
     A single product is the page's. Of several it is the one with the page's URL or with the name in a heading (or
-    title); then, with a *least* likeness of 0, the first that has offers and names no other page as its own.
+    title); then, with a *least* likeness of 0 and not of MANY, the first that has offers and names no other page as its
+    own.
     """
     if len(products) <= 1:
         return products[0] if products else None
     folded = [heading for each in headings if (heading := _folded(each))]
     scored = [(_likeness(node, url, folded), -index) for index, node in enumerate(products)]
     best, index = max(scored)
-    return products[-index] if best >= least else None
+    return products[-index] if best >= (least if len(products) <= MANY else NAMED) else None
 
 
 def is_of_other_page(node: Node, url: str) -> bool:
@@ -210,10 +213,10 @@ def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     score = 1 if node.get("offers") else 0
     name = _folded(node.get("name"))
     if name and any(name in heading or heading in name for heading in headings):
-        score += 3
+        score += NAMED
     own = node.get("url") or node.get("@id")
     if isinstance(own, str) and own.startswith(("http", "/")):
-        score += 3 if _path(own) == _path(url) else -3
+        score += NAMED if _path(own) == _path(url) else -NAMED
     return score
 
 

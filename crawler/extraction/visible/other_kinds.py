@@ -40,6 +40,11 @@ _KINDS: Final = re.compile(
     r"|seminare?|szkolenia|skoleni"
     r"|propert(?:y|ies)|real-?estate|immobilien?|inmuebles?|imove(?:l|is)|immobili|apartments?|wohnungen?"
     r"|quotes?|currencies|wallpapers?"
+    # Lists of WooCommerce, whose products have addresses of their own:
+    r"|product-(?:categor(?:y|ie)|tag)|produkt-(?:kategorie?|schlagwort)|categorie-produ(?:its?|s)"
+    r"|categoria-(?:producto|produto|prodotto)"
+    r"|kategoria-produktu|kategorie-produktu|produktkategori|vare-?kategori"
+    r"|tuote-osasto|termekkategoria|urun-kategori|danh-muc(?:-san-pham)?|kategori-produk"
     r"|carts?|basket|checkout|orders?|wish-?lists?|compar(?:e|ison)s?|warenkorb|einkaufswagen|kasse|merkzettel"
     r"|vergleich\w*|panier|commande|comparat\w+|carrito|carrello|confront\w+|carrinho|winkel(?:wagen|mand(?:je)?)"
     r"|search(?:[-_]?results?)?|catalogsearch|such(?:e|en|ergebnis(?:se)?)|recherche|buscar?|buscador|busqueda|ricerca"

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from selectolax.lexbor import LexborNode
 
+from crawler import urls
 from crawler.extraction.structured import opengraph
 from crawler.extraction.tree import elements, names
 from crawler.extraction.tree.document import Document, visible_texts
@@ -137,7 +138,7 @@ class View:
             named = [
                 (_likeness(words, page) - bool(self._raw_flags(node) & OTHER), len(words & page) / len(words), node)
                 for node in (elements.of(self.document).h1s if tag == "h1" else self.document.tree.css(tag))[:50]
-                if (words := words_of(text_of(node, MAX_HEADING)))
+                if (words := words_of(text_of(node, MAX_HEADING))) and not self._is_logo(node)
             ]
             _, shared, node = max(named, key=lambda each: each[0], default=(0.0, 0.0, None))
             if node is not None and (shared >= (SURE if alike is None else 1.0) or not page):
@@ -148,6 +149,12 @@ class View:
             return alike
         titled = self._titled()
         return first if titled is None or self._raw_flags(titled) & OTHER else titled
+
+    def _is_logo(self, node: LexborNode) -> bool:
+        """Whether it is nothing but a link to the front page: some themes head each page with the site's name."""
+        link = node.css_first("a[href]")
+        target = self.document.absolute(link.attributes.get("href") or "") if link is not None else None
+        return target is not None and urls.is_front(target) and text_of(link) == text_of(node)
 
     @cached_property
     def title(self) -> str:

@@ -33,7 +33,7 @@ _WORDS: Final = (
 )
 _ALONE: Final = (
     r"ugs sku asin r[ée]f r[ée]f[éeê]r[eê]n(?:[cç]\w+|tie|s|z) referans referin[tț][aă] varukod sipariş_kodu"
-    r" riferimento артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
+    r" internal_reference interne_referen(?:z|tie) riferimento артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
     r" رقم_(?:المنتج|الصنف|القطعة) رمز_(?:المنتج|الصنف|السلعة) كود_(?:المنتج|الصنف|السلعة)"
     r" کد_(?:محصول|کالا) شناسه_(?:محصول|کالا) उत्पाद_कोड उत्पाद_आईडी"
     r" एसकेयू পণ্য(?:ের)?_কোড এসকেইউ รหัสสินค้า รหัสผลิตภัณฑ์"
@@ -49,7 +49,7 @@ _THING, _WORD = any_of(_THINGS), any_of(_WORDS)
 SKU_LABEL: Final = re.compile(
     rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}"
     rf"|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de l['’]|de|du|della|dell['’]|d['’]|на|по)?\s*+{_THING}"
-    rf"|{any_of(_ALONE)}(?:[.\s]{{1,2}}(?i:del? |do |della )?{_THING}(?![^\W\d_-]))?)"
+    rf"|{any_of(_ALONE)}(?:[.\s]{{1,2}}(?:(?i:del? |do |della )?{_THING}|(?i:intern[aeo]))(?![^\W\d_-]))?)"
     rf"(?![^\W\d_])(?: ?\((?i:sku)\))?[.:：#№º°\s)]*"
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.

@@ -213,3 +213,36 @@ def test_the_only_product_that_is_described_may_be_of_another_page(name: str, pa
     head = offered("199.00", name=name, url=f"https://www.fjellbua-shop.com{path}")
     body = f"{HEADING}{PRICE}{BUY}" if price == "49.90" else f"{HEADING}{BUY}"
     assert value("price", body, head) == price
+
+
+def test_the_end_of_another_products_price_does_not_confirm_the_stated_one() -> None:
+    shown = "<p class=price>3 150 ₽</p>"
+    others = "<ul><li class=card><a href=/b>Rain Boot</a> <b>990 ₽</b></li></ul>"
+    head = offered("2990", "RUB", sku="TP-100")
+    assert value("price", f"{HEADING}{shown}<p>SKU: TP-100</p>{BUY}{others}", head, lang="ru") == "3150"
+    grouped = shown.replace("3 150", "<b>2</b> <i>990</i>")
+    assert value("price", f"{HEADING}{grouped}<p>SKU: TP-100</p>{BUY}{others}", head, lang="ru") == "2990"
+
+
+def test_a_heading_that_leads_to_the_front_page_is_the_sites_name() -> None:
+    logo = '<h1><a href="/">Fjellbua</a></h1>'
+    body = f"{logo}<h2>Trekking Pole</h2>{PRICE}{BUY}"
+    assert value("title", body) == "Trekking Pole"
+    assert value("title", body.replace('href="/"', 'href="/p/fjellbua"').replace("h2>", "p>")) == "Fjellbua"
+
+
+@pytest.mark.parametrize(
+    ("count", "heading", "title"), [(9, "Poles", None), (9, "Pole 3", "Pole 3"), (2, "", "Pole 0")]
+)
+def test_of_many_products_one_is_the_pages_only_if_the_page_names_it(
+    count: int, heading: str, title: str | None
+) -> None:
+    items = "".join(
+        f"<div itemscope itemtype=https://schema.org/Product><b itemprop=name>Pole {number}</b>"
+        f"<p itemprop=offers itemscope><b itemprop=price>{number + 20}.00</b> $</p></div>"
+        for number in range(count)
+    )
+    item = extract_product(
+        f"<title>{heading} | Fjellbua</title><h1>{heading}</h1>{items}", "https://fjellbua.com/poles"
+    )
+    assert (item.title if item else None) == title

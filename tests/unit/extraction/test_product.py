@@ -211,6 +211,8 @@ def test_a_page_that_speaks_of_money_is_no_products(url: str, body: str) -> None
         ("order/thanks", "", ""),
         ("wishlist", "", ""),
         ("vergleich/steak", "", ""),
+        ("produkt-kategorie/steak", "", ""),
+        ("categoria-produto/carne/steak/", "", ""),
         ("search?q=steak", "", ""),
         ("buscar/?q=steak", "", ""),
         ("suche", "", ""),
