@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.caches import cached
 from crawler.extraction.structured import offers
+from crawler.extraction.words import values
 
 Node: TypeAlias = Mapping[str, Any]
 
@@ -46,6 +47,7 @@ _IDENTIFIED_BY = frozenset(_SOLD_BY) - {"offers", "hasvariant", "price"}
 _VOCABULARY = re.compile(r"[/#:]")
 _PUNCTUATION = re.compile(r"\W+")
 MAX_SIZES = 100
+MOST_OFFERS = 100  # of one product, on a page that compares sellers
 NAMED = 3  # likeness of a product that has the page's heading or address
 MANY = 8  # products, none of which the page names: a list's
 MAX_NODES = 20_000  # per page
@@ -134,9 +136,11 @@ def _type(name: str) -> str:
 
 
 def is_bare(product: Node) -> bool:
-    """Whether *product* only has a name, a rating and an image."""
+    """Whether *product* only has a name, a rating and an image, or a range of more offers than one product has."""
     stated = {key.lower() for key, value in product.items() if value}
-    return stated.isdisjoint(_SOLD_BY)
+    return stated.isdisjoint(_SOLD_BY) or (
+        is_vague(product) and (values.count(product["offers"].get("offerCount")) or 0) > MOST_OFFERS
+    )
 
 
 def is_vague(product: Node) -> bool:

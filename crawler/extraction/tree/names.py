@@ -21,7 +21,7 @@ _OTHER = re.compile(
     r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|\bowl"
     r"|accessor|sponsor|advert|suggest|best-?sell|mini-?_?cart|cart-?_?(content|flyout|popup|drop|summary|modal)|popup"
     r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle(?![-_]{0,2}price)|(?<!p)review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
-    r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|faq|question|paywall"
+    r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|bought|\bfbt|set-?builder|successor|faq|question|paywall"
     r"|pick-?up-?(?:avail|location|store|stock)|stores?-?(?:avail|stock|list|finder|locator|pick)|click-?(?:and-?|n-?|&-?)collect"
 )
 _SHEET = re.compile(r"\bmodal|popup|overlay")

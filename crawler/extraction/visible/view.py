@@ -153,8 +153,10 @@ class View:
     def _is_logo(self, node: LexborNode) -> bool:
         """Whether it is nothing but a link to the front page: some themes head each page with the site's name."""
         link = node.css_first("a[href]")
-        target = self.document.absolute(link.attributes.get("href") or "") if link is not None else None
-        return target is not None and urls.is_front(target) and text_of(link) == text_of(node)
+        if link is None or text_of(link) != text_of(node):
+            return False
+        target = self.document.absolute(link.attributes.get("href") or "")
+        return target is not None and urls.is_front(target)
 
     @cached_property
     def title(self) -> str:

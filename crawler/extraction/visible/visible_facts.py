@@ -24,6 +24,7 @@ _REVIEWS = re.compile(
     r"|отзыв|відгук|yorum|ביקורות|件のレビュー|レビュー|条评价|則評價|개의? 리뷰|รีวิว|đánh giá|ulasan)",
     re.IGNORECASE,
 )
+_UNSEEN = re.compile(r"(?:^|\s)(?:is-hidden|hidden|d-none|visually-hidden|sr-only|screen-reader-text)(?:\s|$)")
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
@@ -33,8 +34,16 @@ MAX_LABELLED = 100  # elements whose label may say a rating
 
 
 def shown_title(page: View) -> str | None:
-    """The text of the heading."""
-    return text_of(page.heading) if page.heading is not None else None
+    """The text of the heading, without parts that nobody sees, unless it has no others."""
+    heading = page.heading
+    if heading is None:
+        return None
+    whole = text_of(heading)
+    unseen = [node for node in heading.css("[class]") if _UNSEEN.search(node.attributes.get("class") or "")]
+    shown = whole
+    for node in unseen:
+        shown = shown.replace(text_of(node), "", 1)
+    return shown.strip() or whole
 
 
 def shown_rating(page: View) -> tuple[str, str] | None:

@@ -246,3 +246,32 @@ def test_of_many_products_one_is_the_pages_only_if_the_page_names_it(
         f"<title>{heading} | Fjellbua</title><h1>{heading}</h1>{items}", "https://fjellbua.com/poles"
     )
     assert (item.title if item else None) == title
+
+
+@pytest.mark.parametrize(("count", "is_product"), [(3120, False), ("3120", False), (40, True), ("many", True)])
+def test_a_range_of_hundreds_of_offers_is_a_categorys(count: Any, is_product: bool) -> None:
+    offers = {"@type": "AggregateOffer", "lowPrice": 20, "highPrice": 18000, "offerCount": count}
+    head = data(name="Poles", offers=offers | {"priceCurrency": "USD"})
+    ads = "".join(f"<li><a href=/ad/{n}><h4>Pole {n}</h4></a><p class=price>${n + 20}</p></li>" for n in range(9))
+    page = f"<title>Poles</title>{head}<h1>Poles</h1><ul>{ads if not is_product else ''}</ul>"
+    assert (extract_product(page, "https://ads.example.com/sport/poles") is not None) == is_product
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("<span class='note is-hidden'>Reserved •</span> Trekking Pole", "Trekking Pole"),
+        ("<b class=sr-only>Product:</b>Trekking Pole<i class=d-none>Sold</i>", "Trekking Pole"),
+        ("<span class=visually-hidden>Trekking Pole</span>", "Trekking Pole"),
+    ],
+)
+def test_a_title_is_what_people_see_of_the_heading(heading: str, title: str) -> None:
+    assert value("title", f"<h1>{heading}</h1>{PRICE}{BUY}") == title
+
+
+@pytest.mark.parametrize("name", ["fbt__item", "set-builder__item", "often-bought", "successor panel"])
+def test_what_is_bought_with_it_or_replaces_it_is_another_product(name: str) -> None:
+    other = f"<div class='{name}'>Rain Boot <b class=price>$27.99</b> {BUY}</div>"
+    gone = "<p class=stock>This product is discontinued</p>"
+    assert value("price", f"{HEADING}{PRICE}{BUY}{other}") == "49.90"
+    assert value("price", f"{HEADING}{gone}{other}", data(offers={}, sku="TP-100")) == "None"
