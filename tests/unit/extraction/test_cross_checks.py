@@ -252,7 +252,7 @@ def test_of_many_products_one_is_the_pages_only_if_the_page_names_it(
 def test_a_range_of_hundreds_of_offers_is_a_categorys(count: Any, is_product: bool) -> None:
     offers = {"@type": "AggregateOffer", "lowPrice": 20, "highPrice": 18000, "offerCount": count}
     head = data(name="Poles", offers=offers | {"priceCurrency": "USD"})
-    ads = "".join(f"<li><a href=/ad/{n}><h4>Pole {n}</h4></a><p class=price>${n + 20}</p></li>" for n in range(9))
+    ads = "".join(f"<li><a href=/ad/{n}><h4>Pole {n}</h4></a></li>" for n in range(9))
     page = f"<title>Poles</title>{head}<h1>Poles</h1><ul>{ads if not is_product else ''}</ul>"
     assert (extract_product(page, "https://ads.example.com/sport/poles") is not None) == is_product
 
