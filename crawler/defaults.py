@@ -9,7 +9,8 @@ names end in their unit. An invalid value stops the start with one line that say
 # Redis or Valkey that holds the frontier, as redis://, rediss:// or unix://, or redis+sentinel://host,host/service.
 # Empty: start (or join) the bundled server of this machine. Reader: frontier/server/connection.py
 REDIS_URL = ""
-# True: REDIS_URL names a node of a Redis or Valkey Cluster. Reader: frontier/server/connection.py
+# True: REDIS_URL names nodes of a Redis or Valkey Cluster (redis://host,host); one has to answer at a start.
+# Reader: frontier/server/connection.py
 REDIS_CLUSTER = False
 # MongoDB that stores items. Empty: start (or join) the bundled server of this machine. Reader: storage/connection.py
 MONGODB_URI = ""

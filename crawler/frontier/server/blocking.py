@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.cluster import RedisCluster
+from redis.cluster import ClusterNode, RedisCluster
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.frontier.messages import Handle
-from crawler.frontier.server import connection, keys, sentinel
+from crawler.frontier.server import cluster, connection, keys, sentinel
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import FEW, Shards, groups
 from crawler.frontier.server.wire_format import handle_row
@@ -33,8 +33,9 @@ def connect(settings: BaseSettings) -> Any:
     params["retry"] = Retry(NoBackoff(), 0)
     if url and sentinel.is_sentinel(url):
         return sentinel.client(url, params, Sentinel, Redis)
-    cls: Any = RedisCluster if config.boolean(settings, "REDIS_CLUSTER") else Redis
-    return cls.from_url(url, **params) if url else cls(**params)
+    if config.boolean(settings, "REDIS_CLUSTER"):
+        return cluster.client(url, params, RedisCluster, ClusterNode)
+    return Redis.from_url(url, **params) if url else Redis(**params)
 
 
 class BlockingScripts:

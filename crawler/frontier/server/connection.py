@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from weakref import WeakSet
 
 from redis.asyncio import Redis
-from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.cluster import ClusterNode, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
@@ -20,7 +20,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, embedded
 from crawler.errors import ConfigError
-from crawler.frontier.server import sentinel
+from crawler.frontier.server import cluster, sentinel
 from crawler.frontier.server.scripts import Client
 
 _DEFAULTS: Final[dict[str, Any]] = {
@@ -112,8 +112,8 @@ def _was_closed(error: RuntimeError | AttributeError) -> bool:
 
 
 def connect(settings: BaseSettings) -> Client:
-    """A client of REDIS_URL (a server, or the Sentinels that watch it), else of REDIS_HOST, REDIS_PORT and REDIS_DB,
-    else of the bundled server.
+    """A client of REDIS_URL (a server, the Sentinels that watch it, or nodes of a Cluster), else of REDIS_HOST,
+    REDIS_PORT and REDIS_DB, else of the bundled server.
 
     REDIS_PARAMS go to the client, except those that would change results (decode_responses, encoding, redis_cls).
     REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server if nothing is set, so it may block for
@@ -124,6 +124,8 @@ def connect(settings: BaseSettings) -> Client:
     is_cluster = config.boolean(settings, "REDIS_CLUSTER")
     if is_cluster and sentinel.is_sentinel(url):
         raise ConfigError("REDIS_CLUSTER", True, "False with a REDIS_URL that names Sentinels: they watch no Cluster")
+    if not is_cluster and not sentinel.is_sentinel(url) and cluster.names_several(url):
+        raise ConfigError("REDIS_CLUSTER", False, "True with a REDIS_URL that names several hosts: nodes of a Cluster")
     try:
         return _client(url, params, _guard(url, settings), is_cluster=is_cluster)
     except (ValueError, TypeError, RedisError, RedisClusterException) as error:
@@ -173,6 +175,8 @@ def _client(url: str | None, params: dict[str, Any], is_ours: Callable[[], bool]
         params["redis_connect_func"] = drops.greet
     if url and sentinel.is_sentinel(url):
         client = sentinel.client(url, params, Sentinel, cls)
+    elif is_cluster:
+        client = cluster.client(url, params, cls, ClusterNode)
     else:
         client = cls.from_url(url, **params) if url else cls(**params)
     client.drops = drops
@@ -209,8 +213,8 @@ def _refused(url: str | None, error: Exception) -> ConfigError:
     if not url:
         return ConfigError("REDIS_PARAMS", "...", f"keyword arguments of redis.asyncio.Redis ({error})")
     form = (
-        "redis://[[user]:password@]host[:port][/db], rediss://..., unix://path or "
-        f"{sentinel.FORM}, user and password percent-encoded"
+        "redis://[[user]:password@]host[:port][/db], rediss://..., unix://path, "
+        f"{cluster.FORM}, or {sentinel.FORM}, user and password percent-encoded"
     )
     scheme = str(url).partition("://")[0]
     return ConfigError("REDIS_URL", f"{scheme}://..." if "://" in url and scheme.isalpha() else "...", form)

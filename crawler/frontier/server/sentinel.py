@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from crawler.errors import ConfigError
+from crawler.frontier.server.places import place
 
 SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether to use TLS
 PORT: Final = 26_379
@@ -41,7 +42,11 @@ def parse(url: str) -> Watched:
         raise _refused(scheme)
     if database:
         params["db"] = int(database)
-    return Watched(tuple(_place(host, scheme) for host in hosts.split(",")), unquote(service), params)
+    try:
+        sentinels = tuple(place(host, PORT) for host in hosts.split(","))
+    except ValueError:
+        raise _refused(scheme) from None
+    return Watched(sentinels, unquote(service), params)
 
 
 def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any) -> Any:
@@ -55,15 +60,6 @@ def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any)
     timeouts = {name: value for name, value in options.items() if name.startswith("socket_")}
     sentinels = manager(watched.sentinels, sentinel_kwargs=timeouts | asked)
     return sentinels.master_for(watched.service, redis_class=client_class, **{**options, **watched.params})
-
-
-def _place(text: str, scheme: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
-    if not colon:
-        host, port = text, str(PORT)
-    if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
-        raise _refused(scheme)
-    return host.strip("[]"), int(port)
 
 
 def _refused(scheme: str) -> ConfigError:

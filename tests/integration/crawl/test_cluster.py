@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
+from scrapy.settings import BaseSettings
 
+from crawler.frontier.server import blocking, connection
+from demo.state import any_port
 from tests.clusters import Cluster
 from tests.crawling import SHORT_LEASE, Fleet, ended, said
 from tests.sites import Page, Site
@@ -64,3 +67,16 @@ async def test_dead_letters_of_all_nodes_are_listed_and_tried_again(spread: Flee
     assert scrapy(spread, "dead", "retry", "failing").startswith(f"{len(HOSTS)} queued again\n")
     counters = json.loads(scrapy(spread, "status", "failing", "--json"))["spiders"]["failing"]
     assert (counters["queued"], counters["dead"]) == (len(HOSTS), 0)
+
+
+@pytest.mark.parametrize("answers", [0, 1, 2])
+async def test_any_of_the_nodes_that_are_named_may_be_away_at_a_start(cluster: Cluster, answers: int) -> None:
+    ports = [any_port() for _ in range(3)]
+    ports[answers] = cluster.nodes[answers].port
+    named = ",".join(f"127.0.0.1:{port}" for port in ports)
+    settings = BaseSettings({"REDIS_URL": f"redis://{named}", "REDIS_CLUSTER": True})
+    client = connection.connect(settings)
+    assert await client.set("{named}", "1")
+    await client.aclose()
+    with blocking.connect(settings) as waiting:
+        assert waiting.getdel("{named}") == b"1"

@@ -1,0 +1,39 @@
+"""A Cluster by the addresses of some of its nodes: whichever answers first tells where the others are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from crawler.frontier.server import places
+
+PORT: Final = 6_379
+FORM: Final = "redis://[[user]:password@]host[:port],host[:port],... with REDIS_CLUSTER=True"
+_URL: Final = re.compile(r"(?P<start>\w+://(?:[^/?]*@)?)(?P<hosts>[^/?]*)(?P<end>.*)", re.DOTALL)
+
+
+def client(url: str | None, params: Mapping[str, Any], client_class: Any, node_class: Any) -> Any:
+    """A *client_class* of the Cluster whose nodes *url* names (FORM), by redis-py's *node_class* (of redis or of
+    redis.asyncio). Raises ValueError for a host or port that is none."""
+    if not url:
+        return client_class(**params)
+    first, others = split(url)
+    nodes = [node_class(host, port) for host, port in others]
+    return client_class.from_url(first, startup_nodes=nodes, **params)
+
+
+def names_several(url: str | None) -> bool:
+    """Whether *url* names more than one host, as only a Cluster's may."""
+    found = _URL.fullmatch(url or "")
+    return found is not None and "," in found["hosts"]
+
+
+def split(url: str) -> tuple[str, list[tuple[str, int]]]:
+    """*url* with its first host only, and the others. Raises ValueError."""
+    found = _URL.fullmatch(url)
+    if found is None or not names_several(url):
+        return url, []
+    first, *others = found["hosts"].split(",")
+    places.place(first, PORT)  # redis-py would take an empty one for this machine
+    return f"{found['start']}{first}{found['end']}", [places.place(host, PORT) for host in others]
