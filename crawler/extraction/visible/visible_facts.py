@@ -28,6 +28,7 @@ _UNSEEN = re.compile(r"(?:^|\s)(?:is-hidden|hidden|d-none|visually-hidden|sr-onl
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
+MAX_PARTS = 50  # of a heading, which may be unseen
 NEAR = 60  # texts around the heading
 MAX_RATING = 200  # characters
 MAX_LABELLED = 100  # elements whose label may say a rating
@@ -39,7 +40,7 @@ def shown_title(page: View) -> str | None:
     if heading is None:
         return None
     whole = text_of(heading)
-    unseen = [node for node in heading.css("[class]") if _UNSEEN.search(node.attributes.get("class") or "")]
+    unseen = [node for node in heading.css("[class]")[:MAX_PARTS] if _UNSEEN.search(node.attributes.get("class") or "")]
     shown = whole
     for node in unseen:
         shown = shown.replace(text_of(node), "", 1)
