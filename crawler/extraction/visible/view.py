@@ -20,6 +20,7 @@ from crawler.lazy import cached_property
 MAX_HEADING: Final = 400  # characters
 SURE: Final = 0.6  # share of a heading's words in the page's title that leaves no doubt
 ALIKE: Final = 0.3  # share of a heading's words in the page's title; less means the name of something else
+MAX_NAME: Final = 100  # characters of a site's name
 MIN_TITLE: Final = 8  # characters of a meaningful title; half as many if a character is a word
 
 TESTED: Final = ("data-testid", "data-test", "data-test-id", "data-qa", "data-cy", "data-hook")  # names for tests
@@ -138,7 +139,7 @@ class View:
             named = [
                 (_likeness(words, page) - bool(self._raw_flags(node) & OTHER), len(words & page) / len(words), node)
                 for node in (elements.of(self.document).h1s if tag == "h1" else self.document.tree.css(tag))[:50]
-                if (words := words_of(text_of(node, MAX_HEADING))) and not self._is_logo(node)
+                if (words := words_of(text := text_of(node, MAX_HEADING))) and not self._is_logo(node, text)
             ]
             _, shared, node = max(named, key=lambda each: each[0], default=(0.0, 0.0, None))
             if node is not None and (shared >= (SURE if alike is None else 1.0) or not page):
@@ -150,10 +151,10 @@ class View:
         titled = self._titled()
         return first if titled is None or self._raw_flags(titled) & OTHER else titled
 
-    def _is_logo(self, node: LexborNode) -> bool:
+    def _is_logo(self, node: LexborNode, text: str) -> bool:
         """Whether it is nothing but a link to the front page: some themes head each page with the site's name."""
-        link = node.css_first("a[href]")
-        if link is None or text_of(link) != text_of(node):
+        link = node.css_first("a[href]") if len(text) <= MAX_NAME else None
+        if link is None or text_of(link) != text:
             return False
         target = self.document.absolute(link.attributes.get("href") or "")
         return target is not None and urls.is_front(target)
