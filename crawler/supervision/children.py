@@ -29,9 +29,15 @@ def spawn(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
 
 
 def python_module(module: str, directory: object) -> list[str]:
-    """The command line of `python -m` *module* with *directory* searched first, also under PYTHONSAFEPATH."""
-    found = f"import runpy, sys; sys.path.insert(0, {str(directory)!r})"
-    return [sys.executable, "-c", f"{found}; runpy.run_module({module!r}, None, '__main__')"]
+    """The command line of `python -m` *module* with *directory* searched right behind the standard library, which
+    packages there may hide (`typing` of PyPI), also under PYTHONSAFEPATH; the working directory is not searched."""
+    program = (
+        "import sys; sys.path = [path for path in sys.path if path]; "
+        "packages = (place for place, path in enumerate(sys.path) if path.endswith('-packages')); "
+        f"sys.path.insert(next(packages, len(sys.path)), {str(directory)!r}); "
+        f"import runpy; runpy.run_module({module!r}, None, '__main__')"
+    )
+    return [sys.executable, "-c", program]
 
 
 def stop(processes: Sequence[subprocess.Popen[bytes]], seconds: float = STOP_SECONDS) -> list[subprocess.Popen[bytes]]:
