@@ -51,6 +51,7 @@ def attributes(spider: type[Spider]) -> Iterator[str]:
             words = "which is no host's name: leave out scheme, port and path"
             yield f"{spider.name} has {mask(one)!r} in allowed_domains, {words}"
     starts = spider.start is Spider.start and getattr(spider, "start_urls", None)
-    if (starts or issubclass(spider, RedisMixin)) and not scrapy_hooks.takes_pages(spider):
+    pushed = getattr(spider, "make_request_from_data", None)  # one of the spider's own may name its callbacks
+    if (starts or pushed is RedisMixin.make_request_from_data) and not scrapy_hooks.takes_pages(spider):
         words = "each page of its start URLs becomes a dead letter"
         yield f"{spider.name} has no method parse, the callback of requests that name none: {words}"

@@ -88,6 +88,7 @@ def test_a_spider_that_reads_no_page_is_named(kind: type[Spider], own: dict[str,
         (Spider, STARTS | {"parse": id}),
         (Spider, STARTS | {"start": id}),  # its requests may name their callbacks
         (Spider, {"name": "own"}),
+        (RedisSpider, {"name": "own", "make_request_from_data": id}),
         (CrawlSpider, STARTS),
         (RedisCrawlSpider, STARTS),
         (SitemapSpider, STARTS),
