@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import bson
+from bson import ObjectId
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from itemadapter import ItemAdapter
@@ -169,10 +170,13 @@ def run_in(source: object) -> str:
 
 
 def _fields(item: Any) -> dict[str, Any]:
-    """The fields of any kind of item that Scrapy supports; raises what a field without a value, or a lazy one, does."""
+    """The content of any kind of item that Scrapy supports; raises what a field without a value, or a lazy one, does."""
     if not ItemAdapter.is_item(item):
         raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
-    return dict(item) if type(item) is dict else dict(ItemAdapter(item))  # an adapter takes long for many fields
+    fields = dict(item) if type(item) is dict else dict(ItemAdapter(item))  # an adapter takes long for many fields
+    if isinstance(fields.get("_id"), ObjectId):
+        del fields["_id"]  # `insert_one` of a project's own pipeline has put it there: another one each time
+    return fields
 
 
 def moment_of(fetched_at: Any) -> datetime:

@@ -15,6 +15,7 @@ from types import NoneType
 from typing import Any, Final
 from uuid import UUID
 
+from bson import ObjectId
 from itemadapter import ItemAdapter
 from twisted.python.reflect import safe_str
 
@@ -87,7 +88,7 @@ def plain(value: Any) -> Any:
     """Convert one level of a value without a MongoDB and JSON type to types that have one; raises TypeError for the
     rest.
 
-    Dates without a time, times, UUIDs, paths and addresses are text, members of an enumeration their value, sets
+    Dates without a time, times, UUIDs, ObjectIds, paths and addresses are text, members of an enumeration their value, sets
     sorted lists, nested items maps of their fields.
     """
     for kinds, form in _FORMS:
@@ -106,7 +107,7 @@ _FORMS: Final[tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...]] 
     (deque, list),
     ((bytearray, memoryview), bytes),
     (Decimal, Decimal),  # subclasses
-    ((PurePath, UUID, IPv4Address, IPv6Address), str),
+    ((PurePath, UUID, ObjectId, IPv4Address, IPv6Address), str),
     ((date, time), lambda moment: moment.isoformat()),
     (Mapping, dict),
 )

@@ -20,6 +20,7 @@ import attrs
 import bson
 import pytest
 import scrapy
+from bson import ObjectId
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, HttpUrl
@@ -87,6 +88,15 @@ def test_untyped_items_are_their_content() -> None:
     assert first.id == same.id == first.content_hash
     assert other.id != first.id
     assert stored(OrderedDict(a=(1, 2)))["item"] == {"a": [1, 2]}
+
+
+def test_the_id_that_insert_one_of_a_projects_own_pipeline_gave_an_item_is_no_content() -> None:
+    item = {"a": 1, "owner": ObjectId("65f000000000000000000001")}
+    inserted = item | {"_id": ObjectId()}
+    assert document(inserted, NOW, MAX).id == document(item, NOW, MAX).id
+    assert stored(inserted)["item"] == {"a": 1, "owner": "65f000000000000000000001"}
+    assert isinstance(inserted["_id"], ObjectId), "the project's"
+    assert stored({"_id": "own"})["item"] == {"_id": "own"}
 
 
 @pytest.mark.parametrize(
