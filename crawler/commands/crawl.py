@@ -26,7 +26,8 @@ from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_wor
 from crawler.errors import ConfigError, ShoalError
 from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
-from crawler.frontier.joining import Joined, digests, join
+from crawler.frontier.inspection.old_queue import left_by_scrapy_redis
+from crawler.frontier.joining import Joined, digests, join, project_of
 from crawler.routing.encoder import check_name
 from crawler.scrapy_hooks import on_second_signal
 from crawler.storage import connection as storage
@@ -189,8 +190,15 @@ async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[s
     async with session(settings) as frontier:
         endless = issubclass(spider, RedisMixin)
         joined = await join(
-            frontier.shards, frontier.inspection, spider=spider.name, endless=endless, arguments=digests(arguments)
+            frontier.shards,
+            frontier.inspection,
+            spider=spider.name,
+            endless=endless,
+            arguments=digests(arguments),
+            project=project_of(settings),
         )
+        if old := await left_by_scrapy_redis(frontier.client, settings, spider.name):
+            logger.warning("%s", old)
         await feeds.claim(frontier.shards, settings)
     if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
         async with storage.session(settings):

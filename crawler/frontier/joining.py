@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from scrapy.settings import BaseSettings, default_settings
+
 from crawler.errors import ConfigError
 from crawler.frontier.inspection.inspection import Inspection
 from crawler.frontier.runs.generations import Generations
@@ -33,6 +35,7 @@ async def join(
     worker: str = "",
     endless: bool,
     arguments: Mapping[str, str],
+    project: str = "",
     only_after: str | None = None,
 ) -> Joined:
     """Join the unfinished crawl of *spider*, else open a new generation; *endless* ones wait for work and never finish.
@@ -41,7 +44,8 @@ async def join(
     opened after *only_after* and no other, where that is given: workers that begin together, and again after a death,
     take part in one crawl. A crawl is
     unfinished while anything of the spider is queued, leased or delayed, or another worker of it lives. Raises
-    ConfigError when that crawl has other arguments (`-a`).
+    ConfigError when that crawl has other arguments (`-a`), or is of a spider of that name in another *project* ("": one
+    without a name, which may join any).
 
     Known weakness: a worker killed when nothing was left counts as living for SILENT_MS; a start within that time joins
     its crawl and finds nothing to do.
@@ -49,9 +53,11 @@ async def join(
     seen_in = await Generations(shards).current(spider) if only_after is None else only_after
     state = "under way" if (await inspection.stats(spider)).is_pending else "over"
     mine = pack(dict(sorted(arguments.items())))
-    generation, opened, theirs = await shards.run(
-        "join", 0, spider, worker, SILENT_MS, "endless" if endless else state, seen_in, mine
+    generation, opened, theirs, whose = await shards.run(
+        "join", 0, spider, worker, SILENT_MS, "endless" if endless else state, seen_in, mine, project
     )
+    if whose.decode() != project:
+        _refuse_project(spider, project, whose.decode())
     if theirs != mine:
         _refuse(spider, arguments, unpack(theirs))
     return Joined(generation.decode(), opened=bool(opened and worker), is_over=bool(opened and not worker))
@@ -63,6 +69,21 @@ def digests(arguments: Mapping[str, object]) -> dict[str, str]:
         name: hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
         for name, value in arguments.items()
     }
+
+
+def project_of(settings: BaseSettings) -> str:
+    """The name by which `join` tells projects apart; "" for what Scrapy calls each that has none."""
+    name = str(settings["BOT_NAME"] or "")
+    return "" if name == default_settings.BOT_NAME else name
+
+
+def _refuse_project(spider: str, mine: str, theirs: str) -> None:
+    raise ConfigError(
+        "BOT_NAME",
+        mine,
+        f"{theirs!r}, whose spider {spider} is crawled under this FRONTIER_KEY: two of one name would take each "
+        "other's pages. Give this project its own FRONTIER_KEY and MONGODB_DATABASE, or its spider another name",
+    )
 
 
 def _refuse(spider: str, mine: Mapping[str, str], theirs: Mapping[str | bytes, str | bytes]) -> None:

@@ -23,7 +23,7 @@ from crawler.errors import ServiceError, ShoalError
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.joining import join
+from crawler.frontier.joining import join, project_of
 from crawler.frontier.messages import Message
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
@@ -173,7 +173,7 @@ class Worker:
             raise
 
     async def _join(self) -> None:
-        """Join the spider's crawl; raises ConfigError if that has other arguments."""
+        """Join the spider's crawl; raises ConfigError if that has other arguments, or is another project's."""
         spider = self._crawler.spider
         assert spider is not None
         if isinstance(spider, RedisMixin) and spider.server is not None:
@@ -187,6 +187,7 @@ class Worker:
             worker=self.name,
             endless=bool(key),
             arguments=config.mapping(self._crawler.settings, "FRONTIER_ARGUMENTS"),
+            project=project_of(self._crawler.settings),
             only_after=config.mapping(self._crawler.settings, "WORKER_PROCESS").get("after"),
         )
         self.generation = joined.generation

@@ -170,7 +170,7 @@ def run_in(source: object) -> str:
 
 
 def _fields(item: Any) -> dict[str, Any]:
-    """The content of any kind of item that Scrapy supports; raises what a field without a value, or a lazy one, does."""
+    """The content of any item that Scrapy supports; raises what a field without a value, or a lazy one, does."""
     if not ItemAdapter.is_item(item):
         raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
     fields = dict(item) if type(item) is dict else dict(ItemAdapter(item))  # an adapter takes long for many fields

@@ -88,8 +88,8 @@ def plain(value: Any) -> Any:
     """Convert one level of a value without a MongoDB and JSON type to types that have one; raises TypeError for the
     rest.
 
-    Dates without a time, times, UUIDs, ObjectIds, paths and addresses are text, members of an enumeration their value, sets
-    sorted lists, nested items maps of their fields.
+    Dates without a time, times, UUIDs, ObjectIds, paths and addresses are text, members of an enumeration their value,
+    sets sorted lists, nested items maps of their fields.
     """
     for kinds, form in _FORMS:
         if isinstance(value, kinds):

@@ -7,9 +7,11 @@
 -- ARGV[4]  'over': nothing is queued, leased or delayed; 'under way': something is; 'endless': it waits for work
 -- ARGV[5]  the generation that was current when that was checked
 -- ARGV[6]  the spider's arguments (opaque)
--- T:current HASH spider -> generation; T:arguments HASH spider -> ARGV[6]; T:joined HASH worker -> spider.
--- Result: generation, 1 if it was opened now (or would be, for ''), the arguments of the crawl; if they differ from
--- ARGV[6] it was not joined.
+-- ARGV[7]  the project that the spider is of; '' if it has no name
+-- T:current HASH spider -> generation; T:arguments HASH spider -> ARGV[6]; T:projects HASH spider -> ARGV[7];
+-- T:joined HASH worker -> spider.
+-- Result: generation, 1 if it was opened now (or would be, for ''), the arguments of the crawl, its project; if they
+-- differ from ARGV[6] and ARGV[7] it was not joined. A project without a name is as good as any.
 -- O(workers).
 -- include: clock damage state
 local spider, worker, running = ARGV[1], ARGV[2], false
@@ -25,17 +27,20 @@ for i = 1, #joined, 2 do
 end
 local current = call('HGET', T .. ':current', spider) or '0'
 local arguments = call('HGET', T .. ':arguments', spider) or ARGV[6]
-if arguments ~= ARGV[6] and (running or ARGV[4] == 'under way') then
+local project = call('HGET', T .. ':projects', spider) or ''
+if project == '' or ARGV[7] == '' then project = ARGV[7] end
+if (arguments ~= ARGV[6] or project ~= ARGV[7]) and (running or ARGV[4] == 'under way') then
   save()
-  return {current, 0, arguments}
+  return {current, 0, arguments, project}
 end
 local is_new = ARGV[4] == 'over' and not running and current == ARGV[5]
-if worker == '' then return {current, is_new and 1 or 0, ARGV[6]} end
+if worker == '' then return {current, is_new and 1 or 0, ARGV[6], ARGV[7]} end
 local opened = 0
 if is_new then
   current, opened = tostring(call('HINCRBY', T .. ':current', spider, 1)), 1
 end
 call('HSET', T .. ':arguments', spider, ARGV[6])
+if ARGV[7] ~= '' then call('HSET', T .. ':projects', spider, ARGV[7]) end
 call('HSET', T .. ':joined', worker, spider)
 save()
-return {current, opened, ARGV[6]}
+return {current, opened, ARGV[6], ARGV[7]}
