@@ -107,6 +107,8 @@ def _source(spider: type[Spider]) -> Iterator[Finding]:
 def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     inner = {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
     objects = _objects(function, names)
+    yield from _put_later(function, names, objects)
+    dicts = _dicts(function)
     for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
         kind = _named(call.func, names)
         if _is_class(kind, Request) and kind not in {Request, FormRequest, JsonRequest}:
@@ -120,18 +122,63 @@ def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[s
             if name in CALLBACKS and (what := _no_method(value, inner)):
                 yield value.lineno, f"{name} is {what}, which other workers cannot find: make it a method of the spider"
             elif name in STORED:
-                yield from _values(name, value, objects)
+                given = dicts.get(value.id, value) if isinstance(value, ast.Name) else value
+                yield from ((value.lineno, what) for what in _values(name, given, names, objects))
 
 
-def _values(name: str, value: ast.expr, objects: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _put_later(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any], objects: Mapping[str, str]
+) -> Iterator[tuple[int, str]]:
+    """Findings in `request.meta["key"] = value` and `request.meta.update(...)`."""
+    given: list[ast.expr]
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
+            name, given = _stored(target.value), [ast.Dict([], [node.value])]
+        elif isinstance(node, ast.Call) and isinstance(called := node.func, ast.Attribute) and called.attr == "update":
+            name, given = _stored(called.value), [*node.args, ast.Dict([], [word.value for word in node.keywords])]
+        else:
+            continue
+        if name:
+            yield from ((node.lineno, what) for one in given for what in _values(name, one, names, objects))
+
+
+def _stored(expression: ast.expr) -> str:
+    """`meta`, `cb_kwargs` or `cookies` for that of a request; a response's own goes nowhere."""
+    if not (isinstance(expression, ast.Attribute) and expression.attr in STORED):
+        return ""
+    owner = expression.value
+    return "" if isinstance(owner, ast.Name) and owner.id in {"response", "self"} else expression.attr
+
+
+def _values(name: str, value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]) -> Iterator[str]:
     """Findings in the literal dict *value*: what cannot be stored."""
     entries = value.values if isinstance(value, ast.Dict) else []
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
         entries = [word.value for word in value.keywords]
-    for entry in entries:
-        what = objects.get(entry.id, "") if isinstance(entry, ast.Name) else _LITERALS.get(type(entry), "")
-        if what:
-            yield entry.lineno, f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, aware datetimes"
+    yield from (_holds(name, what) for entry in entries if (what := _value(entry, names, objects)))
+
+
+def _value(value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]) -> str:
+    """What *value* is, if it cannot be stored."""
+    if isinstance(value, ast.Name):
+        return objects.get(value.id, "")
+    return _made(value.func, names) if isinstance(value, ast.Call) else _LITERALS.get(type(value), "")
+
+
+def _holds(name: str, what: str) -> str:
+    item = ": pass ItemAdapter(item).asdict()" if what.startswith("an item") else ""
+    return f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, aware datetimes{item}"
+
+
+def _dicts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """Local names of literal dicts."""
+    return {
+        target.id: node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 _LITERALS: Final[Mapping[type, str]] = {
@@ -149,14 +196,17 @@ def _objects(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[st
     if "response" in arguments:
         found["response"] = "a response"
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            kind = _named(node.value.func, names)
-            for target in (one for one in node.targets if isinstance(one, ast.Name)):
-                if _is_item(kind):
-                    found[target.id] = f"an item ({kind.__name__})"
-                elif _is_class(kind, ItemLoader) or _is_class(kind, Response):
-                    found[target.id] = f"a {kind.__name__}"
+        if isinstance(node, ast.Assign) and (what := _value(node.value, names, {})):
+            found |= {target.id: what for target in node.targets if isinstance(target, ast.Name)}
     return found
+
+
+def _made(called: ast.expr, names: Mapping[str, Any]) -> str:
+    """What a call makes, if that cannot be stored."""
+    kind = _named(called, names)
+    if _is_item(kind):
+        return f"an item ({kind.__name__})"
+    return f"a {kind.__name__}" if _is_class(kind, ItemLoader) or _is_class(kind, Response) else ""
 
 
 def _no_method(value: ast.expr, inner: set[str]) -> str:

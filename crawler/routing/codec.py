@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgpack
+from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest
 
@@ -227,9 +228,10 @@ def _pack(state: dict[str, Any], request: Request) -> bytes:
             _unpack(body)  # or a worker that leases it makes a dead letter of it
     except (TypeError, ValueError, OverflowError) as error:
         key, value = _culprit(state)
+        item = ": pass ItemAdapter(item).asdict()" if _is_item(value) else ""
         raise CodecError(
             f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta, cb_kwargs and cookies may "
-            "hold text, numbers, bytes, lists, maps and aware datetimes"
+            f"hold text, numbers, bytes, lists, maps and aware datetimes{item}"
         ) from error
     if len(body) > MAX_BYTES:
         raise CodecError(f"{request} is {len(body)} bytes, at most {MAX_BYTES} can be queued")
@@ -247,6 +249,10 @@ def _culprit(state: dict[str, Any]) -> tuple[str, object]:
         if not _packs(value):
             return field, value
     return "the whole", state
+
+
+def _is_item(value: object) -> bool:
+    return not isinstance(value, dict) and ItemAdapter.is_item(value)
 
 
 def _packs(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -63,6 +64,25 @@ class TroubledSpider(Spider):
         yield XmlRpcRequest("http://a.example/")  # XmlRpcRequest cannot be queued
 
 
+class LateSpider(Spider):
+    """Puts them into requests that it has made, as many projects do."""
+
+    name = "late"
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        book = Book("a")
+        request = response.follow("/x", callback=self.parse)
+        request.meta["book"] = book  # meta holds an item (Book)
+        request.meta["a"], request.cb_kwargs["loader"] = 1, 2
+        request.cb_kwargs["loader"] = ItemLoader(Book)  # cb_kwargs holds a ItemLoader
+        request.meta.update(seen={1, 2}, page=1)  # meta holds a set
+        request.meta.update({"spider": self})  # meta holds the spider
+        extra = {"book": book, "page": 1}
+        response.meta["own"] = book
+        other = Request("http://a.example/", meta=extra)  # meta holds an item (Book)
+        yield from (request, other)
+
+
 class FineSpider(Spider):
     """As the documentation has it."""
 
@@ -107,6 +127,20 @@ def test_each_thing_that_cannot_work_is_named_with_its_line() -> None:
         assert any(one.startswith(f"{source}:{number}: ") and what in one for one in found), (number, what, found)
     assert any("SplashDeduplicateArgsMiddleware" in one for one in found)
     assert len(found) == len(marked) + 1
+
+
+def test_what_is_put_into_a_request_later_is_named_with_its_line() -> None:
+    """A page's links ended in dead letters, and no line at the start had said so."""
+    marked = {
+        number: told[1]
+        for number, line in enumerate(Path(__file__).read_text().splitlines(), 1)
+        if (told := re.search(r"  # (\w+ holds .*)", line))
+    }
+    found = lines(LateSpider)
+    assert len(found) == len(marked) == 5
+    for number, what in marked.items():
+        assert any(one.startswith(f"{__file__}:{number}: {what}") for one in found), (number, what, found)
+    assert [one.endswith("pass ItemAdapter(item).asdict()") for one in found if "an item" in one] == [True, True]
 
 
 @pytest.mark.parametrize("kind", [FineSpider, ProductsSpider, PagesSpider])
