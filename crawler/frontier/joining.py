@@ -64,10 +64,12 @@ async def join(
 
 
 def digests(arguments: Mapping[str, object]) -> dict[str, str]:
-    """A spider's *arguments* as stored in the frontier: without their values."""
+    """A spider's *arguments* as stored in the frontier: without their values, and without those of one process alone,
+    such as scrapyd's `_job`."""
     return {
         name: hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
         for name, value in arguments.items()
+        if not name.startswith("_")
     }
 
 

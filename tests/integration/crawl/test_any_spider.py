@@ -140,6 +140,11 @@ def test_values_of_arguments_are_kept_as_digests_only() -> None:
     assert kept == digests({"n": "1", "password": "s3cret"}) != digests({"n": "2", "password": "s3cret"})
 
 
+def test_what_scrapyd_calls_each_of_its_jobs_is_no_argument_of_the_crawl() -> None:
+    """Its second job of a spider, or the first after a kill, was refused."""
+    assert digests({"_job": "6487ec79947edab326d6db28a2d86511", "part": "one"}) == digests({"part": "one"})
+
+
 async def test_a_worker_that_is_refused_leaves_no_sign_of_life(crawls: Crawls) -> None:
     hold = threading.Event()
     crawls.site.pages |= {path: Page(listing(1), hold=hold) for path in ("/page/1/", "/page/2/", "/page/3/")}
