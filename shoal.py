@@ -1,7 +1,8 @@
 """What Scrapy finds of Shoal in any project: the commands, as entry points that load on use.
 
 It is outside the package because a Scrapy project may have its own package named `crawler`. Either may then hide the
-other: in such a project Scrapy's commands stay Scrapy's, and Shoal's say what to do.
+other: in such a project Scrapy's commands stay Scrapy's, and Shoal's say what to do. So they do beside a Scrapy that is
+too old for the package, which another requirement may have brought back.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import importlib
 from typing import Any
 
+from scrapy import __version__, version_info
 from scrapy.commands import ScrapyCommand
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.commands.genspider import Command as ScrapyGenspider
@@ -18,6 +20,8 @@ from scrapy.utils.project import inside_project
 
 ADDON_PACKAGE = "crawler."
 SCRAPYS: dict[str, type[ScrapyCommand]] = {"crawl": ScrapyCrawl, "genspider": ScrapyGenspider}
+SCRAPY = "2.19.0"
+OLD = f"Shoal needs Scrapy {SCRAPY}, and {__version__} is installed here: `pip install scrapy=={SCRAPY}`"
 HIDDEN = "this project's own package `crawler` hides Shoal's, which has that name too: rename one of them"
 
 
@@ -51,12 +55,19 @@ def __getattr__(name: str) -> type[Lazy]:
 
 def load(name: str) -> ScrapyCommand:
     """The command *name*: Shoal's where that can be had, else Scrapy's, else one that says why not."""
-    if not _is_ours():
-        return _guarded(SCRAPYS[name])() if name in SCRAPYS else Refusing(name, HIDDEN)
+    if why := _obstacle():
+        return _guarded(SCRAPYS[name], why)() if name in SCRAPYS else Refusing(name, why)
     command: type[ScrapyCommand] = importlib.import_module(f"crawler.commands.{name}").Command
     if command.requires_project and not inside_project():
         return Refusing(name, f"`scrapy {name}` needs a project: there is no scrapy.cfg here or above")
     return command()
+
+
+def _obstacle() -> str:
+    """Why Shoal's package cannot be had here; "" if it can."""
+    if not _is_ours():
+        return HIDDEN
+    return OLD if version_info[:2] < tuple(map(int, SCRAPY.split(".")[:2])) else ""
 
 
 def _is_ours() -> bool:
@@ -67,14 +78,14 @@ def _is_ours() -> bool:
         return False
 
 
-def _guarded(command: type[ScrapyCommand]) -> type[ScrapyCommand]:
-    """Scrapy's own *command*, which says so where the project asks for an add-on that it hides itself."""
+def _guarded(command: type[ScrapyCommand], why: str) -> type[ScrapyCommand]:
+    """Scrapy's own *command*, which says *why* where the project asks for an add-on that cannot be had."""
 
     class Guarded(command):  # type: ignore[misc,valid-type]
         def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
             super().process_options(args, opts)
             if any(str(addon).startswith(ADDON_PACKAGE + "addon.") for addon in self.settings.getdict("ADDONS")):
-                raise UsageError(f"ADDONS names Shoal, but {HIDDEN}", print_help=False)
+                raise UsageError(f"ADDONS names Shoal, but {why}", print_help=False)
 
     return Guarded
 
