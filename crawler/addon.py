@@ -155,8 +155,10 @@ def uses_addon(settings: BaseSettings) -> bool:
 def require_addon(settings: BaseSettings, spider: str | None) -> None:
     """Raise ConfigError if *settings*, including those of *spider*, leave our add-on out."""
     if not uses_addon(settings):
-        whose = f"ADDONS of spider {spider}" if spider else "ADDONS"
-        allowed = f"a dict that contains {ADDON!r} (FRONTIER_ENABLED = False in a spider keeps it out of the fleet)"
+        own = settings.getpriority("ADDONS") == SETTINGS_PRIORITIES["spider"]
+        whose = f"ADDONS of spider {spider}" if own else "ADDONS"
+        instead = " (FRONTIER_ENABLED = False in a spider keeps it out of the fleet)" if own else ""
+        allowed = f"{{{ADDON!r}: 500}}, or a dict that contains it, in the settings of the project{instead}"
         raise ConfigError(whose, {path_of(name): place for name, place in settings.getdict("ADDONS").items()}, allowed)
 
 

@@ -16,7 +16,7 @@ from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
 
 from crawler import components, defaults, moved
-from crawler.addon import Shoal, complete, completed
+from crawler.addon import Shoal, complete, completed, require_addon
 from crawler.announcement import announcement
 from crawler.components import ADDON
 from crawler.errors import ConfigError
@@ -188,6 +188,13 @@ def test_what_derives_from_ours_is_kept() -> None:
 def test_a_spider_whose_addons_drop_ours_is_refused_by_name(addons: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"ADDONS of spider somebodys"):
         of({"ADDONS": addons})
+
+
+def test_a_project_without_our_addon_is_told_what_to_write() -> None:
+    with pytest.raises(ConfigError) as refused:
+        require_addon(Settings({"ADDONS": {}}), "somebodys")
+    written = "expected {'crawler.addon.Shoal': 500}, or a dict that contains it, in the settings of the project"
+    assert str(refused.value) == f"ADDONS = {{}} is invalid: {written}"
 
 
 def test_the_handlers_of_scrapy_playwright_are_the_wish_for_a_browser(caplog: pytest.LogCaptureFixture) -> None:

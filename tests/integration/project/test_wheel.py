@@ -166,7 +166,7 @@ def test_in_a_project_without_the_addon_scrapys_commands_are_scrapys(
     assert environment.run("script", project, "list").stdout.split() == ["other", "quotes"]
     status = environment.run("module", project, "status")
     assert status.returncode == 2
-    assert "ADDONS = {} is invalid: expected a dict that contains 'crawler.addon.Shoal'" in status.stderr
+    assert "ADDONS = {} is invalid: expected {'crawler.addon.Shoal': 500}, or a dict" in status.stderr
 
 
 @pytest.mark.parametrize("how", ["script", "module"])
