@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
-import textwrap
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -26,13 +24,19 @@ from scrapy_redis.spiders import RedisMixin
 
 from crawler.components import path_of
 from crawler.errors import CodecError, MessageError
+from crawler.policy.domains import load_rules
 from crawler.routing import codec
+from crawler.spider_source import functions
 from crawler.urls import check
 
 STARTED: Final = 100  # start requests that are tried
 CALLBACKS: Final = ("callback", "errback")
 STORED: Final = ("meta", "cb_kwargs", "cookies")
 LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
+OWN_COOKIES: Final = (
+    'needs cookies that other workers do not have: `cookies = "host"` for the domain in DOMAINS_FILE shares them '
+    "(docs/spiders.md), or crawl with one worker"
+)
 SEEDLESS: Final = ("next_requests", "fetch_data", "spider_idle", "schedule_next_requests")
 ONE_PROCESS: Final[Mapping[str, str]] = {
     "scrapy_deltafetch.DeltaFetch": "remembers pages on this machine only; a crawl generation does that",
@@ -57,7 +61,13 @@ class Finding(NamedTuple):
 
 def findings(crawler: Crawler) -> list[Finding]:
     """Findings without building the spider."""
-    return [*_source(crawler.spidercls), *_components(crawler), *_overrides(crawler.spidercls), *_outdated(crawler)]
+    return [
+        *_source(crawler.spidercls),
+        *_sessions(crawler),
+        *_components(crawler),
+        *_overrides(crawler.spidercls),
+        *_outdated(crawler),
+    ]
 
 
 async def start_findings(spider: Spider) -> list[Finding]:
@@ -89,19 +99,23 @@ def _unfit(request: Request, spider: Spider) -> str:
 
 
 def _source(spider: type[Spider]) -> Iterator[Finding]:
-    for one in spider.__mro__:
-        if one.__module__.partition(".")[0] in LIBRARIES:
-            continue
-        try:
-            lines, first = inspect.getsourcelines(one)
-            file = inspect.getsourcefile(one) or one.__module__
-        except (OSError, TypeError):
-            continue
-        names = vars(sys.modules.get(one.__module__, object()))
-        for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                for line, what in _function(node, names):
-                    yield Finding(f"{file}:{first + line - 1}", what)
+    for one in functions(spider, LIBRARIES):
+        for line, what in _function(one.node, one.names):
+            yield Finding(one.place(line), what)
+
+
+def _sessions(crawler: Crawler) -> Iterator[Finding]:
+    """The first line that builds on cookies, where each worker has its own: another one is not logged in."""
+    rules = load_rules(crawler.settings["DOMAINS_FILE"])
+    shared = any(rule.cookies not in {None, "none"} for rule in (rules.default, *rules.by_host.values()))
+    if shared or not crawler.settings.getbool("COOKIES_ENABLED"):
+        return
+    for one in functions(crawler.spidercls, LIBRARIES):
+        for node in ast.walk(one.node):
+            form = isinstance(node, ast.Call) and _method(node) == "from_response"
+            if isinstance(node, ast.expr) and (form or getattr(node, "value", None) == "cookiejar"):
+                yield Finding(one.place(node.lineno), OWN_COOKIES)
+                return
 
 
 def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import scrapy
 from scrapy import Request, Spider
-from scrapy.http import XmlRpcRequest
+from scrapy.http import FormRequest, XmlRpcRequest
 from scrapy.loader import ItemLoader
 from scrapy_redis.spiders import RedisSpider
 
@@ -141,6 +141,42 @@ def test_what_is_put_into_a_request_later_is_named_with_its_line() -> None:
     for number, what in marked.items():
         assert any(one.startswith(f"{__file__}:{number}: {what}") for one in found), (number, what, found)
     assert [one.endswith("pass ItemAdapter(item).asdict()") for one in found if "an item" in one] == [True, True]
+
+
+class LoginSpider(Spider):
+    """Logs in, as the documentation has it."""
+
+    name = "login"
+
+    def parse(self, response: Any) -> Any:
+        return FormRequest.from_response(response, formdata={"user": "me"}, callback=self.inside)  # builds on cookies
+
+    def inside(self, response: Any) -> Any:
+        return FormRequest.from_response(response)
+
+
+class JarSpider(Spider):
+    """Several sessions."""
+
+    name = "jars"
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request("http://a.example/", meta={"cookiejar": 1})
+
+
+@pytest.mark.parametrize("kind", [LoginSpider, JarSpider])
+def test_a_session_that_other_workers_lack_is_named(kind: type[Spider], tmp_path: Path) -> None:
+    """Two workers got a 403 for each login, and ended with status 0 and without a line about it."""
+    rules = tmp_path / "domains.toml"
+    rules.write_text('["a.example"]\ncookies = "host"')
+
+    def told(**settings: Any) -> list[str]:
+        return [str(one) for one in findings(completed(shipped(SPIDER_MODULES=[], **settings), kind))]
+
+    [line] = told(COOKIES_ENABLED=True)
+    assert line.startswith(f"{__file__}:")
+    assert '`cookies = "host"` for the domain in DOMAINS_FILE shares them' in line
+    assert told(COOKIES_ENABLED=True, DOMAINS_FILE=str(rules)) == told(COOKIES_ENABLED=False) == []
 
 
 @pytest.mark.parametrize("kind", [FineSpider, ProductsSpider, PagesSpider])

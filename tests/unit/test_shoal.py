@@ -26,7 +26,7 @@ def test_beside_an_old_scrapy_its_commands_stay_its_own_and_say_so_where_the_add
     command.settings = Settings()
     command.add_options(parser := ArgumentParser(conflict_handler="resolve"))
     options = parser.parse_args([])
-    command.settings = Settings({"ADDONS": {"crawler.addon.Shoal": 500}})
+    command.settings = Settings({"ADDONS": {"crawler.addon.Shoal": 1}})
     with pytest.raises(UsageError, match=r"ADDONS names Shoal, but Shoal needs Scrapy 2\.19\.0, and .* `pip install"):
         command.process_options([], options)
     command.settings = Settings()
