@@ -14,9 +14,9 @@ import tldextract
 
 import crawler.extraction.content
 from crawler.extraction import Document
+from crawler.extraction.content.features import FEATURES, features_of
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.passages import WORD, Passage
-from crawler.extraction.content.signs import SIGNS, signs_of
 
 ROUNDS: Final = 12  # at most
 ENOUGH: Final = 0.01  # a step that moves no weight farther is the last
@@ -28,7 +28,7 @@ Row = dict[int, float]
 
 
 class Examples(NamedTuple):
-    """Of one page: its kind, and for each passage its signs, whether it is main text, and its share of the page."""
+    """Of one page: its kind, and for each passage its features, whether it is main text, and its share of the page."""
 
     kind: str
     rows: list[tuple[Row, bool, float]]
@@ -45,9 +45,9 @@ def examples(html: bytes, url: str, kind: str, text: str) -> Examples:
     guessed, found = kind_and_passages(Document(html, url))
     total = max(FEW_WORDS, sum(each.words for each in found))
     labels = labelled(found, text)
-    signs = signs_of(found, guessed)
+    features = features_of(found, guessed)
     return Examples(
-        kind, [(row, label, each.words / total) for row, label, each in zip(signs, labels, found, strict=True)]
+        kind, [(row, label, each.words / total) for row, label, each in zip(features, labels, found, strict=True)]
     )
 
 
@@ -73,7 +73,7 @@ def labelled(found: Sequence[Passage], text: str) -> list[bool]:
 
 
 def fit(pages: Sequence[Examples]) -> dict[str, float]:
-    """A weight by sign: each kind of page counts the same, each passage by its words.
+    """A weight by feature: each kind of page counts the same, each passage by its words.
 
     By Newton's method, which ends at the best weights; some steps along the slope alone end .01 lower on other sites.
     """
@@ -82,10 +82,10 @@ def fit(pages: Sequence[Examples]) -> dict[str, float]:
     unit = sum(weight for _, _, weight in data) / len(data)
     data = [(row, label, min(weight / unit, HEAVIEST)) for row, label, weight in data]
     shrink = SHRINK * len(data)
-    weights = [0.0] * len(SIGNS)
+    weights = [0.0] * len(FEATURES)
     for _ in range(ROUNDS):
         slope = [shrink * weight for weight in weights]
-        curve = [[shrink * (at == other) for other in range(len(SIGNS))] for at in range(len(SIGNS))]
+        curve = [[shrink * (at == other) for other in range(len(FEATURES))] for at in range(len(FEATURES))]
         for row, label, weight in data:
             total = sum(weights[at] * value for at, value in row)
             chance = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
@@ -99,7 +99,7 @@ def fit(pages: Sequence[Examples]) -> dict[str, float]:
         weights = [weight - step for weight, step in zip(weights, steps, strict=True)]
         if max(map(abs, steps)) < ENOUGH:
             break
-    return dict(zip(SIGNS, weights, strict=True))
+    return dict(zip(FEATURES, weights, strict=True))
 
 
 def _solved(curve: list[list[float]], slope: list[float]) -> list[float]:
@@ -123,5 +123,5 @@ def write(pages: Sequence[Examples]) -> None:
     """Put the weights of *pages* into reading.toml."""
     path = Path(crawler.extraction.content.__file__).with_name("reading.toml")
     kept = re.split(r"(?m)^\[weights\]$", path.read_text(encoding="utf-8"))[0]
-    lines = "".join(f'"{sign}" = {weight:.3f}\n' for sign, weight in fit(pages).items())
+    lines = "".join(f'"{feature}" = {weight:.3f}\n' for feature, weight in fit(pages).items())
     path.write_text(f"{kept}[weights]\n{lines}", encoding="utf-8")

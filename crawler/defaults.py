@@ -257,7 +257,7 @@ URLLENGTH_LIMIT = 4096
 # --- Safety -------------------------------------------------------------------------------------------------
 # Networks that may be dialled although they are not public, such as `10.1.0.0/16,::1/128`. Every other
 # loopback, private, link-local or cloud metadata address is refused when the connection is made, wherever it came from.
-# The local demos need 127.0.0.0/8. Reader: policy/addresses.py
+# The local demos need 127.0.0.0/8. Reader: policy/address_guard.py
 GUARD_ALLOWED_NETWORKS = ""
 # True: names behind a proxy are resolved here first and refused when they are internal. False where workers cannot
 # resolve names themselves: the proxy resolves. Reader: handlers/http/handler.py
@@ -293,7 +293,7 @@ PROXY_QUARANTINE_MAX_SECONDS = 3_600
 
 # --- Api tier -----------------------------------------------------------------------------------------------
 # Scraping APIs by name, as a dict or a JSON object: what to call and where the response holds the page
-# (docs/browser.md). The first one that is up is used. Reader: policy/providers.py
+# (docs/browser.md). The first one that is up is used. Reader: policy/api_providers.py
 API_PROVIDERS = ""
 # Secrets of the providers: the one of key ACME replaces {key} of provider "acme". This deployment reads API_KEY_ACME
 # from the environment. Reader: handlers/api/handler.py
@@ -360,13 +360,13 @@ RETRY_PRIORITY_ADJUST = 0
 DOMAINS_FILE = ""
 # Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000: one of 2 MB holds up
 # the event loop for 20 to 40 ms, one of 4 MB for 100. Pages whose markup is built to hurt a parser are read there too.
-# Reader: spiders/apart.py
+# Reader: spiders/sandbox.py
 PARSE_APART_KB = 2_000
 # CPU seconds of that child for one page, 1 to 3600; beyond them the page is a dead letter, `too_costly`. Reader:
-# spiders/apart.py
+# spiders/sandbox.py
 PARSE_MAX_SECONDS = 10
 # Memory of that child in MB, 256 to 1,000,000; beyond it the page is a dead letter, `too_costly`. Reader:
-# spiders/apart.py
+# spiders/sandbox.py
 PARSE_MAX_MB = 1_000
 
 # --- Items and storage --------------------------------------------------------------------------------------

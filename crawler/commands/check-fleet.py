@@ -13,7 +13,7 @@ from crawler import tasks
 from crawler.commands import misspelt
 from crawler.commands.usage import FleetCommand, answering
 from crawler.fleet_check import findings, start_findings
-from crawler.handlers import guard
+from crawler.handlers import guard_check
 from crawler.worker.scheduler import Scheduler
 from crawler.worker.settings_check import check_settings
 
@@ -49,7 +49,7 @@ class Command(FleetCommand, ScrapyCommand):
             return []
         check_settings(crawler.settings)
         Scheduler.from_settings(crawler.settings)
-        guard.check(crawler.settings)
+        guard_check.check(crawler.settings)
         found = findings(crawler)
         crawler.spider = crawler.spidercls.from_crawler(crawler, **arguments)
         found += tasks.run(start_findings(crawler.spider))

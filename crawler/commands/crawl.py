@@ -19,7 +19,7 @@ from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 from crawler import scrapy_settings, tasks
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
-from crawler.commands import early, misspelt
+from crawler.commands import early_settings, misspelt
 from crawler.commands.stopping import Forced, hang_up_asks
 from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
@@ -65,7 +65,7 @@ class Command(OneLine, CrawlCommand):
         assert self.settings is not None
         if uses_addon(self.settings) and len(args) == 1:
             with answering(args):
-                settings = early.with_addons(self.settings)
+                settings = early_settings.with_addons(self.settings)
                 spider = spider_class(settings, args[0])
                 _check_settings(completed(settings, spider).settings, spider)
 
@@ -114,7 +114,7 @@ class Command(OneLine, CrawlCommand):
         """
         assert self.settings is not None
         spider = spider_class(self.settings, name)
-        early.check_log_of(spider, self.settings)
+        early_settings.check_log_of(spider, self.settings)
         crawler = completed(self.settings, spider)
         settings = crawler.settings
         check_process(self.settings, settings, name)

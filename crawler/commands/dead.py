@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.announcement import QUEUES
-from crawler.commands import early
+from crawler.commands import early_settings
 from crawler.commands.options import host_name, integer
 from crawler.commands.usage import FleetCommand, agreed, answering, check_known
 from crawler.commands.views.dead_page import page_of, show
@@ -30,7 +30,7 @@ from crawler.frontier.runs.runs import Run
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.plural import several
 from crawler.policy.outcome import DEAD_REASONS
-from crawler.routing.described import described
+from crawler.routing.readable import readable
 
 VERBS = ("list", "show", "retry", "drop")
 MOST = 1_000_000  # letters of one call
@@ -152,7 +152,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _tell_deleted(self, letters: Sequence[DeadLetter]) -> None:
         assert self.settings is not None
-        ours = set(early.spiders(self.settings).list())
+        ours = set(early_settings.spiders(self.settings).list())
         for name in sorted({letter.spider for letter in letters if letter.host} - ours):
             print(
                 f"there is no spider {name!r} here: what is queued waits for a worker of it; "
@@ -199,5 +199,5 @@ def _called(args: list[str]) -> tuple[str, str | None]:
 
 def _plain(letter: DeadLetter) -> dict[str, Any]:
     fields = asdict(letter) | {"at": at(letter).isoformat(), "detail": dict(letter.detail)}
-    fields["request"] = described(fields.pop("body"))
+    fields["request"] = readable(fields.pop("body"))
     return fields

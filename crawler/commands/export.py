@@ -19,8 +19,8 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from crawler import tasks
-from crawler.commands.elsewhere import STORES
 from crawler.commands.options import parse_since
+from crawler.commands.spider_stores import STORES
 from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import ConfigError, ShoalError
 from crawler.items import PageItem, ProductItem

@@ -12,8 +12,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
-from crawler.commands.elsewhere import STORES
 from crawler.commands.options import host_name
+from crawler.commands.spider_stores import STORES
 from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem

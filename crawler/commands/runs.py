@@ -17,7 +17,7 @@ from crawler import tasks
 from crawler.announcement import QUEUES
 from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, check_known, console
-from crawler.commands.views import runs_view, status_look
+from crawler.commands.views import runs_view, status_snapshot
 from crawler.errors import ServiceError
 from crawler.frontier.command_session import session
 from crawler.frontier.errors import FrontierUnavailableError
@@ -81,7 +81,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _show(self, frontier: Frontier, run: Run, *, as_json: bool) -> None:
         assert self.settings is not None
-        seen = await status_look.look(frontier, run.spider)
+        seen = await status_snapshot.take_snapshot(frontier, run.spider)
         away = ""
         try:
             async with connection.session(self.settings) as database:

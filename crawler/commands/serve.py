@@ -14,7 +14,7 @@ from scrapy_redis.spiders import RedisMixin
 
 from crawler import tasks
 from crawler.announcement import QUEUES
-from crawler.commands import early, elsewhere
+from crawler.commands import early_settings, spider_stores
 from crawler.commands.stopping import hang_up_asks
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.extensions.logs import LogAddon
@@ -61,7 +61,7 @@ class Command(FleetCommand, ScrapyCommand):
                 install_scrapy_root_handler(self.settings)
                 logging.captureWarnings(capture=True)
             hang_up_asks()
-            for hint in elsewhere.hints(self.settings, QUEUES):
+            for hint in spider_stores.hints(self.settings, QUEUES):
                 logger.warning("Not seen here: %s", hint)
             tasks.run(self._serve(config))
 
@@ -76,7 +76,7 @@ class Command(FleetCommand, ScrapyCommand):
     def _start_keys(self) -> dict[str, str]:
         """The Redis key of each spider's start URLs; "" for spiders without one."""
         assert self.settings is not None
-        loader = early.spiders(self.settings)
+        loader = early_settings.spiders(self.settings)
         pattern = str(self.settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY)
         keys: dict[str, str] = {}
         for name in loader.list():

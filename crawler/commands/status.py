@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.announcement import QUEUES
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
-from crawler.commands.views.status_look import Snapshot, look
+from crawler.commands.views.status_snapshot import Snapshot, take_snapshot
 from crawler.commands.views.status_view import render
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
@@ -50,7 +50,7 @@ class Command(FleetCommand, ScrapyCommand):
     async def _show(self, spider: str | None, opts: argparse.Namespace) -> None:
         assert self.settings is not None
         async with session(self.settings) as frontier:
-            seen = await look(frontier, spider)
+            seen = await take_snapshot(frontier, spider)
             if spider and spider not in seen.spiders and not seen.workers:
                 spider_class(self.settings, spider)
             if opts.json:
@@ -71,6 +71,6 @@ class Command(FleetCommand, ScrapyCommand):
                     shown.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", render(seen), "", sep="\n")
                     sys.stdout.flush()
                 await asyncio.sleep(WATCH_SECONDS)
-                seen = await look(frontier, spider)
+                seen = await take_snapshot(frontier, spider)
                 if live is not None:
                     live.update(render(seen), refresh=True)

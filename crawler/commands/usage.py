@@ -27,7 +27,7 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
 from crawler.announcement import QUEUES, own_places
-from crawler.commands import early, elsewhere, misspelt, streams
+from crawler.commands import early_settings, misspelt, spider_stores, streams
 from crawler.commands.options import Given
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
@@ -70,7 +70,7 @@ class OneLine(_Command):
                 print(hint, file=sys.stderr)
         super().process_options(args, opts)
         with answering([]):
-            early.check(self.settings)
+            early_settings.check(self.settings)
 
 
 def _folded(words: Sequence[str], width: int) -> list[str]:
@@ -104,7 +104,7 @@ class FleetCommand(OneLine):
         super().process_options(args, opts)
         assert self.settings is not None
         with answering(args):
-            self.settings = completed(early.with_addons(self.settings)).settings
+            self.settings = completed(early_settings.with_addons(self.settings)).settings
 
     def crawler_of(self, name: str) -> Crawler:
         """A crawler with the settings of a crawl of that spider; raises ShoalError if there is no such spider."""
@@ -127,7 +127,7 @@ class FleetCommand(OneLine):
         """
         assert self.settings is not None
         try:
-            if name and name in early.spiders(self.settings).list():
+            if name and name in early_settings.spiders(self.settings).list():
                 self.settings = self.crawler_of(name).settings
         except ShoalError:
             raise
@@ -138,7 +138,7 @@ class FleetCommand(OneLine):
     def point_elsewhere(self, places: Sequence[str]) -> None:
         """Nothing was found: say on standard error where spiders that have *places* of their own would be seen."""
         assert self.settings is not None
-        for hint in elsewhere.hints(self.settings, places):
+        for hint in spider_stores.hints(self.settings, places):
             print(hint, file=sys.stderr)
 
 
@@ -270,7 +270,7 @@ def _answer(prompt: str) -> str:
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
     """The spider of that name; raises ShoalError if there is none."""
-    loader = early.spiders(settings)
+    loader = early_settings.spiders(settings)
     try:
         return loader.load(name)
     except KeyError:

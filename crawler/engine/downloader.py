@@ -22,14 +22,14 @@ from crawler.accounts import of_run
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
-from crawler.handlers import guard
+from crawler.handlers import guard_check
 from crawler.handlers.http.errors import StaleConnectionError
 from crawler.handlers.impersonation.profiles import TlsProfiles
 from crawler.handlers.tiers import TierHandlers
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import RUN_ID, WIRE_TURN
 from crawler.policy.failures import FailureClass, classify
-from crawler.policy.parts import PARTIAL_CONTENT, part
+from crawler.policy.partial_content import PARTIAL_CONTENT, part
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
@@ -55,7 +55,7 @@ class Downloader(ScrapyDownloader):
         if not in_use(crawler.settings):
             allowed = "this downloader only together with SCHEDULER = crawler.worker.scheduler.Scheduler"
             raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
-        guard.check(crawler.settings)
+        guard_check.check(crawler.settings)
         super().__init__(crawler)
         self._chain = MiddlewareChain(self.middleware)
         self._tiers = TierHandlers(crawler)

@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.worker.scheduler import Scheduler
-from crawler.worker.upkeep import standstill
+from crawler.worker.upkeep import watchdog
 from crawler.worker.worker import Worker
 
 
@@ -62,7 +62,7 @@ class WorkerHealth:
         """What blocks the loop for too long, and how many seconds it may."""
         if (lag := self.lag) <= self._max_lag:
             return "", self._max_lag
-        if not (where := standstill.running(self._thread)):
+        if not (where := watchdog.running(self._thread)):
             still = self._clock() - max(self._beat, self._seen)
             words = f"the event loop has not run for {lag:.0f} s (limit {self._max_lag:.0f} s)"
             return (words if still > self._max_lag else ""), self._max_lag

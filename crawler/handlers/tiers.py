@@ -13,7 +13,7 @@ from scrapy.utils.misc import build_from_crawler
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.handlers import guard
+from crawler.handlers import guard_check
 from crawler.policy.tiers import TIERS
 from crawler.worker.lease_queue import served_tiers
 
@@ -30,7 +30,8 @@ class TierHandlers:
             if tier not in paths:
                 raise ConfigError("TIER_HANDLERS", paths, f"a dict that names a download handler for tier {tier}")
             self._handlers[tier] = cast(
-                "DownloadHandlerProtocol", build_from_crawler(guard.guarded("TIER_HANDLERS", paths[tier]), crawler)
+                "DownloadHandlerProtocol",
+                build_from_crawler(guard_check.guarded("TIER_HANDLERS", paths[tier]), crawler),
             )
         crawler.signals.connect(self._close, signals.engine_stopped)
 

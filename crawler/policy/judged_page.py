@@ -42,8 +42,8 @@ from crawler.policy.page_text import (
     width,
     without_listings,
 )
+from crawler.policy.response_headers import names_told, values_of
 from crawler.policy.shells import carries_data, is_mounted
-from crawler.policy.told_headers import names_told, values_of
 
 MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Any, Final, Self
 
 from crawler.errors import ConfigError
-from crawler.policy.addresses import Address, Network
+from crawler.policy.address_guard import Address, Network
 
 SETTING: Final = "POLITENESS_CDN_NETWORKS"
 

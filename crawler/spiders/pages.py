@@ -14,9 +14,9 @@ from crawler.extraction import Document, Links, extract_page, links
 from crawler.items import PageItem
 from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.policy.robots_tags import NOFOLLOW
-from crawler.spiders.apart import is_crowded
 from crawler.spiders.base import GUESSED, FrontierSpider
 from crawler.spiders.reading import Reading
+from crawler.spiders.sandbox import is_crowded
 
 # A page of more tags is read in the child, since it would block the event loop for over 50 ms; CHARACTERS take as long
 # as a tag. Measured: up to 6.5 us each, on pages of nothing but short paragraphs.

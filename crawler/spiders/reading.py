@@ -14,12 +14,12 @@ from scrapy.http import Response, TextResponse
 from scrapy.utils.asyncgen import as_async_generator
 
 from crawler.extraction import Document
-from crawler.spiders.apart import Apart
+from crawler.spiders.sandbox import Sandbox
 
 
 @dataclass(slots=True)
 class Reading:
-    """A call `function(document, *args)` (see `Apart.read`), and its result once it is done.
+    """A call `function(document, *args)` (see `Sandbox.read`), and its result once it is done.
 
     *long*: it might block the event loop, so it runs in the child.
     """
@@ -58,20 +58,22 @@ class ReadingMixin:
         if reading is None:
             return self.parse(response, **kwargs)
         self._readings[response] = reading
-        if not (reading.long or self.apart.wants(reading.document)):
+        if not (reading.long or self.sandbox.wants(reading.document)):
             return self.parse(response, **kwargs)
-        return self._parse_apart(response, reading, kwargs)
+        return self._parse_in_sandbox(response, reading, kwargs)
 
-    async def _parse_apart(self, response: Response, reading: Reading, kwargs: dict[str, Any]) -> AsyncIterator[Any]:
-        reading.done = (await self.apart.ask(reading.function, reading.document, *reading.args),)
+    async def _parse_in_sandbox(
+        self, response: Response, reading: Reading, kwargs: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        reading.done = (await self.sandbox.ask(reading.function, reading.document, *reading.args),)
         output = self.parse(response, **kwargs)
         async for each in output if isasyncgen(output) else as_async_generator(output):
             yield each
 
     @cached_property
-    def apart(self) -> Apart:
+    def sandbox(self) -> Sandbox:
         """Built with the first page, when all settings are final. Raises ConfigError."""
-        return Apart.from_crawler(self.crawler)
+        return Sandbox.from_crawler(self.crawler)
 
     @cached_property
     def _readings(self) -> WeakKeyDictionary[Response, Reading]:

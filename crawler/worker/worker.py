@@ -52,8 +52,8 @@ from crawler.worker.upkeep.budgets import WorkerBudgets
 from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
 from crawler.worker.upkeep.plain_runs import PlainRunIds
 from crawler.worker.upkeep.seed_reader import start_key
-from crawler.worker.upkeep.standstill import InHand, Standstill
 from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
+from crawler.worker.upkeep.watchdog import InHand, Watchdog
 
 logger = logging.getLogger(__name__)
 
@@ -94,11 +94,11 @@ class Worker:
         self._build_leasing(crawler)
         self.maintenance = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
         scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
-        self.standstill = Standstill(
+        self.watchdog = Watchdog(
             frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still, frontier.statement
         )
         self._listen()
-        self.answers.held_up_since = self.standstill.since
+        self.answers.held_up_since = self.watchdog.since
         self._crawler = crawler
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []
@@ -208,7 +208,7 @@ class Worker:
 
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._spawn(self.standstill.run())
+        self._spawn(self.watchdog.run())
         self._spawn(self.outbox.run())
         self._leasing = self._spawn(self._lease())
         self._spawn(self.maintenance.run())

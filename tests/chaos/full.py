@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from redis.exceptions import RedisError
 
-from crawler.commands.views.status_look import look
+from crawler.commands.views.status_snapshot import take_snapshot
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import SpiderStats
@@ -74,7 +74,7 @@ async def _hold(
     for step in range(STEPS):
         await asyncio.sleep(LEASES * lease / STEPS)
         try:
-            seen = await look(frontier, None)
+            seen = await take_snapshot(frontier, None)
         except (RedisError, OSError, FrontierUnavailableError):
             continue
         at_work = {int(worker.name.rsplit("-", 2)[1]) for worker in seen.workers}

@@ -21,8 +21,8 @@ from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader
 
 from crawler.embedded.service import VALKEY
-from crawler.policy import addresses
-from crawler.policy.addresses import AddressPolicy
+from crawler.policy import address_guard
+from crawler.policy.address_guard import AddressPolicy
 from crawler.policy.scaling import Demand
 from crawler.policy.tiers import TIERS
 from crawler.serve.scaling import Scaling, ScalingConfig
@@ -416,7 +416,7 @@ def test_pods_may_not_reach_what_the_guard_refuses() -> None:
         for inner in refused:
             assert policy.refusal(inner[0]), inner
             assert policy.refusal(inner[-1]), inner
-        ours = [table for table, _ in addresses._TABLES[network.version] if network.overlaps(table)]
+        ours = [table for table, _ in address_guard._TABLES[network.version] if network.overlaps(table)]
         assert ours
         for table in ours:
             assert any(inner.overlaps(table) and inner.prefixlen <= table.prefixlen for inner in refused), table

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pytest
 
 from crawler.items import ProductItem
+from crawler.policy.api_providers import read_providers
 from crawler.policy.domains import parse_rules
-from crawler.policy.providers import read_providers
 from crawler.policy.proxy_pools import parse_pools_text
 from tests.unit.test_docs import PAGES
 from tests.zygote import PROJECT_DIR

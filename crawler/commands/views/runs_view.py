@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.markup import escape
 from rich.table import Table
 
-from crawler.commands.views.status_look import Snapshot
+from crawler.commands.views.status_snapshot import Snapshot
 from crawler.commands.views.status_view import narrow_table
 from crawler.durations import in_words
 from crawler.frontier.run_record import Run

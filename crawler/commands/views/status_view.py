@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
 
-from crawler.commands.views.status_look import Snapshot
+from crawler.commands.views.status_snapshot import Snapshot
 from crawler.durations import in_words
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState

@@ -1,6 +1,6 @@
 """Which passages of a page are its main text: weighted features, then the choice that promises the best F1.
 
-The features are those of signs.py; their weights are learned (reading.toml).
+The features are those of features.py; their weights are learned (reading.toml).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
+from crawler.extraction.content.features import FEATURES, sums
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import PRICE, Kind
 from crawler.extraction.content.passages import Passage
-from crawler.extraction.content.signs import SIGNS, sums
 
 REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
 MOST_REVIEWS: Final = 0.6  # of a product page's words; where more stands in elements named so, their names say nothing
@@ -33,10 +33,10 @@ Scored = tuple[Passage, float]  # with its chance to be main text
 
 
 class Weights:
-    """A weight for each of SIGNS."""
+    """A weight for each of FEATURES."""
 
-    def __init__(self, by_sign: Mapping[str, float]) -> None:
-        self._of = {sign: float(by_sign.get(sign, 0)) for sign in SIGNS}
+    def __init__(self, by_feature: Mapping[str, float]) -> None:
+        self._of = {feature: float(by_feature.get(feature, 0)) for feature in FEATURES}
 
     def chances(self, found: Sequence[Passage], kind: Kind) -> list[float]:
         """The probability of each passage to be main text."""

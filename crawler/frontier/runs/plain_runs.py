@@ -16,7 +16,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierRefusedError
 from crawler.frontier.messages import WorkerState
 from crawler.frontier.run_record import Run, read_run
-from crawler.frontier.runs.run_look import Look
+from crawler.frontier.runs.run_snapshot import RunSnapshot
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import Shards, unpack
 from crawler.frontier.state.seeds import Kind, Seeds
@@ -70,14 +70,14 @@ class PlainRuns:
         """
         return await self.begin(spider, generation, LEASED)
 
-    async def begun(self, known: Known, look: Look) -> list[Run]:
+    async def begun(self, known: Known, snapshot: RunSnapshot) -> list[Run]:
         """The runs that this call begins, because more was accepted since the last ones ended."""
         under_way = {(run.spider, run.generation) for run in known.runs}
         found: list[Run] = []
-        for spider, generation in look.rows:
+        for spider, generation in snapshot.rows:
             if generation != known.current.get(spider, "0") or (spider, generation) in under_way:
                 continue
-            accepted = _accepted(look.counters(spider, generation))
+            accepted = _accepted(snapshot.counters(spider, generation))
             of, before = known.until.get(spider, ("", 0))
             before = before if of == generation else 0
             if accepted != before:
@@ -89,7 +89,9 @@ class PlainRuns:
         """Those that live, for `is_complete`."""
         return await self._workers.alive()
 
-    async def is_complete(self, run: Run, known: Known, look: Look, alive: Sequence[WorkerState], leaving: str) -> bool:
+    async def is_complete(
+        self, run: Run, known: Known, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str
+    ) -> bool:
         """Whether no more will be pushed to it: its start requests are exhausted, or its start-URLs key has been empty
         for long enough, or the last worker that reads it is *leaving*."""
         workers = [one for one in alive if one.info.get("spider") == run.spider]
@@ -97,9 +99,9 @@ class PlainRuns:
             return False
         if workers and known.starts.get(run.spider) == "":
             return True
-        if look.counted(run).counts.pending:
+        if snapshot.counted(run).counts.pending:
             return False
-        return {one.name for one in workers} == {leaving} or look.quiet_ms(run) >= self._shards.config.run_idle_ms
+        return {one.name for one in workers} == {leaving} or snapshot.quiet_ms(run) >= self._shards.config.run_idle_ms
 
     async def awaits(self, run: Run, known: Known) -> bool:
         """Whether start URLs wait in their key, or are being read."""

@@ -19,7 +19,7 @@ from crawler.frontier.run_record import (
 )
 from crawler.frontier.runs.control import Control, Target, run_target
 from crawler.frontier.runs.plain_runs import Known, PlainRuns
-from crawler.frontier.runs.run_look import Look
+from crawler.frontier.runs.run_snapshot import RunSnapshot
 from crawler.frontier.server.shards import Shards, pack
 
 __all__ = ["Overlap", "Run", "RunCounts", "RunError", "RunSkippedError", "Runs", "run_id_of"]
@@ -126,7 +126,7 @@ class Runs:
         control, total = Control(self._shards), 0
         for run in cancelled:
             await control.say("cancel", run_target(run))  # whoever cancelled it may have been killed in between
-            if (await self._look()).counted(run).counts.pending:
+            if (await self._snapshot()).counted(run).counts.pending:
                 total += await control.sift(Target(run.spider, run.generation), "drop", "cancelled")
         return total + await control.sort_aside(cancelled=bool(cancelled))
 
@@ -153,7 +153,7 @@ class Runs:
         run = read_run(raw) if raw else None
         if run is None or run.is_over:
             return run
-        return (await self._look()).counted(run)
+        return (await self._snapshot()).counted(run)
 
     async def find(self, spider: str | None = None, *, limit: int = 20) -> list[Run]:
         """The newest runs, of *spider* or of all, newest first, with their counts."""
@@ -167,8 +167,8 @@ class Runs:
                 break
         if all(run.is_over for run in found[:limit]):
             return found[:limit]
-        look = await self._look()
-        return [look.counted(run) for run in found[:limit]]
+        snapshot = await self._snapshot()
+        return [snapshot.counted(run) for run in found[:limit]]
 
     async def revisits(self, generation: str) -> bool:
         """Whether pages of *generation* may have been fetched in an earlier one."""
@@ -215,7 +215,7 @@ class Runs:
         """
         if (known := await self._known(turn_ms)) is None:
             return []
-        first = await self._look()
+        first = await self._snapshot()
         if first.uncounted:
             return []  # unknown is not finished
         runs = [*known.runs, *await self.plain.begun(known, first)]
@@ -225,26 +225,26 @@ class Runs:
         over = [run for run in over if not run.is_plain or not await self.plain.awaits(run, known)]
         if not over:
             return []
-        second = await self._look()
+        second = await self._snapshot()
         found = [await self._end(run, second) for run in over if first.agrees(second, run)]
         return [run for run in found if run is not None]
 
     async def _sealed(
-        self, run: Run, known: Known, look: Look, alive: Sequence[WorkerState], leaving: str
+        self, run: Run, known: Known, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str
     ) -> Run | None:
         """*run* once it is sealed: a plain one by whoever sees that it is complete; one that its producer left open,
         when nothing has happened to it for FRONTIER_RETENTION_SECONDS."""
         if run.state != "open":
             return run if run.state == "sealed" else None
         if run.is_plain:
-            is_complete = await self.plain.is_complete(run, known, look, alive, leaving)
+            is_complete = await self.plain.is_complete(run, known, snapshot, alive, leaving)
         else:
-            idle = look.quiet_ms(run) >= self._shards.config.retention_ms
-            is_complete = idle and not look.counted(run).counts.pending
+            idle = snapshot.quiet_ms(run) >= self._shards.config.retention_ms
+            is_complete = idle and not snapshot.counted(run).counts.pending
         return await self.seal(run.id) if is_complete else None
 
-    async def _end(self, run: Run, look: Look) -> Run | None:
-        counters = look.counters(run.spider, run.generation)
+    async def _end(self, run: Run, snapshot: RunSnapshot) -> Run | None:
+        counters = snapshot.counters(run.spider, run.generation)
         until = pack(counters) if run.is_plain else b""
         counts = pack(run.counted(counters).counts.stored())
         if not (raw := await self._shards.run("run_end", 0, run.id, run.sealed_ms, counts, until, run.asked)):
@@ -253,8 +253,8 @@ class Runs:
             await self._shards.run_all("run_since", run.spider, run.generation)
         return _read(raw)
 
-    async def _look(self) -> Look:
-        return Look.of(await self._shards.stats_all())
+    async def _snapshot(self) -> RunSnapshot:
+        return RunSnapshot.of(await self._shards.stats_all())
 
 
 _PAGE: Final = 100

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from crawler.frontier.server.gathered import Gathered
+from crawler.frontier.server.batched_calls import BatchedCalls
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.budgets import Terms
 from crawler.policy.robots import RobotsVerdict
@@ -48,14 +48,14 @@ class Robots:
         self._claims = self._gathered("robots_claim", lambda: (LOCK_MS,))
         self._keeps = self._gathered("robots_keep", tuple)
 
-    def _gathered(self, script: str, first: Callable[[], tuple[int, ...]]) -> list[Gathered[Row]]:
+    def _gathered(self, script: str, first: Callable[[], tuple[int, ...]]) -> list[BatchedCalls[Row]]:
         """Calls of *script* for each shard, with rows behind *first*."""
 
         async def send(shard: int, rows: list[Row]) -> Sequence[Any]:
             answers: list[Any] = await self._shards.run(script, shard, *first(), *chain.from_iterable(rows))
             return answers
 
-        return [Gathered(partial(send, shard), MOST) for shard in range(self._shards.count)]
+        return [BatchedCalls(partial(send, shard), MOST) for shard in range(self._shards.count)]
 
     async def claim(self, host: str, origin: str, worker: str) -> CachedRobots | FetchTask | None:
         """What is known of *origin*, else the task to fetch it; None while another worker does. Calling it again

@@ -17,8 +17,8 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.policy.api_providers import FAULTS, Call, Provider
 from crawler.policy.backoff import full_jitter, retry_after
-from crawler.policy.providers import FAULTS, Call, Provider
 
 REST_SECONDS: Final = 5.0  # pause after the first fault, doubled with each further one
 REST_MAX_SECONDS: Final = 300.0

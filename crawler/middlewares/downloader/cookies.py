@@ -22,7 +22,7 @@ from scrapy.http.cookies import CookieJar
 from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.frontier.state.cookie_jars import CookieJars
-from crawler.middlewares.downloader.jar_room import JarRoom
+from crawler.middlewares.downloader.cookie_jar_limit import CookieJarLimit
 from crawler.policy.cookies import Records, changes, cookie_of, records
 from crawler.routing.host_rules import HostRules
 from crawler.urls import group
@@ -64,7 +64,7 @@ class SessionsMiddleware(CookiesMiddleware):
         self._scrapys = crawler.settings.getbool("COOKIES_ENABLED")
         self._uses: WeakKeyDictionary[Request, JarUse] = WeakKeyDictionary()
         self._set: WeakKeyDictionary[CookieJar, Counter[str]] = WeakKeyDictionary()  # since they were counted
-        self._room = JarRoom(self.jars)
+        self._room = CookieJarLimit(self.jars)
         self._sessions: CookieJars
 
     @classmethod

@@ -17,8 +17,8 @@ from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 from crawler.errors import TooCostlyError
 from crawler.extraction import Document
 from crawler.extraction.source import tame
-from crawler.spiders.apart import Apart
 from crawler.spiders.reading import ReadingMixin
+from crawler.spiders.sandbox import Sandbox
 from crawler.worker.access import worker_of
 from crawler.worker.leases.held import Held
 from crawler.worker.scheduler import in_use
@@ -33,29 +33,29 @@ class CostsMiddleware:
     more than once, or with another parser than Scrapy's, is not held to the limits.
     """
 
-    def __init__(self, crawler: Crawler, apart: Apart) -> None:
+    def __init__(self, crawler: Crawler, sandbox: Sandbox) -> None:
         self._crawler = crawler
-        self._apart = apart
+        self._sandbox = sandbox
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Off where the spider does not use the shared frontier. Raises ConfigError."""
         if not in_use(crawler.settings):
             raise NotConfigured
-        return cls(crawler, Apart.from_crawler(crawler))
+        return cls(crawler, Sandbox.from_crawler(crawler))
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
         """*response*, at once unless it needs the trial parse."""
         if self._is_read_apart(request) or not isinstance(response, HtmlResponse | XmlResponse):
             return response
         held = worker_of(self._crawler).book.of(request)
-        if held is None or not (self._apart.is_long(len(response.body)) or _is_doubtful(response)):
+        if held is None or not (self._sandbox.is_long(len(response.body)) or _is_doubtful(response)):
             return response
         return self._tried(response, held)
 
     async def _tried(self, response: HtmlResponse | XmlResponse, held: Held) -> Response:
         try:
-            await self._apart.ask(select, Document(response.text, response.url), _kind(response))
+            await self._sandbox.ask(select, Document(response.text, response.url), _kind(response))
         except TooCostlyError as error:
             held.evidence.costly = str(error)
         return response

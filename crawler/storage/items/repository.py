@@ -12,7 +12,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from crawler import stats as names
 from crawler.errors import ServiceError
-from crawler.storage import foreign, indexes
+from crawler.storage import foreign_collections, indexes
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database, first_clause
 from crawler.storage.items import bulk, duplicates, history
@@ -76,7 +76,7 @@ class Repository:
         collection is of a form that loses documents."""
         history_names = (*self._config.history, *self._config.history.values())
         try:
-            await foreign.check(self._database, foreign.NAMES.union(history_names))
+            await foreign_collections.check(self._database, foreign_collections.NAMES.union(history_names))
             await indexes.ensure_rejected(self._database, self._config.rejected_days)
             for items, records in self._config.history.items():
                 await indexes.ensure_items(self._database[items])
@@ -151,7 +151,7 @@ class Repository:
         to."""
         if (known := self._unfit.get(name)) is not None:
             return known
-        unfit = await foreign.look(self._database, {name} - foreign.NAMES)
+        unfit = await foreign_collections.look(self._database, {name} - foreign_collections.NAMES)
         if not unfit:
             await self._ensure_indexes(name)
         self._unfit[name] = unfit.get(name, "")

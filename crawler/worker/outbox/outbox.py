@@ -33,7 +33,7 @@ from crawler.worker.outbox.lease_endings import Ending, Move, Nack
 from crawler.worker.outbox.offers import Offers
 from crawler.worker.outbox.pending_counts import PendingCounts
 from crawler.worker.outbox.room import Room
-from crawler.worker.outbox.waiting import Waiting, handle_of
+from crawler.worker.outbox.waiting_endings import WaitingEndings, handle_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class Outbox:
         self._children = Children(lambda one: frontier.shards.of_host(one.host), self._stored, self._complete)
         self._offers = Offers(self._stored, partial(stats.inc_value, names.REFUSED))
         self._endings: deque[Ending] = deque()
-        self._waiting = Waiting(self._children, frontier.config.lease_ms / 1000)
+        self._waiting = WaitingEndings(self._children, frontier.config.lease_ms / 1000)
         self._abandoned: deque[Handle] = deque()
         self._put_off: deque[Handle] = deque()
         self._given_back: deque[Handle] = deque()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.commands.views.status_look import look
+from crawler.commands.views.status_snapshot import take_snapshot
 from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.inspection.waiting import last_lease_ms
 from crawler.frontier.messages import SpiderStats
@@ -46,7 +46,9 @@ async def test_how_long_a_request_has_waited_is_told_of_the_spider_that_is_asked
     await world.pass_ms(600_000)
     await world.frontier.push([message(2, "b.example", stream="new")])
     await world.pass_ms(1_000)
-    told = {spider: (await look(world.frontier, spider)).oldest_ms for spider in ("new", "old", "nobody", None)}
+    told = {
+        spider: (await take_snapshot(world.frontier, spider)).oldest_ms for spider in ("new", "old", "nobody", None)
+    }
     assert told == {"new": 1_000, "old": 601_000, "nobody": 0, None: 601_000}
 
 

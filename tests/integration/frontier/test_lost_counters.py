@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawler.commands.views.status_look import look
+from crawler.commands.views.status_snapshot import take_snapshot
 from crawler.commands.views.status_view import verdict
 from crawler.frontier.joining import join
 from crawler.frontier.server.layout import check
@@ -119,13 +119,13 @@ async def test_names_are_found_whatever_the_prefix(redis_client: Any) -> None:
 @pytest.mark.parametrize("kind", list(HARMS))
 async def test_status_tells_damaged_counters_from_a_finished_crawl(redis_client: Any, kind: str) -> None:
     world = await harmed(redis_client, kind)
-    before = verdict(await look(world.frontier, "s"))
+    before = verdict(await take_snapshot(world.frontier, "s"))
     assert "Finished" not in before
     assert "Nothing has been pushed" not in before
     if not (await world.frontier.inspection.stats("s")).is_pending:
         assert before.startswith("Unknown whether it is finished")
     await world.frontier.generations.tidy()
-    counted = await look(world.frontier, "s")
+    counted = await take_snapshot(world.frontier, "s")
     assert counted.pending + counted.uncounted == 6, "a delayed one is counted once it is due"
 
 
@@ -163,7 +163,7 @@ async def test_status_names_what_was_set_aside(redis_client: Any) -> None:
     world = await harmed(redis_client, "counters, another type")
     await world.frontier.generations.tidy()
     key = world.frontier.shards.key(0, "gen:s:0")
-    assert (await look(world.frontier, "s")).set_aside == [key]
+    assert (await take_snapshot(world.frontier, "s")).set_aside == [key]
 
 
 async def test_a_number_of_shards_that_is_none_is_named(redis_client: Any) -> None:
@@ -171,7 +171,7 @@ async def test_a_number_of_shards_that_is_none_is_named(redis_client: Any) -> No
     shards = world.frontier.shards
     await redis_client.set(shards.key(0, "shards"), b"-1e9")
     await check(shards)
-    assert (await look(world.frontier, None)).set_aside == [shards.key(0, "shards")]
+    assert (await take_snapshot(world.frontier, None)).set_aside == [shards.key(0, "shards")]
     assert int(await redis_client.get(shards.key(0, "shards"))) == shards.count
 
 

@@ -89,14 +89,14 @@ async def test_it_ends_while_others_go_on(redis_client: Any) -> None:
     await push(world, run, 1)
     await world.frontier.runs.seal(run.id)
     await world.fetch()
-    look = world.frontier.runs._look
+    snapshot = world.frontier.runs._snapshot
 
     async def busy() -> Any:
         await push(world, other, world.now)
         world.now += 1
-        return await look()
+        return await snapshot()
 
-    world.frontier.runs._look = busy  # type: ignore[method-assign]
+    world.frontier.runs._snapshot = busy  # type: ignore[method-assign]
     assert await over(world) == [run.id]
 
 

@@ -211,7 +211,7 @@ async def test_who_holds_a_lease_knows_its_run_which_does_not_end_before_it(redi
     assert first is not None, "it has begun before anybody looked"
     await world.frontier.ack(handles(leases))
     await world.pass_ms(20_000)
-    looks = runs._look
+    looks = runs._snapshot
     looked = 0
 
     async def late() -> Any:
@@ -226,7 +226,7 @@ async def test_who_holds_a_lease_knows_its_run_which_does_not_end_before_it(redi
             assert held.id == first.id
         return seen
 
-    runs._look = late  # type: ignore[method-assign]
+    runs._snapshot = late  # type: ignore[method-assign]
     assert await over(world) == []
     assert await fleet.found() == [("1", "sealed", 2)]
 

@@ -38,7 +38,7 @@ async def test_one_that_was_opened_again_is_not_ended_by_who_saw_it_sealed(redis
     runs = world.frontier.runs
     run = await runs.seal((await runs.open("s")).id)
     await runs.resume(run.id)
-    assert await runs._end(run, await runs._look()) is None
+    assert await runs._end(run, await runs._snapshot()) is None
     assert await over(world) == []
 
 

@@ -20,7 +20,7 @@ from crawler.handlers.browser import chromium
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
 from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.resolver import Resolver, ResolverConfig
-from crawler.policy.addresses import AddressPolicy
+from crawler.policy.address_guard import AddressPolicy
 from tests.shipped import shipped
 
 LOOPBACK = "127.0.0.1/32"  # where the sites of the tests are; the rest of 127.0.0.0/8 is refused

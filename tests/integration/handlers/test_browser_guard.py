@@ -16,7 +16,7 @@ from scrapy import Request
 from crawler import stats as names
 from crawler.errors import AddressRefusedError
 from crawler.handlers.browser.handler import BrowserDownloadHandler
-from crawler.policy.addresses import Address
+from crawler.policy.address_guard import Address
 from tests.integration.handlers.browsing import opened
 from tests.sites import Page, Site
 

@@ -7,8 +7,8 @@ import pytest
 from benchmarks.main_text import f1, words
 from benchmarks.main_text_fit import examples, fit, labelled, site
 from crawler.extraction import Document
+from crawler.extraction.content.features import FEATURES
 from crawler.extraction.content.passages import passages
-from crawler.extraction.content.signs import SIGNS
 
 TEXT = "The text of page {} has some words that stand nowhere else, and a dot."
 PAGE = "<nav><a href=/>The menu of the site has words, too</a></nav><main><p>{}</p></main>"
@@ -33,7 +33,7 @@ def test_weights_tell_what_labels_tell() -> None:
         text = TEXT.format(n)
         pages.append(examples(PAGE.format(text).encode(), f"https://{n}.example/", "article", text))
     weights = fit(pages)
-    assert set(weights) == set(SIGNS)
+    assert set(weights) == set(FEATURES)
     assert weights["in main"] > 0 > weights["in nav"]
     assert fit(pages) == weights
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from crawler.commands import runs
 from crawler.commands.views import runs_view
-from crawler.commands.views.status_look import Snapshot
+from crawler.commands.views.status_snapshot import Snapshot
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import HostState, WorkerState
 from crawler.frontier.run_record import Run, RunCounts

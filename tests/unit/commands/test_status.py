@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from crawler.commands.views.status_look import Snapshot
+from crawler.commands.views.status_snapshot import Snapshot
 from crawler.commands.views.status_view import render, verdict
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState

@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 
 from crawler import stats as names
 from crawler.extensions.health import WorkerHealth
-from crawler.worker.upkeep import standstill
+from crawler.worker.upkeep import watchdog
 
 
 class Clock:
@@ -43,7 +43,7 @@ def test_a_loop_that_comes_round_in_time_is_alive() -> None:
 
 
 def test_a_callback_has_the_time_for_which_its_page_stays_leased(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standstill, "running", lambda thread: "ShopSpider.parse (shop.py:12)")
+    monkeypatch.setattr(watchdog, "running", lambda thread: "ShopSpider.parse (shop.py:12)")
     clock = Clock()
     health = _health(clock)
     health.opened()
@@ -56,7 +56,7 @@ def test_a_callback_has_the_time_for_which_its_page_stays_leased(monkeypatch: py
 
 def test_a_loop_that_has_just_left_its_callback_is_not_blamed_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     running = "ShopSpider.parse (shop.py:12)"
-    monkeypatch.setattr(standstill, "running", lambda thread: running)
+    monkeypatch.setattr(watchdog, "running", lambda thread: running)
     clock = Clock()
     health = _health(clock)
     health.opened()

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from crawler.extraction import Document, extract_page
-from crawler.extraction.content import signs
+from crawler.extraction.content import features
+from crawler.extraction.content.features import FEATURES, NUMBERS, features_of, numbers_of, sums
 from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import MAX_ELEMENTS, WORD, Box, Passage, passages, words_in
-from crawler.extraction.content.signs import NUMBERS, SIGNS, numbers_of, signs_of, sums
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
@@ -138,9 +138,9 @@ def test_a_deep_page_has_each_box_looked_at_a_few_times(monkeypatch: pytest.Monk
             yield box
             box = box.parent
 
-    monkeypatch.setattr(signs, "_outwards", counted)
+    monkeypatch.setattr(features, "_outwards", counted)
     found = passages(Document(f"<div>{SENTENCE}" * 1_000, URL))
-    assert len(sums(found, "other", dict.fromkeys(SIGNS, 1.0))) == len(found) == 1_000
+    assert len(sums(found, "other", dict.fromkeys(FEATURES, 1.0))) == len(found) == 1_000
     assert steps < 4 * len(found)
 
 
@@ -197,9 +197,9 @@ FORUM_PAGE = f"""<main><article><h1>On x</h1><p>{SENTENCE}</p><p class=card>{SEN
 
 @pytest.mark.parametrize("kind", ["forum", "other"])
 def test_the_sum_of_a_passage_is_that_of_its_signs_times_their_weights(kind: Kind) -> None:
-    weights = {sign: 0.5 + at / 7 for at, sign in enumerate(SIGNS)}
+    weights = {feature: 0.5 + at / 7 for at, feature in enumerate(FEATURES)}
     found = passages(Document(page(FORUM_PAGE), URL))
-    expected = [sum(row[at] * weights[SIGNS[at]] for at in row) for row in signs_of(found, kind)]
+    expected = [sum(row[at] * weights[FEATURES[at]] for at in row) for row in features_of(found, kind)]
     assert sums(found, kind, weights) == pytest.approx(expected)
     assert len({round(each, 6) for each in expected}) == len(found) == 18
 
@@ -207,8 +207,8 @@ def test_the_sum_of_a_passage_is_that_of_its_signs_times_their_weights(kind: Kin
 def test_the_signs_of_a_passage() -> None:
     found = passages(Document(FORUM_PAGE, URL))
     by_text = {
-        each.text: {SIGNS[at]: value for at, value in row.items()}
-        for each, row in zip(found, signs_of(found, "forum"), strict=True)
+        each.text: {FEATURES[at]: value for at, value in row.items()}
+        for each, row in zip(found, features_of(found, "forum"), strict=True)
     }
     first, cookies = by_text["On x"], by_text["We use cookies with your consent, cookies"]
     assert first["start"] == first["after-heading"] == first["in main"] == first["bias"] == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.commands.views.status_look import _held_up
+from crawler.commands.views.status_snapshot import _held_up
 from crawler.frontier.inspection.held_back import held_back
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import SpiderStats, WorkerState

@@ -19,7 +19,7 @@ from scrapy.exceptions import CannotResolveHostError
 from crawler.errors import AddressRefusedError, ConfigError
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.lookups import LookupThreads
-from crawler.policy.addresses import Address, AddressPolicy
+from crawler.policy.address_guard import Address, AddressPolicy
 from tests.shipped import shipped
 
 CONFIG = ResolverConfig(seconds=60, size=2, timeout=20, threads=1)
@@ -246,7 +246,7 @@ def test_a_look_up_that_hangs_does_not_keep_the_process_alive() -> None:
     program = (
         "import asyncio, contextlib, time\n"
         "from crawler.handlers import resolver\n"
-        "from crawler.policy.addresses import AddressPolicy\n"
+        "from crawler.policy.address_guard import AddressPolicy\n"
         "resolver._getaddrinfo = lambda host: time.sleep(120)\n"
         "config = resolver.ResolverConfig(seconds=60, size=2, timeout=0.2, threads=4)\n"
         "async def main():\n"

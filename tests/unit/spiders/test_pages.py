@@ -12,8 +12,8 @@ from scrapy.utils.test import get_crawler
 
 from crawler.errors import ConfigError
 from crawler.items import PageItem
-from crawler.spiders.apart import CROWD
 from crawler.spiders.pages import CHARACTERS, MANY_TAGS, PagesSpider
+from crawler.spiders.sandbox import CROWD
 
 URL = "https://site.example/docs/"
 TEXT = "A sentence of the text that is long enough to be taken for it, with a dot at its end. " * 4

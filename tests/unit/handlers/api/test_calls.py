@@ -16,7 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler.handlers.api.batches import Batches
 from crawler.handlers.api.calls import ProviderCalls, ProviderDownError
-from crawler.policy.providers import Provider
+from crawler.policy.api_providers import Provider
 from crawler.worker.turns.unsent import MissedError
 
 KEY = "the-secret"

@@ -21,8 +21,8 @@ from tldextract.cache import DiskCache
 from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.middlewares.downloader import cookies as module
+from crawler.middlewares.downloader.cookie_jar_limit import CookieJarLimit
 from crawler.middlewares.downloader.cookies import DOMAIN_BYTES, MOST, SLACK, JarUse, SessionsMiddleware
-from crawler.middlewares.downloader.jar_room import JarRoom
 from tests.shipped import shipped
 
 
@@ -102,7 +102,7 @@ async def test_what_a_site_deletes_again_leaves_nothing_behind() -> None:
 
 async def test_sites_whose_cookies_are_gone_leave_nothing_behind() -> None:
     middleware = scrapys()
-    middleware._room = JarRoom(middleware.jars, most=1_000_000)
+    middleware._room = CookieJarLimit(middleware.jars, most=1_000_000)
     for site in range(2_000):
         await visit(middleware, f"http://site-{site}.com/", f"a={'x' * 2_000}")
         await visit(middleware, f"http://site-{site}.com/", "a=; Max-Age=0")
@@ -136,7 +136,7 @@ async def visit(middleware: SessionsMiddleware, url: str, *cookies: str, jar: An
 
 async def test_any_number_of_sites_keep_as_many_cookies_as_fit_those_used_last() -> None:
     middleware = scrapys()
-    middleware._room = JarRoom(middleware.jars, most=1_000_000)
+    middleware._room = CookieJarLimit(middleware.jars, most=1_000_000)
     await visit(middleware, "http://login.com/", "sid=1; Domain=login.com")
     for site in range(2_000):
         await visit(middleware, f"http://site-{site}.com/", f"a={'x' * 2_000}", f"b={'y' * 2_000}")
@@ -152,7 +152,7 @@ async def test_any_number_of_sites_keep_as_many_cookies_as_fit_those_used_last()
 
 async def test_any_number_of_jars_are_not_all_kept() -> None:
     middleware = scrapys()
-    middleware._room = JarRoom(middleware.jars, most=1_000_000)
+    middleware._room = CookieJarLimit(middleware.jars, most=1_000_000)
     for number in range(2_000):
         await visit(middleware, "http://shop.example/", *([f"n={number}"] if number % 2 else []), jar=number)
     assert len(middleware.jars) < 300
@@ -161,7 +161,7 @@ async def test_any_number_of_jars_are_not_all_kept() -> None:
 
 async def test_a_cookie_that_is_set_again_and_again_takes_the_room_of_one() -> None:
     middleware = scrapys()
-    middleware._room = JarRoom(middleware.jars, most=100_000)
+    middleware._room = CookieJarLimit(middleware.jars, most=100_000)
     await visit(middleware, "http://first.example/", "a=1")
     for number in range(200):
         await visit(middleware, "http://shop.example/", f"n={number}{'x' * 1_000}")

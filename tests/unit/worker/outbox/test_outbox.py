@@ -416,7 +416,7 @@ async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(d
 async def test_of_too_many_children_those_that_wait_longest_go_back(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.worker.outbox.waiting.MOST_KEPT", 4_500)
+    monkeypatch.setattr("crawler.worker.outbox.waiting_endings.MOST_KEPT", 4_500)
     desk.frontier.outcomes = full
     for number in range(4):
         desk.outbox.push(message(number), ("0:1", number))

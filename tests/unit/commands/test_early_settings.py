@@ -9,14 +9,14 @@ import pytest
 from scrapy import Spider
 from scrapy.settings import Settings
 
-from crawler.commands import early
+from crawler.commands import early_settings
 from crawler.errors import ConfigError
 
 ADDONS, MODULES = "ADDONS", "SPIDER_MODULES"
 
 
 def check(name: str, value: object) -> None:
-    early.check(Settings({name: value}))
+    early_settings.check(Settings({name: value}))
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_a_project_that_scrapy_cfg_does_not_have_is_named(tmp_path: Path, monkey
     with pytest.raises(ConfigError, match=words):
         check("PROJECT", "produktion")
     check("PROJECT", "production")
-    early.check(Settings({"PROJECT": "x", "SETTINGS_MODULE": "b"}))  # that module is named by its own variable
+    early_settings.check(Settings({"PROJECT": "x", "SETTINGS_MODULE": "b"}))  # that module is named by its own variable
 
 
 def test_what_is_valid_goes_on(tmp_path: Path) -> None:
-    early.check(Settings())
+    early_settings.check(Settings())
     for name, value in {
         "LOG_LEVEL": 10,
         "LOG_FILE": str(tmp_path / "log"),
@@ -86,14 +86,14 @@ def test_an_addon_that_there_is_not_is_named(addons: dict[str, object], words: s
 
 def test_an_addon_may_be_switched_off() -> None:
     settings = Settings(dict.fromkeys(["ADDONS"], dict.fromkeys(["nope.Addon"])))
-    early.check(settings)
-    assert dict(early.with_addons(settings)["ADDONS"]) == {"nope.Addon": None}
+    early_settings.check(settings)
+    assert dict(early_settings.with_addons(settings)["ADDONS"]) == {"nope.Addon": None}
 
 
 @pytest.mark.parametrize("module", ["nope", "crawler.nope", "crawler.spiders,nope.spiders", ".spiders", "a b"])
 def test_modules_of_spiders_that_there_are_not_are_named(module: str) -> None:
     with pytest.raises(ConfigError, match=r"^SPIDER_MODULES = "):
-        early.spiders(Settings({MODULES: module}))
+        early_settings.spiders(Settings({MODULES: module}))
 
 
 def test_a_fault_inside_of_a_spiders_module_keeps_its_traceback(
@@ -102,7 +102,7 @@ def test_a_fault_inside_of_a_spiders_module_keeps_its_traceback(
     (tmp_path / "faulty_spiders.py").write_text("import there_is_no_such_module")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError):
-        early.spiders(Settings({MODULES: "faulty_spiders"}))
+        early_settings.spiders(Settings({MODULES: "faulty_spiders"}))
 
 
 class Naming:
@@ -115,7 +115,7 @@ class Naming:
 
 def test_addons_may_name_the_modules_of_spiders() -> None:
     settings = Settings({ADDONS: {Naming: 1}})
-    assert "products" in early.spiders(early.with_addons(settings)).list()
+    assert "products" in early_settings.spiders(early_settings.with_addons(settings)).list()
     assert settings.getlist(MODULES) == []
 
 
@@ -124,9 +124,9 @@ def test_addons_may_name_the_modules_of_spiders() -> None:
 )
 def test_a_spiders_own_log_is_checked_before_scrapy_opens_it(custom: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=f"^{next(iter(custom))} = "):
-        early.check_log_of(type("Own", (Spider,), {"name": "own", "custom_settings": custom}), Settings())
+        early_settings.check_log_of(type("Own", (Spider,), {"name": "own", "custom_settings": custom}), Settings())
 
 
 @pytest.mark.parametrize("custom", [None, {}, {"LOG_LEVEL": "DEBUG", "LOG_FORMAT": "%(message)s"}, ["refused later"]])
 def test_a_log_of_its_own_is_a_spiders_right(custom: Any) -> None:
-    early.check_log_of(type("Own", (Spider,), {"name": "own", "custom_settings": custom}), Settings())
+    early_settings.check_log_of(type("Own", (Spider,), {"name": "own", "custom_settings": custom}), Settings())

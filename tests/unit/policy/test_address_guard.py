@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
-from crawler.policy.addresses import AddressPolicy, literal
+from crawler.policy.address_guard import AddressPolicy, literal
 
 POLICY = AddressPolicy()
 

@@ -11,7 +11,7 @@ from scrapy.settings import BaseSettings
 from crawler import config
 from crawler.addon import completed
 from crawler.announcement import own_places
-from crawler.commands import early
+from crawler.commands import early_settings
 
 STORES: Final = ("MONGODB_URI", "MONGODB_DATABASE")
 
@@ -23,7 +23,7 @@ def hints(settings: BaseSettings, places: Sequence[str]) -> Iterator[str]:
     """
     for name in sorted(_spiders(settings)):
         try:
-            own = completed(settings, early.spiders(settings).load(name)).settings
+            own = completed(settings, early_settings.spiders(settings).load(name)).settings
         except Exception:  # noqa: BLE001, S112 - whatever a module of theirs raises
             continue
         if options := [f"-s {place}={_shown(own[place])}" for place in own_places(own, places)]:
@@ -32,7 +32,7 @@ def hints(settings: BaseSettings, places: Sequence[str]) -> Iterator[str]:
 
 def _spiders(settings: BaseSettings) -> list[str]:
     try:
-        return early.spiders(settings).list()
+        return early_settings.spiders(settings).list()
     except Exception:  # noqa: BLE001 - see `hints`
         return []
 

@@ -15,7 +15,7 @@ LOOK_SECONDS: Final = 1.0  # between checks for pages that wait too long
 MOST_KEPT: Final = 64 * 2**20  # bytes of refused requests; beyond it the pages that wait longest go back
 
 
-class Waiting:
+class WaitingEndings:
     """Holds back a page's ending until its own children are stored; other pages are not affected.
 
     *patience*: seconds that a page waits (a lease); then it is given back and its children are found again.

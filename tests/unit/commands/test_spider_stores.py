@@ -9,7 +9,7 @@ from scrapy import Spider
 from scrapy.settings import Settings
 
 from crawler.announcement import QUEUES
-from crawler.commands import early, elsewhere
+from crawler.commands import early_settings, spider_stores
 
 
 class Loader:
@@ -28,9 +28,9 @@ class Loader:
 
 
 def hints(monkeypatch: pytest.MonkeyPatch, loader: Loader, places: Any, **project: Any) -> list[str]:
-    monkeypatch.setattr(early, "spiders", lambda _: loader)
+    monkeypatch.setattr(early_settings, "spiders", lambda _: loader)
     settings = Settings({"ADDONS": {"crawler.addon.Shoal": 500}, "FRONTIER_ENABLED": True} | project)
-    return list(elsewhere.hints(settings, places))
+    return list(spider_stores.hints(settings, places))
 
 
 def test_each_spider_with_a_place_of_its_own_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +38,7 @@ def test_each_spider_with_a_place_of_its_own_is_a_line(monkeypatch: pytest.Monke
     loader = Loader(
         shop={"MONGODB_DATABASE": "shops", "FRONTIER_KEY": "shops"}, broken=ValueError("oh"), plain={}, apart=queue
     )
-    assert hints(monkeypatch, loader, elsewhere.STORES) == [
+    assert hints(monkeypatch, loader, spider_stores.STORES) == [
         "spider shop has a place of its own: -s MONGODB_DATABASE=shops looks there"
     ]
     assert hints(monkeypatch, loader, QUEUES) == [
@@ -58,5 +58,5 @@ def test_a_project_without_spiders_that_can_be_loaded_has_none(monkeypatch: pyte
 def test_what_the_command_line_says_is_no_place_of_the_spider(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"ADDONS": {"crawler.addon.Shoal": 500}, "FRONTIER_ENABLED": True, "FRONTIER_KEY": "shops"}
     settings = Settings(given, priority="cmdline")
-    monkeypatch.setattr(early, "spiders", lambda _: Loader(shop={"FRONTIER_KEY": "shops"}))
-    assert list(elsewhere.hints(settings, QUEUES)) == []
+    monkeypatch.setattr(early_settings, "spiders", lambda _: Loader(shop={"FRONTIER_KEY": "shops"}))
+    assert list(spider_stores.hints(settings, QUEUES)) == []

@@ -90,7 +90,7 @@ class Snapshot:
         return bool(self.held_back) if spider is None else any(one.concerns((spider,)) for one in self.closed)
 
 
-async def look(frontier: Frontier, spider: str | None) -> Snapshot:
+async def take_snapshot(frontier: Frontier, spider: str | None) -> Snapshot:
     """Collect everything the command shows."""
     stats = await frontier.inspection.stats(spider)
     workers = await frontier.workers.alive(60_000)

@@ -15,8 +15,8 @@ from scrapy.settings import Settings
 from crawler.errors import ConfigError, TooCostlyError
 from crawler.extraction import Document, extract_page
 from crawler.policy.domains import DomainRules
-from crawler.spiders.apart import CROWD, Apart, Bounds
 from crawler.spiders.products import read
+from crawler.spiders.sandbox import CROWD, Bounds, Sandbox
 
 URL = "https://shop.example.com/p/12345"
 LAMP = "<h1>A lamp</h1><p class=price>EUR 48.00</p><button>Add to cart</button><a href=/p/2>x</a>"
@@ -42,43 +42,43 @@ def die(document: Document) -> None:
 
 
 @pytest.fixture
-async def apart() -> AsyncIterator[Apart]:
-    apart = Apart(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
-    yield apart
-    apart.close()
+async def sandbox() -> AsyncIterator[Sandbox]:
+    sandbox = Sandbox(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
+    yield sandbox
+    sandbox.close()
 
 
-async def test_a_long_page_is_not_even_looked_at_here(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_page_is_not_even_looked_at_here(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Telling whether it is doubtful takes as long as parsing it."""
     monkeypatch.setattr("crawler.extraction.source.tame.tamed", lambda page, strays=None: pytest.fail("looked at"))
-    assert apart.wants(Document(LONG, URL))
+    assert sandbox.wants(Document(LONG, URL))
     monkeypatch.setattr("crawler.extraction.source.source.read", lambda html: pytest.fail("taken apart"))
-    assert Apart(Bounds(10_000_000, 1, 1_000_000_000)).wants(Document(LAMP + "<b>" * 2 * CROWD, URL))
+    assert Sandbox(Bounds(10_000_000, 1, 1_000_000_000)).wants(Document(LAMP + "<b>" * 2 * CROWD, URL))
 
 
-async def test_ordinary_pages_are_read_here(apart: Apart) -> None:
-    assert await apart.read(pid, Document(LAMP, URL)) == os.getpid()
+async def test_ordinary_pages_are_read_here(sandbox: Sandbox) -> None:
+    assert await sandbox.read(pid, Document(LAMP, URL)) == os.getpid()
 
 
 @pytest.mark.parametrize("html", [BOMB, LONG], ids=["doubtful", "long"])
-async def test_doubtful_and_long_pages_are_read_apart(apart: Apart, html: str) -> None:
-    child = await apart.read(pid, Document(html, URL))
+async def test_doubtful_and_long_pages_are_read_apart(sandbox: Sandbox, html: str) -> None:
+    child = await sandbox.read(pid, Document(html, URL))
     assert child != os.getpid()
-    item, links = await apart.read(read, Document(html, URL), DomainRules(), True)
+    item, links = await sandbox.read(read, Document(html, URL), DomainRules(), True)
     assert item is not None
     assert (item.title, str(item.price), list(links)) == ("A lamp", "48.00", ["https://shop.example.com/p/2"])
-    assert (await apart.read(extract_page, Document(html, URL), URL)).url == URL
-    assert await apart.read(pid, Document(html, URL)) == child, "one child for all"
+    assert (await sandbox.read(extract_page, Document(html, URL), URL)).url == URL
+    assert await sandbox.read(pid, Document(html, URL)) == child, "one child for all"
 
 
 @pytest.mark.parametrize(
     ("function", "words"), [(spin, "1 s of CPU"), (grow, "1000 MB"), (die, f"status -{signal.SIGSEGV.value}")]
 )
-async def test_what_takes_too_much_ends_the_child_alone(apart: Apart, function: object, words: str) -> None:
-    before = await apart.read(pid, Document(LONG, URL))
+async def test_what_takes_too_much_ends_the_child_alone(sandbox: Sandbox, function: object, words: str) -> None:
+    before = await sandbox.read(pid, Document(LONG, URL))
     with pytest.raises(TooCostlyError, match=words):
-        await apart.read(function, Document(LONG, URL))  # type: ignore[arg-type]
-    assert await apart.read(pid, Document(LONG, URL)) not in {before, os.getpid()}
+        await sandbox.read(function, Document(LONG, URL))  # type: ignore[arg-type]
+    assert await sandbox.read(pid, Document(LONG, URL)) not in {before, os.getpid()}
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
@@ -90,14 +90,14 @@ async def test_a_child_that_was_asked_to_end_with_its_worker_costs_no_page(
         (Mock(exitcode=-asked), Mock(recv=Mock(side_effect=EOFError))),
         (Mock(), Mock(recv=Mock(return_value=7))),
     ]
-    monkeypatch.setattr("crawler.spiders.apart._start", lambda _: children.pop(0))
+    monkeypatch.setattr("crawler.spiders.sandbox._start", lambda _: children.pop(0))
     monkeypatch.setattr(children[0][0], "is_alive", Mock(return_value=False))
-    apart = Apart(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
-    assert await apart.ask(pid, Document(LONG, URL)) == 7
+    sandbox = Sandbox(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
+    assert await sandbox.ask(pid, Document(LONG, URL)) == 7
     assert children == []
 
 
-async def test_pages_that_wait_for_the_child_hold_no_threads(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pages_that_wait_for_the_child_hold_no_threads(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     busy, most, to_thread = 0, 0, asyncio.to_thread
 
     async def counted(*arguments: Any) -> Any:
@@ -109,7 +109,7 @@ async def test_pages_that_wait_for_the_child_hold_no_threads(apart: Apart, monke
             busy -= 1
 
     monkeypatch.setattr(asyncio, "to_thread", counted)
-    found = await asyncio.gather(*(apart.read(pid, Document(LONG, URL)) for _ in range(20)))
+    found = await asyncio.gather(*(sandbox.read(pid, Document(LONG, URL)) for _ in range(20)))
     assert (len(set(found)), most) == (1, 1)
 
 

@@ -11,7 +11,7 @@ from scrapy.utils.misc import load_object
 
 from crawler import components
 from crawler.errors import ConfigError
-from crawler.handlers import guard
+from crawler.handlers import guard_check
 from tests.shipped import shipped
 
 HANDLERS: dict[str, str | None] = components.DOWNLOAD_HANDLERS
@@ -22,16 +22,16 @@ def settings(**changed: Any) -> Settings:
 
 
 def test_the_projects_settings_are_guarded() -> None:
-    guard.check(settings())
+    guard_check.check(settings())
     used = {load_object(path) for path in HANDLERS.values() if path}
     assert {handler.guards_addresses for handler in used} == {True}
 
 
 def test_a_scheme_that_is_off_needs_no_guard_and_the_others_do() -> None:
-    guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": None}))
+    guard_check.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": None}))
     unguarded = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
     with pytest.raises(ConfigError, match=r"DOWNLOAD_HANDLERS\['https'\]"):
-        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": None, "https": unguarded}))
+        guard_check.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": None, "https": unguarded}))
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -45,7 +45,7 @@ def test_a_scheme_that_is_off_needs_no_guard_and_the_others_do() -> None:
 )
 def test_a_handler_without_the_guard_is_refused_by_name(scheme: str, handler: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {scheme: handler}))
+        guard_check.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {scheme: handler}))
     advice = "without this line ours is used" if handler.startswith("scrapy.") else "docs/download.md"
     assert f"DOWNLOAD_HANDLERS['{scheme}'] = '{handler}'" in str(raised.value)
     assert f"guards_addresses = True` ({advice})" in str(raised.value)
@@ -53,14 +53,14 @@ def test_a_handler_without_the_guard_is_refused_by_name(scheme: str, handler: st
 
 def test_a_handler_given_as_a_class_is_refused_by_name() -> None:
     with pytest.raises(ConfigError, match=r"HTTP11DownloadHandler.*without this line ours is used"):
-        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": HTTP11DownloadHandler}))
+        guard_check.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": HTTP11DownloadHandler}))
 
 
 def test_a_handler_that_cannot_be_loaded_says_why() -> None:
     with pytest.raises(ConfigError, match=r"DOWNLOAD_HANDLERS.*No module named 'nowhere'"):
-        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": "nowhere.Handler"}))
+        guard_check.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": "nowhere.Handler"}))
     with pytest.raises(ConfigError, match=r"DOWNLOAD_HANDLERS\['http'\] = 5"):
-        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": 5}))
+        guard_check.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": 5}))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_openssl_does_not_have_is_named(name: str, value: object) -> None:
     with pytest.raises(
         ConfigError, match=rf"^{name} = .{value!r}. is invalid: expected TLSv1.2 or TLSv1.3, and OpenSSL"
     ):
-        guard.check(settings(**{name: value}))
+        guard_check.check(settings(**{name: value}))
 
 
 @pytest.mark.parametrize("scheme", ["file", "data", "ftp", "s3"])
@@ -96,6 +96,6 @@ def test_other_schemes_are_off(scheme: str) -> None:
 )
 def test_a_setting_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        guard.check(settings(**{name: value}))
+        guard_check.check(settings(**{name: value}))
     assert name in str(raised.value)
     assert allowed in str(raised.value)

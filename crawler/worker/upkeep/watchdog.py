@@ -46,7 +46,7 @@ class InHand:
     suspended: bool  # this time does not count towards FRONTIER_HARD_CAP_SECONDS
 
 
-class Standstill:
+class Watchdog:
     """Watches the event loop; while it is blocked, renews started leases, gives back the others, and states the rules
     that this worker crawls by.
 
@@ -83,7 +83,7 @@ class Standstill:
         self._warned: set[str] = set()
         self._loop_thread = 0  # the loop's thread
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look_often, name="standstill", daemon=True)
+        self._thread = threading.Thread(target=self._look_often, name="watchdog", daemon=True)
 
     async def run(self) -> None:
         """Beat while the worker lives."""

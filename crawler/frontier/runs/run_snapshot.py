@@ -12,7 +12,7 @@ from crawler.frontier.server.wire_format import read_count
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RunSnapshot:
     """*rows*: by spider and generation, then by shard and stream. *now_ms*: the frontier's time. *uncounted*: as in
     FrontierStats."""
 
@@ -52,7 +52,7 @@ class Look:
         worked = [row.get("last", 0) for row in rows]
         return self.now_ms - max(worked if run.is_plain and worked else [run.opened_ms, *worked])
 
-    def agrees(self, other: Look, run: Run) -> bool:
+    def agrees(self, other: RunSnapshot, run: Run) -> bool:
         """Whether both snapshots agree on its generation, stream by stream and shard by shard."""
         return self._of(run) == other._of(run)
 

@@ -67,7 +67,7 @@ class Bounds:
         )
 
 
-class Apart:
+class Sandbox:
     """Sends one page at a time to its child; a page that takes too much raises TooCostlyError. One per crawler."""
 
     def __init__(self, bounds: Bounds) -> None:
@@ -79,9 +79,9 @@ class Apart:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Raises ConfigError."""
-        apart = cls(Bounds.from_settings(crawler.settings))
-        crawler.signals.connect(apart.close, signals.spider_closed)
-        return apart
+        sandbox = cls(Bounds.from_settings(crawler.settings))
+        crawler.signals.connect(sandbox.close, signals.spider_closed)
+        return sandbox
 
     def wants(self, document: Document) -> bool:
         """Whether *document* is to be read in the child."""
@@ -145,7 +145,7 @@ def is_crowded(html: str) -> bool:
 def _start(bounds: Bounds) -> tuple[SpawnProcess, Connection]:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    child = context.Process(target=serve, args=(theirs, bounds), name="apart", daemon=True)
+    child = context.Process(target=serve, args=(theirs, bounds), name="sandbox", daemon=True)
     child.start()
     theirs.close()
     return child, ours

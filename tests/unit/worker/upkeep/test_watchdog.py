@@ -19,7 +19,7 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from crawler.worker.leases.held import Held
 from crawler.worker.leases.lease_buffer import Buffer
-from crawler.worker.upkeep.standstill import InHand, Standstill, running
+from crawler.worker.upkeep.watchdog import InHand, Watchdog, running
 from tests.unit.frontier.fakes import Clock, held
 
 CONFIG = FrontierConfig(lease_ms=120_000, start_within_ms=20_000)
@@ -60,9 +60,7 @@ class Bench:
         self.counted = 0
         scripts = cast("BlockingScripts", self.scripts)
         self.statement = Statement("s", Pace(1_000, 1, 1), {"=a.example": Pace(9_000, 1, 1)})
-        self.standstill = Standstill(
-            CONFIG, scripts, self.buffer, self._in_hand, self._count, self.statement, self.clock
-        )
+        self.watchdog = Watchdog(CONFIG, scripts, self.buffer, self._in_hand, self._count, self.statement, self.clock)
 
     def _in_hand(self) -> InHand:
         return InHand(self.work, self.ending, self.suspended)
@@ -73,7 +71,7 @@ class Bench:
     def passes(self, seconds: int) -> None:
         for _ in range(seconds):
             self.clock.now += 1
-            self.standstill.look()
+            self.watchdog.look()
 
 
 def _sent(number: int) -> Held:
@@ -167,34 +165,34 @@ def test_a_process_that_stood_still_as_a_whole_is_no_blocked_loop(bench: Bench) 
     bench.work = [_sent(1)]
     bench.passes(5)
     bench.clock.now += 3600
-    bench.standstill.look()
+    bench.watchdog.look()
     assert (bench.scripts.ran, bench.counted) == ([], 0)
 
 
 async def test_a_loop_that_comes_round_needs_no_help() -> None:
     bench = Bench()
-    watching = asyncio.create_task(bench.standstill.run())
+    watching = asyncio.create_task(bench.watchdog.run())
     await asyncio.sleep(0)
     for _ in range(100):
         bench.clock.now += 1
-        bench.standstill.look()
-        bench.standstill._beat = bench.clock.now
+        bench.watchdog.look()
+        bench.watchdog._beat = bench.clock.now
     watching.cancel()
     assert (bench.scripts.ran, bench.counted) == ([], 0)
 
 
 def test_time_without_a_loop_says_nothing_of_a_host(bench: Bench) -> None:
-    tick = bench.standstill._tick
+    tick = bench.watchdog._tick
     bench.clock.now += tick + 0.5
-    bench.standstill._come_round()
-    assert bench.standstill.since(1000) == 0, "busy, no more"
+    bench.watchdog._come_round()
+    assert bench.watchdog.since(1000) == 0, "busy, no more"
     bench.clock.now += tick + 10
-    assert bench.standstill.since(1000) == pytest.approx(10), "before it comes round"
-    bench.standstill._come_round()
+    assert bench.watchdog.since(1000) == pytest.approx(10), "before it comes round"
+    bench.watchdog._come_round()
     bench.clock.now += tick
-    assert bench.standstill.since(1000) == pytest.approx(10)
-    assert bench.standstill.since(bench.clock.now - tick - 4) == pytest.approx(4), "sent in the midst of it"
-    assert bench.standstill.since(bench.clock.now) == 0
+    assert bench.watchdog.since(1000) == pytest.approx(10)
+    assert bench.watchdog.since(bench.clock.now - tick - 4) == pytest.approx(4), "sent in the midst of it"
+    assert bench.watchdog.since(bench.clock.now) == 0
 
 
 def test_nobody_takes_a_lease_that_another_thread_has_taken() -> None:
@@ -236,7 +234,7 @@ def test_the_callback_that_runs_is_named() -> None:
     found = running(thread.ident)
     release.set()
     thread.join()
-    assert found.startswith("test_the_callback_that_runs_is_named.ShopSpider.parse (test_standstill.py:")
+    assert found.startswith("test_the_callback_that_runs_is_named.ShopSpider.parse (test_watchdog.py:")
     assert running(thread.ident) == ""
     assert running(threading.get_ident()) == ""
 
@@ -249,4 +247,4 @@ def test_methods_of_a_spider_are_named_wherever_scrapy_calls_them() -> None:
             return running(threading.get_ident())
 
     assert ShopSpider().failed().startswith("test_methods_of_a_spider")
-    assert "ShopSpider.failed (test_standstill.py:" in ShopSpider().failed()
+    assert "ShopSpider.failed (test_watchdog.py:" in ShopSpider().failed()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.policy.parts import part
+from crawler.policy.partial_content import part
 
 
 @pytest.mark.parametrize("told", ["bytes 0-9/10", "Bytes  0-0/1", " bytes 0-9999/10000 "])

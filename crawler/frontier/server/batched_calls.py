@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 Entry = TypeVar("Entry")
 
 
-class Gathered(Generic[Entry]):
+class BatchedCalls(Generic[Entry]):
     """Sends entries with *send*, which takes up to *most* and returns an answer for each; one call at a time.
 
     All entries of a call that fails get its error.

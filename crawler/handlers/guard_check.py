@@ -10,7 +10,7 @@ from crawler.components import path_of
 from crawler.errors import ConfigError
 from crawler.handlers.http.handler import HttpConfig, tls_context
 from crawler.handlers.resolver import ResolverConfig
-from crawler.policy.addresses import AddressPolicy
+from crawler.policy.address_guard import AddressPolicy
 from crawler.scrapy_settings import loaded
 from crawler.urls import SCHEMES
 

@@ -19,7 +19,7 @@ _NAMES: Final = {
 _MOST: Final = 2_000  # characters of a body shown
 
 
-def described(body: bytes) -> dict[str, Any] | str:
+def readable(body: bytes) -> dict[str, Any] | str:
     """The record of `codec.encode`, field by field, with *** for secrets; the text itself if it is no such record."""
     try:
         state = msgpack.unpackb(body, timestamp=3)

@@ -18,7 +18,7 @@ JAR_BYTES: Final = 4_096  # of one besides its cookies, and of what is noted her
 Place = tuple[Hashable, str]  # a jar's name, and a site: a registrable domain, whose hosts share cookies
 
 
-class JarRoom:
+class CookieJarLimit:
     """Drops the sites used longest ago from *jars*, down to half of *most* bytes, once they take more.
 
     Known weakness: a cookie that is set again counts again until all are counted, which takes some 50 ms.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
 from crawler.policy.api_answers import AnswerError, at
-from crawler.policy.providers import Call, Provider, read_providers
+from crawler.policy.api_providers import Call, Provider, read_providers
 
 CALL = {"url": "https://api.example/?u={url}&k={key}"}
 JOB: dict[str, Any] = {

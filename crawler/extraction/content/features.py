@@ -36,7 +36,7 @@ NUMBERS: Final = str.split(
     long-8 words-8 in-core core-far post-words post-card post-alike post-prose post-item
     """
 )
-SIGNS: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
+FEATURES: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
 
 _ENDS: Final = frozenset('.!?…:;"”)。！？')
 _DIGIT = re.compile(r"\d")
@@ -45,11 +45,11 @@ _OWN: Final = [(BITS[name], f"own {name}") for name in OWN]
 _MAIN, _ARTICLE, _CARD = BITS["main"], BITS["article"], BITS["card"]
 
 
-def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
-    """For each passage its non-zero SIGNS, by index: the input for learning weights."""
+def features_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
+    """For each passage its non-zero FEATURES, by index: the input for learning weights."""
     rows: list[dict[int, float]] = [{} for _ in found]
-    for at, sign in enumerate(SIGNS):
-        for row, value in zip(rows, sums(found, kind, _only(sign)), strict=True):
+    for at, feature in enumerate(FEATURES):
+        for row, value in zip(rows, sums(found, kind, _only(feature)), strict=True):
             if value:
                 row[at] = value
     return rows
@@ -57,18 +57,18 @@ def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
 
 def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
     """The values of NUMBERS for each passage."""
-    return list(zip(*(sums(found, kind, _only(sign)) for sign in NUMBERS), strict=True))
+    return list(zip(*(sums(found, kind, _only(feature)) for feature in NUMBERS), strict=True))
 
 
-def _only(sign: str) -> dict[str, float]:
-    return {**dict.fromkeys(SIGNS, 0.0), sign: 1.0}
+def _only(feature: str) -> dict[str, float]:
+    return {**dict.fromkeys(FEATURES, 0.0), feature: 1.0}
 
 
 def sums(found: Sequence[Passage], kind: Kind, of: Mapping[str, float]) -> list[float]:
-    """For each passage of a page the sum of its SIGNS, each times its weight, which is *of* it.
+    """For each passage of a page the sum of its FEATURES, each times its weight, which is *of* it.
 
     The weights are applied here, since what several passages share is then added up once, and a value for each passage
-    and sign is never made.
+    and feature is never made.
     """
     if not found:
         return []
@@ -86,7 +86,7 @@ def sums(found: Sequence[Passage], kind: Kind, of: Mapping[str, float]) -> list[
 
 
 class _Page:
-    """What several signs need of all passages."""
+    """What several features need of all passages."""
 
     def __init__(self, found: Sequence[Passage], is_forum: bool) -> None:
         self.found = found
@@ -125,9 +125,9 @@ def _by_place(page: _Page, of: Mapping[str, float]) -> list[float]:
     """Its own element and those around it, and how many have the same."""
     around = _sums(_AROUND, of, {each.around for each in page.found})
     own = _sums(_OWN, of, {each.own for each in page.found})
-    for bit, sign in ((_MAIN, "outside-main"), (_ARTICLE, "outside-article")):
+    for bit, feature in ((_MAIN, "outside-main"), (_ARTICLE, "outside-article")):
         if any(bits & bit for bits in around):
-            around.update({bits: value + of[sign] for bits, value in around.items() if not bits & bit})
+            around.update({bits: value + of[feature] for bits, value in around.items() if not bits & bit})
     places = [(each.around, each.own, each.box.tag) for each in page.found]
     log = of["alike"] + (of["post-alike"] if page.is_forum else 0)
     known = {place: log * math.log(many) + around[place[0]] + own[place[1]] for place, many in Counter(places).items()}
@@ -139,9 +139,9 @@ def _by_place(page: _Page, of: Mapping[str, float]) -> list[float]:
     return [known[place] for place in places]
 
 
-def _sums(signs: Sequence[tuple[int, str]], of: Mapping[str, float], found: set[int]) -> dict[int, float]:
-    """For each of the *found* sums of bits, that of the weights of its *signs*."""
-    weights = [(bit, of[sign]) for bit, sign in signs]
+def _sums(features: Sequence[tuple[int, str]], of: Mapping[str, float], found: set[int]) -> dict[int, float]:
+    """For each of the *found* sums of bits, that of the weights of its *features*."""
+    weights = [(bit, of[feature]) for bit, feature in features]
     return {bits: sum([weight for bit, weight in weights if bits & bit]) for bits in found}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from crawler.frontier.server.gathered import Gathered
+from crawler.frontier.server.batched_calls import BatchedCalls
 
 
 class Server:
@@ -16,7 +16,7 @@ class Server:
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
         self.free = asyncio.Event()
-        self.gathered = Gathered(self._send, most=3)
+        self.gathered = BatchedCalls(self._send, most=3)
 
     async def _send(self, entries: list[str]) -> Sequence[str]:
         self.calls.append(entries)

@@ -12,12 +12,12 @@ from scrapy import FormRequest, Request
 
 from crawler.meta import PARENT_ID
 from crawler.routing import codec
-from crawler.routing.described import described
+from crawler.routing.readable import readable
 from tests.integration.crawl.spiders import WalkSpider
 
 
 def shown(request: Request) -> dict[str, Any]:
-    found = described(codec.encode(request, WalkSpider))
+    found = readable(codec.encode(request, WalkSpider))
     assert isinstance(found, dict)
     json.dumps(found, default=str)
     return found
@@ -47,4 +47,4 @@ def test_cookies_are_hidden() -> None:
 
 @given(st.binary(max_size=200))
 def test_anything_else_is_shown_as_text(body: bytes) -> None:
-    assert isinstance(described(body), dict | str)
+    assert isinstance(readable(body), dict | str)
