@@ -34,6 +34,7 @@ from crawler.frontier.server.server_check import address, explained
 from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.worker import feeds
+from crawler.worker.context import WorkerContext
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_queue import FrontierQueue
@@ -108,36 +109,16 @@ class Worker:
         """What leases, what paces it, and what learns the tiers of hosts."""
         frontier, queue = self.frontier, self.queue
         rules = queue.encoder.rules
-        self.answers = Answers(frontier, self.book, self.outbox, rules, self.outage)
+        context = WorkerContext(self.name, frontier, rules, self.book, self.outbox, self.outage)
+        self.answers = Answers(context)
         seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
         shared = SharedAddresses.from_settings(crawler.settings)
-        self.addresses = AddressBook(frontier, rules, shared, self.outage, self._wake, self._ended, seconds)
-        self.pacer = Pacer(
-            frontier,
-            self.book,
-            self.outbox,
-            rules,
-            self.answers,
-            self.outage,
-            self.name,
-            self.addresses,
-            partial(scrapy_hooks.gives_up, crawler),
-        )
+        self.addresses = AddressBook(context, shared, self._wake, self._ended, seconds)
+        self.pacer = Pacer(context, self.answers, self.addresses, partial(scrapy_hooks.gives_up, crawler))
         self.plain_runs = PlainRunIds(
             frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
         )
-        self.prefetcher = Prefetcher(
-            crawler,
-            frontier,
-            queue,
-            self.book,
-            self.outbox,
-            self.outage,
-            self.name,
-            self.pauses,
-            self.addresses,
-            self.plain_runs,
-        )
+        self.prefetcher = Prefetcher(context, crawler, queue, self.pauses, self.addresses, self.plain_runs)
         tiers = TierConfig.from_settings(crawler.settings)
         self.tiers = TierTracker(
             frontier.shards, queue.tier_routing, rules, tiers, crawler.stats, queue.spider.name, self.outage

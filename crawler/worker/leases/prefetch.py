@@ -6,10 +6,9 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -18,15 +17,12 @@ from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.errors import FrontierUnavailableError
-from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.run_record import is_run_generation
-from crawler.frontier.server.outage import RedisOutage
+from crawler.worker.context import WorkerContext
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.leases.held import Held
-from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.suspects import SuspectTurns
-from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.pauses import Pauses
 from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.upkeep.plain_runs import PlainRunIds
@@ -65,31 +61,23 @@ class Prefetcher:
 
     def __init__(
         self,
+        context: WorkerContext,
         crawler: Crawler,
-        frontier: Frontier,
         queue: FrontierQueue,
-        book: LeaseBook,
-        outbox: Outbox,
-        outage: RedisOutage,
-        worker: str,
         pauses: Pauses,
         addresses: AddressBook,
         runs: PlainRunIds,
-        clock: Callable[[], float] = monotonic,
     ) -> None:
+        self._frontier, self._outage = context.frontier, context.outage
+        self._book, self._outbox = context.book, context.outbox
+        self._worker, self._clock = context.worker, context.clock
         self._crawler = crawler
         self._pauses = pauses
         self._addresses = addresses
         self._runs = runs
-        self._frontier = frontier
         self._queue = queue
-        self._book = book
-        self._outbox = outbox
-        self._outage = outage
-        self._worker = worker
-        self._clock = clock
         self._config = PrefetchConfig.from_settings(crawler.settings)
-        self._suspects = SuspectTurns(clock, random.uniform)
+        self._suspects = SuspectTurns(self._clock, random.uniform)
         self._calls = 0
         self._woken = asyncio.Event()
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from functools import partial
-from time import monotonic
 from typing import Final
 
 from scrapy.exceptions import CannotResolveHostError
 
 from crawler.caches import Recent
 from crawler.errors import AddressRefusedError
-from crawler.frontier.frontier import Frontier
-from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.state.addresses import address_name
 from crawler.policy.shared_addresses import SharedAddresses
-from crawler.routing.host_rules import HostRules
+from crawler.worker.context import WorkerContext
 
 AT_ONCE: Final = 128  # look-ups: further hosts are asked for again
 REMEMBERED: Final = 20_000
@@ -33,24 +30,19 @@ class AddressBook:
 
     def __init__(
         self,
-        frontier: Frontier,
-        rules: HostRules,
+        context: WorkerContext,
         shared: SharedAddresses,
-        outage: RedisOutage,
         wake: Callable[[], None],
         failed: Callable[[asyncio.Task[None]], None],
         seconds: float,
-        clock: Callable[[], float] = monotonic,
     ) -> None:
         self.resolve: Resolve | None = None  # set before the first request, by handlers/addresses.py
-        self._frontier = frontier
-        self._rules = rules
+        self._frontier, self._rules, self._outage = context.frontier, context.rules, context.outage
         self._shared = shared
-        self._outage = outage
         self._wake = wake
         self._failed = failed  # called with each task that has ended
         self._seconds = seconds
-        self._clock = clock
+        self._clock = context.clock
         self._known: Recent[str, tuple[str, float]] = Recent(REMEMBERED)  # host -> name of its address, until
         self._found: dict[str, tuple[str, ...]] = {}  # not told yet
         self._asked: dict[str, asyncio.Task[None]] = {}

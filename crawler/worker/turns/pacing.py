@@ -11,7 +11,6 @@ import logging
 import math
 from collections.abc import Callable, Coroutine
 from functools import partial
-from time import monotonic
 from typing import Any, TypeVar
 
 from scrapy import Request
@@ -19,13 +18,10 @@ from scrapy.http import Response
 
 from crawler.errors import EndingError
 from crawler.frontier.config import SUSPECT_DELIVERIES
-from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Slot
-from crawler.frontier.server.outage import RedisOutage
-from crawler.routing.host_rules import HostRule, HostRules
+from crawler.routing.host_rules import HostRule
+from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import Held
-from crawler.worker.leases.lease_book import LeaseBook
-from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import Answers
 from crawler.worker.turns.turn import TooLateError, Turn
@@ -44,31 +40,17 @@ class Pacer:
     """Grants turns for one worker."""
 
     def __init__(
-        self,
-        frontier: Frontier,
-        book: LeaseBook,
-        outbox: Outbox,
-        rules: HostRules,
-        answers: Answers,
-        outage: RedisOutage,
-        worker: str,
-        addresses: AddressBook,
-        gives_up: Callable[[float], bool],
-        clock: Callable[[], float] = monotonic,
+        self, context: WorkerContext, answers: Answers, addresses: AddressBook, gives_up: Callable[[float], bool]
     ) -> None:
         """*gives_up* says whether a request beside the queue gives up after so many seconds of waiting."""
-        self._frontier = frontier
-        self._book = book
-        self._outbox = outbox
-        self._rules = rules
+        self._frontier, self._rules, self._outage = context.frontier, context.rules, context.outage
+        self._book, self._outbox = context.book, context.outbox
+        self._worker, self._clock = context.worker, context.clock
         self._answers = answers
-        self._outage = outage
-        self._worker = worker
-        self._clock = clock
         self._addresses = addresses
         self._gives_up = gives_up
         self.unsent = UnsentRequests()
-        self._patience = frontier.config.start_within_ms / 1000
+        self._patience = context.frontier.config.start_within_ms / 1000
 
     async def turn(self, request: Request) -> Turn:
         """Wait until *request* may be sent; raises TooLateError if its lease no longer allows it."""

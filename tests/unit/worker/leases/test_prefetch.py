@@ -12,6 +12,7 @@ from scrapy import Request
 from scrapy.settings import Settings
 
 from crawler.frontier.messages import Batch
+from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import Held
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
@@ -40,20 +41,10 @@ class Bench:
         crawler: Any = SimpleNamespace(settings=settings, stats=stats, engine=engine)
         outbox: Any = SimpleNamespace(give_back=self.given_back.append)
         self.pauses = Pauses()
-        around: Any = (
-            crawler,
-            self.frontier,
-            self.queue,
-            self.book,
-            outbox,
-            Outage(),
-            "w",
-            self.pauses,
-            Mock(),
-            AsyncMock(),
-            self.clock,
-        )
-        self.prefetcher = Prefetcher(*around)
+        made: Any = WorkerContext
+        context = made("w", self.frontier, Mock(), self.book, outbox, Outage(), self.clock)
+        made = Prefetcher
+        self.prefetcher: Prefetcher = made(context, crawler, self.queue, self.pauses, Mock(), AsyncMock())
 
     def _wake(self) -> None:
         self.woken += 1

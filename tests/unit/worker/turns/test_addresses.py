@@ -11,6 +11,7 @@ import pytest
 from scrapy.exceptions import CannotResolveHostError
 
 from crawler.policy.shared_addresses import SharedAddresses
+from crawler.worker.context import WorkerContext
 from crawler.worker.turns.addresses import AT_ONCE, AddressBook
 from tests.unit.frontier.fakes import Clock, Outage
 
@@ -32,8 +33,9 @@ class Around:
         rules: Any = SimpleNamespace(by_address=True, is_named_group=lambda host: host == "platform")
         frontier: Any = SimpleNamespace(addresses=self)
         outage: Any = Outage()
-        shared = SharedAddresses()
-        self.book = AddressBook(frontier, rules, shared, outage, self._wake, self.ended.append, 900, self.clock)
+        nothing: Any = None  # a book touches neither leases nor the outbox
+        context = WorkerContext("w", frontier, rules, nothing, nothing, outage, self.clock)
+        self.book = AddressBook(context, SharedAddresses(), self._wake, self.ended.append, 900)
         self.book.resolve = self._resolve
 
     def _wake(self) -> None:

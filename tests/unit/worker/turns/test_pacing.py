@@ -14,6 +14,7 @@ from crawler.errors import EndingError
 from crawler.frontier.messages import Slot
 from crawler.frontier.runs.control import Said
 from crawler.routing.host_rules import HostRule
+from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import Held
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
@@ -55,11 +56,11 @@ class Site:
         self.book = LeaseBook(self.buffer)
         made: Any = Outbox
         self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None, Room())
-        made = Pacer
-        answering: Any = Answers
-        self.answers: Answers = answering(self.frontier, self.book, self.outbox, Rules(), Outage(), self.clock)
-        around = (self.frontier, self.book, self.outbox, Rules(), self.answers, Outage(), "w", Addresses())
-        self.pacer: Pacer = made(*around, self._gives_up, self.clock)
+        made = WorkerContext
+        context: WorkerContext = made("w", self.frontier, Rules(), self.book, self.outbox, Outage(), self.clock)
+        self.answers = Answers(context)
+        addresses: Any = Addresses()
+        self.pacer = Pacer(context, self.answers, addresses, self._gives_up)
         self.gives_up: Callable[[float], bool] = lambda _: False
 
     def _gives_up(self, seconds: float) -> bool:
