@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 from scrapy import Spider
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.core.downloader import contextfactory  # noqa: F401 - looks at all modules there are: import it before others
+from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
@@ -93,6 +94,11 @@ class Command(OneLine, CrawlCommand):
         on_second_signal(self.crawler_process, forced := Forced())
         self.crawler_process.start()
         self._exit_as(crawl)
+        self._exit_by(crawler, forced)
+
+    def _exit_by(self, crawler: Crawler, forced: Forced) -> None:
+        """Exit status 1 for a crawl that failed or lost something, INTERRUPTED for one that was made to end."""
+        assert crawler.stats is not None
         ended = crawler.stats.get_value("finish_reason")
         lost = any(crawler.stats.get_value(name) for name in (names.START_LOST, names.DATA_LOST))
         if ended in {FAILED, START_RAISED} or lost:

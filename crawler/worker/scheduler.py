@@ -56,21 +56,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         idle_before_close: int = 0,
         serializer: object = None,
     ) -> None:
-        if not persist:
-            raise ConfigError(
-                "SCHEDULER_PERSIST",
-                persist,
-                "True: the queue belongs to the fleet and outlives each worker",
-            )
-        if flush_on_start:
-            raise ConfigError(
-                "SCHEDULER_FLUSH_ON_START",
-                flush_on_start,
-                "False: use `scrapy push --recrawl` to crawl everything again",
-            )
-        if serializer is not None:
-            allowed = "None: requests are stored as msgpack, never as pickle"
-            raise ConfigError("SCHEDULER_SERIALIZER", serializer, allowed)
+        _check_shared(persist, flush_on_start, serializer)
         super().__init__(
             server,
             persist,
@@ -248,6 +234,19 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _count(self, name: str) -> None:
         if self.stats is not None:
             self.stats.inc_value(name)
+
+
+def _check_shared(persist: bool, flush_on_start: bool, serializer: object) -> None:
+    """Raise ConfigError for what would let one worker destroy shared state."""
+    if not persist:
+        words = "True: the queue belongs to the fleet and outlives each worker"
+        raise ConfigError("SCHEDULER_PERSIST", persist, words)
+    if flush_on_start:
+        words = "False: use `scrapy push --recrawl` to crawl everything again"
+        raise ConfigError("SCHEDULER_FLUSH_ON_START", flush_on_start, words)
+    if serializer is not None:
+        words = "None: requests are stored as msgpack, never as pickle"
+        raise ConfigError("SCHEDULER_SERIALIZER", serializer, words)
 
 
 def _mark_as_child(request: Request, parent: Held) -> None:

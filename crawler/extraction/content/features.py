@@ -55,11 +55,6 @@ def features_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
     return rows
 
 
-def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
-    """The values of NUMBERS for each passage."""
-    return list(zip(*(sums(found, kind, _only(feature)) for feature in NUMBERS), strict=True))
-
-
 def _only(feature: str) -> dict[str, float]:
     return {**dict.fromkeys(FEATURES, 0.0), feature: 1.0}
 

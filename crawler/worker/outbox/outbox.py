@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 from scrapy.statscollectors import StatsCollector
 
@@ -32,14 +32,11 @@ from crawler.worker.outbox.ending_sender import EndingSender
 from crawler.worker.outbox.lease_endings import Ending, Move, Nack
 from crawler.worker.outbox.offers import Offers
 from crawler.worker.outbox.pending_counts import PendingCounts
+from crawler.worker.outbox.queues import Start, both, drain, drop, resolve
 from crawler.worker.outbox.room import Room
 from crawler.worker.outbox.waiting_endings import WaitingEndings, handle_of
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
-
-
-Start = tuple[Handle, asyncio.Future[bool]]
 
 
 class Outbox:
@@ -170,7 +167,7 @@ class Outbox:
         """Send nothing any more: release all waiters and leave the leases to expire."""
         self.broken = True
         waiting = [*self._suspects, *self._starts]
-        _answer(waiting, [False] * len(waiting))
+        resolve(waiting, [False] * len(waiting))
 
     def stuck_for(self) -> float:
         """Seconds that the current flush has been waiting for Redis."""
@@ -212,12 +209,12 @@ class Outbox:
         endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
         try:
             await self.counts.send()
-            await _drain(self._suspects, len(self._suspects), self._send_suspects)
+            await drain(self._suspects, len(self._suspects), self._send_suspects)
             if self._new_due():
-                await _both(self._end_leases(0), self._send_new())
+                await both(self._end_leases(0), self._send_new())
             await self._end_leases(await self._hold_back(endings))
-            await _drain(self._put_off, len(self._put_off), self._send_put_off)
-            await _drain(self._given_back, len(self._given_back), self._send_given_back)
+            await drain(self._put_off, len(self._put_off), self._send_put_off)
+            await drain(self._given_back, len(self._given_back), self._send_given_back)
             await self.breakers.judge()
         except FrontierUnavailableError as error:
             await self._outage.wait(error)
@@ -280,7 +277,7 @@ class Outbox:
         self._ending_sender.count_stale(answers)
 
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
-        _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
+        resolve(batch, await self._frontier.start([handle for handle, _ in batch]))
 
     async def _end_leases(self, endings: int) -> None:
         """Send starts, reports and the first *endings* endings: one call for all but endings other than
@@ -291,17 +288,17 @@ class Outbox:
             acks = [ending for ending in ended if isinstance(ending, tuple)]
             if starts or reports or acks:
                 answers = await self._frontier.settle([handle for handle, _ in starts], reports, acks)
-                _answer(starts, answers[0])
-                _drop(self._starts, len(starts))
+                resolve(starts, answers[0])
+                drop(self._starts, len(starts))
                 self._reported(reports, answers[1])
-                _drop(self._reports, len(reports))
+                drop(self._reports, len(reports))
                 if reports:
                     self._wake()
                 if acks:
                     self._stats.inc_value(names.ACKED, sum(answers[2]))
                     self._ending_sender.count_stale(answers[2])
             await self._ending_sender.send(ended)
-            _drop(self._endings, len(ended))
+            drop(self._endings, len(ended))
             endings -= len(ended)
 
     def _reported(self, batch: Sequence[Report], answers: Sequence[int]) -> None:
@@ -315,30 +312,3 @@ class Outbox:
     async def _send_given_back(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.give_back(batch)
         self._stats.inc_value(names.GIVEN_BACK, sum(answers))
-
-
-async def _both(one: Awaitable[None], other: Awaitable[None]) -> None:
-    """Run both to their end, then raise the first error."""
-    for result in await asyncio.gather(one, other, return_exceptions=True):
-        if result is not None:
-            raise result
-
-
-async def _drain(queue: deque[T], count: int, send: Callable[[Sequence[T]], Awaitable[None]]) -> None:
-    """Send the first *count* entries; each leaves the queue only once its batch was sent."""
-    while count > 0:
-        batch = list(islice(queue, min(count, BATCH)))
-        await send(batch)
-        _drop(queue, len(batch))
-        count -= len(batch)
-
-
-def _drop(queue: deque[Any], count: int) -> None:
-    for _ in range(count):
-        queue.popleft()
-
-
-def _answer(batch: Sequence[Start], answers: Sequence[bool]) -> None:
-    for (_, future), ours in zip(batch, answers, strict=True):
-        if not future.done():  # its request may have been cancelled meanwhile
-            future.set_result(ours)

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.extraction import Document, extract_page
 from crawler.extraction.content import features
-from crawler.extraction.content.features import FEATURES, NUMBERS, features_of, numbers_of, sums
+from crawler.extraction.content.features import FEATURES, features_of, sums
 from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.page_kind import Kind
@@ -124,8 +124,14 @@ def test_posts_are_taken_once_and_tiles_as_often_as_they_stand() -> None:
 def test_the_core_is_the_innermost_box_with_most_of_the_prose() -> None:
     text = f"<div><p>{SENTENCE}</p></div><div><p>{SENTENCE}</p></div><p>Short</p>"
     found = passages(Document(f"<div><section>{text}</section></div><div><i>Beside</i></div><ul><li>Far</ul>", URL))
-    rows = [dict(zip(NUMBERS, row, strict=True)) for row in numbers_of(found, "other")]
-    assert [(row["in-core"], 8 * row["core-far"]) for row in rows] == [(1, 2), (1, 2), (1, 1), (0, 1), (0, 2)]
+    rows = [{FEATURES[at]: value for at, value in row.items()} for row in features_of(found, "other")]
+    assert [(row.get("in-core", 0), 8 * row.get("core-far", 0)) for row in rows] == [
+        (1, 2),
+        (1, 2),
+        (1, 1),
+        (0, 1),
+        (0, 2),
+    ]
 
 
 def test_a_deep_page_has_each_box_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,9 @@ def test_arguments_that_a_callback_may_get_otherwise_are_nobody_elses() -> None:
     spider = NextShop()
     for callback, values in ((spider.parse_any, {"one": 1}), (spider.parse_item, {}), (spider.parse_item, {"page": 1})):
         body = codec.encode(Request("https://a.example/", callback, cb_kwargs=values), spider)
-        codec.check_arguments(body, codec.decode(body, spider), spider)
+        decoded = codec.decode(body, spider)
+        codec.check_arguments(body, decoded, spider)
+        assert decoded.cb_kwargs == values
 
 
 class DecoratedShop(Shop):
@@ -191,7 +193,9 @@ class DecoratedShop(Shop):
 def test_arguments_that_a_decorator_takes_are_nobody_elses() -> None:
     request = Request("https://a.example/", NextShop().parse_item, cb_kwargs={"page": 2})
     body, spider = codec.encode(request, NextShop()), DecoratedShop()
-    codec.check_arguments(body, codec.decode(body, spider), spider)
+    decoded = codec.decode(body, spider)
+    codec.check_arguments(body, decoded, spider)
+    assert decoded.cb_kwargs == {"page": 2}
 
 
 def test_proxy_credentials_never_reach_redis() -> None:
