@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
@@ -17,7 +17,7 @@ from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.inspection.finding import UrlFinder
 from crawler.frontier.inspection.inspection import Inspection
-from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Slot
+from crawler.frontier.messages import MAX_NAME, Batch, Handle, Message, PushOutcome, Report, Slot
 from crawler.frontier.pushing import Row, push_rows
 from crawler.frontier.runs.control import Control
 from crawler.frontier.runs.coverage import Coverage
@@ -140,33 +140,22 @@ class Frontier:
         """Up to *limit* requests, LEASE_MOST per shard, whose hosts may be crawled now; a suspect comes alone and only
         with *suspects_ok*."""
         limit = await self._allowed(limit)
-        first = int(self._rng() * self.shards.count)
-        leases: list[Lease] = []
-        waits: list[int] = []
-        queued = suspects = 0
-        lost_data = False
-        sought: list[str] = []
-        addresses: dict[str, str] = {}
+        first, leased = int(self._rng() * self.shards.count), 0
+        parts: list[Batch] = []
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
-            asked = (min(limit - len(leases), LEASE_MOST), worker, _flag(suspects_ok and not leases))
+            asked = (min(limit - leased, LEASE_MOST), worker, _flag(suspects_ok and not leased))
             try:
-                born, seq, now, wait, backlog, waiting, flat, unknown, found = await self._lease(
-                    shard, asked, streams, exclude_hosts
-                )
+                part = self._read(shard, await self._lease(shard, asked, streams, exclude_hosts))
             except FrontierError:
-                if not leases:
+                if not leased:
                     raise
                 break  # leases of other shards are ours already; the next call meets the error
-            leases += self._read(shard, now, flat)
-            queued, suspects = queued + backlog, suspects + waiting
-            sought += [text_of(host) for host in unknown]
-            addresses |= {text_of(host): text_of(name) for host, name in zip(found[::2], found[1::2], strict=True)}
-            lost_data = self._marks.is_other(shard, born, seq) or lost_data
-            waits += [wait] if wait >= 0 else []
-            if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):
+            parts.append(part)
+            leased += len(part.leases)
+            if leased >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in part.leases):
                 break
-        return Batch(leases, min(waits, default=None), queued, suspects, lost_data, sought, addresses)
+        return Batch.merged(parts)
 
     async def _allowed(self, limit: int) -> int:
         """One request at a time while memory is full; news of our rules go out first."""
@@ -175,9 +164,19 @@ class Frontier:
             await self.state()
         return 1 if full else limit
 
-    def _read(self, shard: int, now: int, flat: Sequence[Any]) -> Iterator[Lease]:
-        for row in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
-            yield read_lease(shard, now, *row, self.config.start_within_ms, self.config.priority_step_ms)
+    def _read(self, shard: int, answer: Sequence[Any]) -> Batch:
+        """What one shard answered."""
+        born, seq, now, wait, backlog, suspects, rows, unknown, found = answer
+        within, step = self.config.start_within_ms, self.config.priority_step_ms
+        return Batch(
+            [read_lease(shard, now, *row, within, step) for row in zip(rows[::3], rows[1::3], rows[2::3], strict=True)],
+            wait if wait >= 0 else None,
+            backlog,
+            suspects,
+            self._marks.is_other(shard, born, seq),
+            [text_of(host) for host in unknown],
+            {text_of(host): text_of(name) for host, name in zip(found[::2], found[1::2], strict=True)},
+        )
 
     async def _lease(
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from crawler.errors import MessageError
 from crawler.policy.tiers import Tier
@@ -130,6 +130,20 @@ class Batch:
     lost_data: bool = False
     sought: Sequence[str] = ()
     addresses: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def merged(cls, parts: Sequence[Self]) -> Self:
+        """The answer of several shards, from that of each."""
+        waits = [part.next_due_ms for part in parts if part.next_due_ms is not None]
+        return cls(
+            [lease for part in parts for lease in part.leases],
+            min(waits, default=None),
+            queued=sum(part.queued for part in parts),
+            suspects=sum(part.suspects for part in parts),
+            lost_data=any(part.lost_data for part in parts),
+            sought=[host for part in parts for host in part.sought],
+            addresses=dict(pair for part in parts for pair in part.addresses.items()),
+        )
 
 
 @dataclass(frozen=True, slots=True)
