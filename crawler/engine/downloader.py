@@ -18,7 +18,6 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from crawler import config, current_request
-from crawler.accounts import of_run
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
@@ -32,6 +31,7 @@ from crawler.policy.failures import FailureClass, classify
 from crawler.policy.partial_content import PARTIAL_CONTENT, part
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
+from crawler.stats_by_run import of_run
 from crawler.worker.access import worker_of
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.scheduler import in_use

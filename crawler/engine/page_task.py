@@ -17,9 +17,9 @@ from scrapy.logformatter import LogFormatter
 from scrapy.utils.log import logformatter_adapter
 from twisted.python.failure import Failure
 
-from crawler.accounts import of_run
 from crawler.engine.downloader import Downloader
 from crawler.meta import RUN_ID
+from crawler.stats_by_run import of_run
 
 logger = logging.getLogger(__name__)
 

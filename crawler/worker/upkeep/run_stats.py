@@ -9,10 +9,10 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import config
-from crawler.accounts import Accounts, merged
 from crawler.errors import ConfigError
 from crawler.frontier.runs.run_totals import RunTotals
 from crawler.policy.run_stats import HOWS, Row, Table
+from crawler.stats_by_run import StatsByRun, merged
 
 ROWS: Final = 200  # per call
 
@@ -34,7 +34,7 @@ class RunStats:
     """
 
     def __init__(self, stats: StatsCollector | None, totals: RunTotals, worker: str, table: Table) -> None:
-        self._accounts: Accounts | None = getattr(stats, "accounts", None)  # a project's own collector has none
+        self._by_run: StatsByRun | None = getattr(stats, "by_run", None)  # a project's own collector has none
         self._totals = totals
         self._worker = worker
         self._table = table
@@ -52,12 +52,12 @@ class RunStats:
             self._pending.popleft()
 
     def _take(self) -> None:
-        taken = self._accounts.take() if self._accounts is not None else {}
+        taken = self._by_run.take() if self._by_run is not None else {}
         around: dict[Any, float] = taken.pop("", {})
         pages = set(taken)
         served = pages or self._served
-        if served is None and self._accounts is not None:  # not a page yet
-            self._accounts.give_back(around)
+        if served is None and self._by_run is not None:  # not a page yet
+            self._by_run.give_back(around)
         elif served and len(served) == 1:
             merged(taken.setdefault(next(iter(served)), {}), around)
         if served is not None:

@@ -10,20 +10,20 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
-from crawler.accounts import Accounts, of_run
 from crawler.errors import ConfigError
 from crawler.policy.run_stats import Row, Table
+from crawler.stats_by_run import StatsByRun, of_run
 from crawler.worker.upkeep.run_stats import ROWS, RunStats, read_table
 
 
 class Bench:
-    """A worker's accounts, and a Redis that keeps calls by number as the script does."""
+    """A worker's stats by run, and a Redis that keeps calls by number as the script does."""
 
     def __init__(self) -> None:
-        self.accounts = Accounts()
+        self.by_run = StatsByRun()
         self.calls: list[tuple[int, Sequence[Row]]] = []
         self.fails_after_it_was_done = 0
-        stats: Any = SimpleNamespace(accounts=self.accounts)
+        stats: Any = SimpleNamespace(by_run=self.by_run)
         totals: Any = SimpleNamespace(add=self._add)
         self.stats = RunStats(stats, totals, "w", Table({}))
 
@@ -37,7 +37,7 @@ class Bench:
     def page(self, run: str, name: str = "pages", count: float = 1) -> None:
         request = Request("http://a.example/")
         with of_run(run, request):
-            self.accounts.add(name, count)
+            self.by_run.add(name, count)
 
     def told(self) -> list[tuple[str, str, float]]:
         return [(row.run, row.name, row.value) for _, rows in self.calls for row in rows]
@@ -59,18 +59,18 @@ async def test_an_unknown_outcome_is_told_again_as_it_was() -> None:
 
 async def test_what_belongs_to_no_page_is_of_the_only_run_there_is() -> None:
     bench = Bench()
-    bench.accounts.add("started", 1)
+    bench.by_run.add("started", 1)
     await bench.stats.tell()
     bench.page("1")
     await bench.stats.tell()
-    bench.accounts.add("acked", 1)
+    bench.by_run.add("acked", 1)
     await bench.stats.tell()
     assert bench.told() == [("1", "pages", 1), ("1", "started", 1), ("1", "acked", 1)]
-    bench.accounts.add("idle", 1)
+    bench.by_run.add("idle", 1)
     await bench.stats.tell()
     bench.page("2")
     bench.page("3")
-    bench.accounts.add("shared", 1)
+    bench.by_run.add("shared", 1)
     await bench.stats.tell()
     assert bench.told()[3:] == [("2", "pages", 1), ("3", "pages", 1)]
 

@@ -33,8 +33,8 @@ class of_run:  # noqa: N801 - used as a function; a generator would take four ti
         _page.reset(self._token)
 
 
-class Account:
-    """One run's share since it was last taken."""
+class RunShare:
+    """What was counted for one run since it was last taken."""
 
     __slots__ = ("lasts", "peaks", "sums")
 
@@ -44,15 +44,15 @@ class Account:
         self.lasts: dict[str, float] = {}
 
 
-class Accounts:
+class StatsByRun:
     """By run; under "" what belongs to no page. For the event loop's thread only."""
 
     def __init__(self) -> None:
-        self._of: dict[str, Account] = {}
+        self._of: dict[str, RunShare] = {}
 
     def add(self, name: str, count: float) -> None:
         """Count *name* up."""
-        sums = self._account().sums
+        sums = self._share().sums
         if name in sums:
             sums[name] += count
         elif len(sums) < MOST:
@@ -60,13 +60,13 @@ class Accounts:
 
     def peak(self, name: str, value: float) -> None:
         """Keep the largest."""
-        peaks = self._account().peaks
+        peaks = self._share().peaks
         if name in peaks or len(peaks) < MOST:
             peaks[name] = max(peaks.get(name, value), value)
 
     def note(self, name: str, value: float) -> None:
         """Keep the last."""
-        lasts = self._account().lasts
+        lasts = self._share().lasts
         if name in lasts or len(lasts) < MOST:
             lasts[name] = value
 
@@ -89,15 +89,15 @@ class Accounts:
         for (name, kind), value in taken.items():
             into[kind](name, value)
 
-    def _account(self) -> Account:
+    def _share(self) -> RunShare:
         page = _page.get()
         run = page[0] if page is not None and page[1]() is not None else ""
-        account = self._of.get(run)
-        if account is None:
+        share = self._of.get(run)
+        if share is None:
             if len(self._of) >= MOST_RUNS:
                 run = ""
-            account = self._of.setdefault(run, Account())
-        return account
+            share = self._of.setdefault(run, RunShare())
+        return share
 
 
 def merged(into: dict[tuple[str, Counted], float], other: dict[tuple[str, Counted], float]) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
-from crawler.accounts import of_run
 from crawler.engine.stats_collector import StatsCollector
+from crawler.stats_by_run import of_run
 
 
 def collector() -> Any:
@@ -37,13 +37,13 @@ async def test_what_a_page_counts_is_its_runs_in_the_tasks_that_it_starts_too() 
     stats.inc_value("around")
     await asyncio.gather(page("1"), page("2"))
     of_one = {("pages", "sum"): 2, ("items", "sum"): 2, ("robots", "sum"): 1, ("level", "last"): 7}
-    taken = stats.accounts.take()
+    taken = stats.by_run.take()
     assert taken == {
         "": {("around", "sum"): 1},
         "1": of_one | {("depth", "max"): 1},
         "2": of_one | {("depth", "max"): 2},
     }
-    assert stats.accounts.take() == {}
+    assert stats.by_run.take() == {}
     assert stats.get_stats()["pages"] == 3 + 2 + 2, "Scrapy's own counting is as it was"
 
 
@@ -59,4 +59,4 @@ async def test_what_outlives_its_page_is_of_no_run() -> None:
     del request
     go.set()
     await task
-    assert stats.accounts.take() == {"": {("flushes", "sum"): 1}}
+    assert stats.by_run.take() == {"": {("flushes", "sum"): 1}}
