@@ -17,7 +17,8 @@ from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.inspection.finding import UrlFinder
 from crawler.frontier.inspection.inspection import Inspection
-from crawler.frontier.messages import MAX_NAME, Batch, Handle, Message, PushOutcome, Report, Slot
+from crawler.frontier.lease_calls import LeaseCalls
+from crawler.frontier.messages import Batch, Handle, Message, PushOutcome, Slot
 from crawler.frontier.pushing import Row, push_rows
 from crawler.frontier.runs.control import Control
 from crawler.frontier.runs.coverage import Coverage
@@ -29,8 +30,8 @@ from crawler.frontier.runs.sitemaps import Sitemaps
 from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.scripts import Client
-from crawler.frontier.server.shards import FEW, Shards, pack
-from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, text_of
+from crawler.frontier.server.shards import FEW, Shards
+from crawler.frontier.server.wire_format import flag, handle_row, push_row, read_lease, text_of
 from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure, Fullness
 from crawler.frontier.state.breakers import HostBreakers
@@ -48,10 +49,10 @@ from crawler.policy.pace import Pace
 LEASE_MOST: Final = 500  # per call, which blocks Redis
 
 
-class Frontier:
+class Frontier(LeaseCalls):
     """Leased, host-fair, polite scheduling for a fleet of workers. All state is in Redis.
 
-    This class is the queue. What the fleet shares beside it has a part each:
+    This class is the queue; `LeaseCalls` has what becomes of a lease. What the fleet shares beside it has a part each:
 
     - `inspection` counts and lists, `finding` looks for a URL, `workers` says who is alive
     - `control` is what operators have paused or cancelled; `dead` keeps dead letters, `gone` missing pages
@@ -73,7 +74,7 @@ class Frontier:
     ) -> None:
         self.client = client
         self.config = config
-        self.shards = Shards(client, config, replaced)
+        super().__init__(Shards(client, config, replaced), rng)
         self.inspection = Inspection(self.shards)
         self.workers = Workers(self.shards)
         self.control = Control(self.shards)
@@ -97,7 +98,6 @@ class Frontier:
         self.gauge = Backpressure(client, config)
         self.statement: Statement | None = None  # the rules of this frontier's worker
         self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
-        self._rng = rng
         self._marks = DataMarks(self.shards, lambda: self.on_other_data())  # noqa: PLW0108 - it is replaced
         self.on_other_data: Callable[[], None] = lambda: None  # called before the leases that show it are returned
 
@@ -144,7 +144,7 @@ class Frontier:
         parts: list[Batch] = []
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
-            asked = (min(limit - leased, LEASE_MOST), worker, _flag(suspects_ok and not leased))
+            asked = (min(limit - leased, LEASE_MOST), worker, flag(suspects_ok and not leased))
             try:
                 part = self._read(shard, await self._lease(shard, asked, streams, exclude_hosts))
             except FrontierError:
@@ -223,122 +223,6 @@ class Frontier:
             news = False
         await self.damage.told(shard, answer - 1)
 
-    async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
-        """Charge a delivery; False: the lease is no longer ours, or its host has pushed back since: do not send it.
-
-        *on_wire*: they were sent before this call, so the next request may follow after the host's delay. Otherwise the
-        next one waits for the report, or until these must have started.
-        """
-        return await self.shards.on_handles("start", handles, _flag(on_wire))
-
-    async def report(self, reports: Sequence[Report]) -> list[int]:
-        """Free the host's slot and adapt its pace. Returns for each: 0, stale or reported before; 1, accepted; more, it
-        opened the host's breaker for this many ms; -1, it closed it."""
-
-        async def run(shard: int, group: list[Report]) -> Any:
-            rows = [report_row(report, keys.split_handle((report.id, 0))[1][0]) for report in group]
-            return await self.shards.run("report", shard, self._rng(), *rows)
-
-        return await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
-
-    async def ack(self, handles: Sequence[Handle]) -> list[bool]:
-        """Done and durable. False: the token is stale and nothing changed."""
-        return await self.shards.on_handles("ack", handles)
-
-    async def skip(self, handles: Sequence[Handle]) -> list[bool]:
-        """The same for requests that are done without having been sent."""
-        return await self.shards.on_handles("skip", handles)
-
-    async def settle(
-        self, starts: Sequence[Handle] = (), reports: Sequence[Report] = (), acks: Sequence[Handle] = ()
-    ) -> tuple[list[bool], list[int], list[bool]]:
-        """`start` (on the wire), `report` and `ack`, in this order and in one call per shard; returns their answers."""
-        rows = [(shard, 0, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, starts)]
-        for report in reports:
-            shard, (number, _) = keys.split_handle((report.id, 0))
-            rows.append((shard, 1, report_row(report, number)))
-        rows += [(shard, 2, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, acks)]
-
-        async def run(shard: int, group: list[tuple[int, int, bytes]]) -> Any:
-            kinds = [kind for _, kind, _ in group]
-            counts = (kinds.count(0), kinds.count(1))
-            return await self.shards.run("settle", shard, self._rng(), *counts, *(row for _, _, row in group))
-
-        answers = await self.shards.scatter(rows, lambda row: row[0], run)
-        first, last = len(starts), len(starts) + len(reports)
-        return [bool(one) for one in answers[:first]], answers[first:last], [bool(one) for one in answers[last:]]
-
-    async def nack(
-        self,
-        lease_id: str,
-        token: int,
-        *,
-        delay_ms: int,
-        body: bytes | None = None,
-        priority: int = 0,
-        reason: str = "",
-    ) -> int:
-        """Retry after *delay_ms*, uncharged, under the same id; a *body* replaces the old one, and *priority* then the
-        old priority. The last *reason* is kept, for its dead letter if it comes to that. Returns 1, 0 if the token is
-        stale, and 2 if it became a dead letter at once because its host is given up, see `breakers`."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
-        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return int(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
-
-    async def move(
-        self,
-        lease_id: str,
-        token: int,
-        *,
-        stream: str,
-        delay_ms: int = 0,
-        body: bytes | None = None,
-        priority: int = 0,
-    ) -> bool:
-        """Queue on another *stream* of the same spider, uncharged, under the same id, with *body* and *priority* as for
-        `nack`; without a delay at its old place in the queue."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
-        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return bool(await self.shards.run("move", shard, number, token, stream, max(0, delay_ms), *changed))
-
-    async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
-        """Return leases unused, uncharged, to their place in the queue."""
-        return await self.shards.on_handles("give_back", handles, most=FEW)
-
-    async def bury(
-        self,
-        lease_id: str,
-        token: int,
-        *,
-        reason: str,
-        detail: Mapping[str, Any] | None = None,
-        body: bytes | None = None,
-        priority: int = 0,
-    ) -> bool:
-        """Dead-letter, with *body* and *priority* as for `nack`; the fingerprint stays known until the letter is
-        retried, dropped or evicted."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
-        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
-
-    async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
-        """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
-        return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
-
-    async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
-        """Extend leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.
-
-        *suspended*: storage is down; the time since the last renewal does not count towards that cap. *for_room*: these
-        pages only wait for room in Redis for their requests: they count as never started.
-        """
-        return await self.shards.on_handles("renew", handles, "room" if for_room else _flag(suspended))
-
-    async def put_off(self, handles: Sequence[Handle], *, delay_ms: int) -> list[bool]:
-        """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, doubled each further
-        time (up to 15 minutes), or by `recall`."""
-        return await self.shards.on_handles("put_off", handles, str(max(0, delay_ms)), most=FEW)
-
     async def recall(self) -> int:
         """Queue at once what was put off, as there is room; returns how many requests."""
         queued = 0
@@ -353,7 +237,7 @@ class Frontier:
         """*host* answered with a block page, *elapsed_ms* after the wire start, with a *status* that is reported
         already: a complaint like a 429. *again*: this request met a complaint before. Returns for how many ms the host
         is paused, negative if that opened its breaker."""
-        row = (host, max(0, elapsed_ms), status, _flag(again), self._rng())
+        row = (host, max(0, elapsed_ms), status, flag(again), self._rng())
         return int(await self.shards.run("back_off", self.shards.of_host(host), *row))
 
     async def reserve_slot(
@@ -383,7 +267,3 @@ class Frontier:
         if wait:
             return Slot(max(0, wait), lost=wait < 0)
         return Slot(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))
-
-
-def _flag(value: object) -> str:
-    return "1" if value else "0"

@@ -33,6 +33,11 @@ def clamped(priority: int) -> int:
     return max(-MAX_PRIORITY, min(MAX_PRIORITY, priority))
 
 
+def flag(value: object) -> str:
+    """'1' for what is true, else '0'."""
+    return "1" if value else "0"
+
+
 def seal(message: Message) -> bytes:
     """priority (2 bytes), fingerprint (8), digest and generation (each length-prefixed), body."""
     head = _HEAD.pack(clamped(message.priority), message.fingerprint)

@@ -1,0 +1,136 @@
+"""What becomes of leased requests: started, reported, ended or given back, each under its id and token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from crawler.frontier.messages import MAX_NAME, Handle, Report
+from crawler.frontier.server import keys
+from crawler.frontier.server.shards import FEW, Shards, pack
+from crawler.frontier.server.wire_format import clamped, flag, handle_row, report_row
+
+
+class LeaseCalls:
+    """The part of the frontier's interface that takes leases. An answer of False, or 0: the token is stale, and nothing
+    has changed."""
+
+    def __init__(self, shards: Shards, rng: Callable[[], float]) -> None:
+        self.shards = shards
+        self._rng = rng
+
+    async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
+        """Charge a delivery; False: the lease is no longer ours, or its host has pushed back since: do not send it.
+
+        *on_wire*: they were sent before this call, so the next request may follow after the host's delay. Otherwise the
+        next one waits for the report, or until these must have started.
+        """
+        return await self.shards.on_handles("start", handles, flag(on_wire))
+
+    async def report(self, reports: Sequence[Report]) -> list[int]:
+        """Free the host's slot and adapt its pace. Returns for each: 0, stale or reported before; 1, accepted; more, it
+        opened the host's breaker for this many ms; -1, it closed it."""
+
+        async def run(shard: int, group: list[Report]) -> Any:
+            rows = [report_row(report, keys.split_handle((report.id, 0))[1][0]) for report in group]
+            return await self.shards.run("report", shard, self._rng(), *rows)
+
+        return await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
+
+    async def ack(self, handles: Sequence[Handle]) -> list[bool]:
+        """Done and durable. False: the token is stale and nothing changed."""
+        return await self.shards.on_handles("ack", handles)
+
+    async def skip(self, handles: Sequence[Handle]) -> list[bool]:
+        """The same for requests that are done without having been sent."""
+        return await self.shards.on_handles("skip", handles)
+
+    async def settle(
+        self, starts: Sequence[Handle] = (), reports: Sequence[Report] = (), acks: Sequence[Handle] = ()
+    ) -> tuple[list[bool], list[int], list[bool]]:
+        """`start` (on the wire), `report` and `ack`, in this order and in one call per shard; returns their answers."""
+        rows = [(shard, 0, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, starts)]
+        for report in reports:
+            shard, (number, _) = keys.split_handle((report.id, 0))
+            rows.append((shard, 1, report_row(report, number)))
+        rows += [(shard, 2, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, acks)]
+
+        async def run(shard: int, group: list[tuple[int, int, bytes]]) -> Any:
+            kinds = [kind for _, kind, _ in group]
+            counts = (kinds.count(0), kinds.count(1))
+            return await self.shards.run("settle", shard, self._rng(), *counts, *(row for _, _, row in group))
+
+        answers = await self.shards.scatter(rows, lambda row: row[0], run)
+        first, last = len(starts), len(starts) + len(reports)
+        return [bool(one) for one in answers[:first]], answers[first:last], [bool(one) for one in answers[last:]]
+
+    async def nack(
+        self,
+        lease_id: str,
+        token: int,
+        *,
+        delay_ms: int,
+        body: bytes | None = None,
+        priority: int = 0,
+        reason: str = "",
+    ) -> int:
+        """Retry after *delay_ms*, uncharged, under the same id; a *body* replaces the old one, and *priority* then the
+        old priority. The last *reason* is kept, for its dead letter if it comes to that. Returns 1, 0 if the token is
+        stale, and 2 if it became a dead letter at once because its host is given up, see `breakers`."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
+        return int(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
+
+    async def move(
+        self,
+        lease_id: str,
+        token: int,
+        *,
+        stream: str,
+        delay_ms: int = 0,
+        body: bytes | None = None,
+        priority: int = 0,
+    ) -> bool:
+        """Queue on another *stream* of the same spider, uncharged, under the same id, with *body* and *priority* as for
+        `nack`; without a delay at its old place in the queue."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
+        return bool(await self.shards.run("move", shard, number, token, stream, max(0, delay_ms), *changed))
+
+    async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
+        """Return leases unused, uncharged, to their place in the queue."""
+        return await self.shards.on_handles("give_back", handles, most=FEW)
+
+    async def bury(
+        self,
+        lease_id: str,
+        token: int,
+        *,
+        reason: str,
+        detail: Mapping[str, Any] | None = None,
+        body: bytes | None = None,
+        priority: int = 0,
+    ) -> bool:
+        """Dead-letter, with *body* and *priority* as for `nack`; the fingerprint stays known until the letter is
+        retried, dropped or evicted."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
+        return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
+
+    async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
+        """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
+
+    async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
+        """Extend leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.
+
+        *suspended*: storage is down; the time since the last renewal does not count towards that cap. *for_room*: these
+        pages only wait for room in Redis for their requests: they count as never started.
+        """
+        return await self.shards.on_handles("renew", handles, "room" if for_room else flag(suspended))
+
+    async def put_off(self, handles: Sequence[Handle], *, delay_ms: int) -> list[bool]:
+        """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, doubled each further
+        time (up to 15 minutes), or by `recall`."""
+        return await self.shards.on_handles("put_off", handles, str(max(0, delay_ms)), most=FEW)
