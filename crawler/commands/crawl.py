@@ -21,7 +21,7 @@ from crawler import scrapy_settings, tasks
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands import early_settings, misspelt
-from crawler.commands.stopping import Forced, hang_up_asks
+from crawler.commands.stopping import ForcedStop, hang_up_asks
 from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
 from crawler.errors import ConfigError, ShoalError
@@ -91,12 +91,12 @@ class Command(OneLine, CrawlCommand):
             require_addon(crawler.settings, args[0])
             crawler.settings.set("FRONTIER_ARGUMENTS", digests(opts.spargs), priority="cmdline")
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
-        on_second_signal(self.crawler_process, forced := Forced())
+        on_second_signal(self.crawler_process, forced := ForcedStop())
         self.crawler_process.start()
         self._exit_as(crawl)
         self._exit_by(crawler, forced)
 
-    def _exit_by(self, crawler: Crawler, forced: Forced) -> None:
+    def _exit_by(self, crawler: Crawler, forced: ForcedStop) -> None:
         """Exit status 1 for a crawl that failed or lost something, INTERRUPTED for one that was made to end."""
         assert crawler.stats is not None
         ended = crawler.stats.get_value("finish_reason")

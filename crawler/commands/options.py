@@ -18,7 +18,7 @@ _AGO = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-class Given(argparse.Action):
+class NonEmpty(argparse.Action):
     """Stores an option's value, but not an empty one: of a variable that is not set, say, it would mean any host or
     spider, and drop more than was asked for."""
 

@@ -17,7 +17,7 @@ from crawler.frontier.runs.pushed_run import WantedRun
 from crawler.frontier.runs.runs import RunSkippedError
 from crawler.masking import mask
 from crawler.producers.progress import PushProgress
-from crawler.producers.push import Pusher, Wanted
+from crawler.producers.push import Pusher, PushPlan
 from crawler.producers.rejects import Rejects
 from crawler.producers.sitemap_push import SitemapPusher, wanted_sitemaps
 from crawler.routing.encoder import Encoder
@@ -111,7 +111,7 @@ def _pushed(
         same = sitemaps.identity()
         with tracing_pushes(settings) as traced:
             return _push(SitemapPusher(traced(encoder), sitemaps, rejects), settings, _run(opts, same))
-    wanted = Wanted(given, opts.column, opts.priority, opts.scope)
+    wanted = PushPlan(given, opts.column, opts.priority, opts.scope)
     if opts.dry_run:
         return tasks.run(Pusher(encoder, wanted, rejects, progress).check())
     with tracing_pushes(settings) as traced:

@@ -28,7 +28,7 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.recrawl.recrawl import Due, Recrawl
+from crawler.storage.recrawl.recrawl import DueDocument, Recrawl
 from crawler.storage.recrawl.recrawl_hints import moment
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 from crawler.tracing.opening import tracing_pushes
@@ -108,17 +108,23 @@ def _dated(entries: Sequence[SitemapEntry]) -> Iterator[tuple[str, datetime]]:
             yield entry.url, at
 
 
-def _told_refused(refused: Sequence[Due]) -> str:
+def _told_refused(refused: Sequence[DueDocument]) -> str:
     if not refused:
         return ""
     return f"; {len(refused):,} refused, such as {refused[0].url!r}: no URL that can be fetched"
 
 
-async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[str, list[Due], list[Due]]:
+async def _push(
+    frontier: Frontier, encoder: Encoder, due: list[DueDocument]
+) -> tuple[str, list[DueDocument], list[DueDocument]]:
     """Push them as a separate run; returns its description, what the frontier accepted, and what cannot be pushed."""
     await learn_tiers(frontier, encoder)
     wanted = WantedRun(name="recrawl", fresh=True, overlap="allow")  # what is being crawled is not due
-    run, taken, refused = PushedRun(frontier.runs, encoder.spider.name, wanted), list[Due](), list[Due]()
+    run, taken, refused = (
+        PushedRun(frontier.runs, encoder.spider.name, wanted),
+        list[DueDocument](),
+        list[DueDocument](),
+    )
     async with run:
         for at in range(0, len(due), BATCH):
             made = [(one, _message(encoder, one, run.generation)) for one in due[at : at + BATCH]]
@@ -131,7 +137,7 @@ async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[s
     return run.told(), taken, refused
 
 
-def _message(encoder: Encoder, due: Due, generation: str) -> Message | None:
+def _message(encoder: Encoder, due: DueDocument, generation: str) -> Message | None:
     try:
         return encoder.message(Request(due.url), generation=generation, dedupe=True)
     except (MessageError, CodecError, ValueError):  # of an older release, or of items of the project's own

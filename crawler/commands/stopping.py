@@ -23,7 +23,7 @@ def _ask(*_: object) -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-class Forced:
+class ForcedStop:
     """To be called when the process has to end at once: ends it even if a callback blocks the event loop.
 
     Known weakness: a C call that holds the GIL, such as a catastrophic regular expression, ends first.

@@ -28,7 +28,7 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 from crawler.addon import check_dicts, completed
 from crawler.announcement import QUEUES, own_places
 from crawler.commands import early_settings, misspelt, spider_stores, streams
-from crawler.commands.options import Given
+from crawler.commands.options import NonEmpty
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.routing.fingerprint import RequestFingerprinter
@@ -57,7 +57,7 @@ class OneLine(_Command):
         if parser.usage:
             parser.usage = "\n      ".join(_folded(parser.usage.split(), width - 6))
         parser.error = partial(_fail, parser)  # type: ignore[method-assign]
-        parser.register("action", None, Given)  # of the options that follow: Scrapy's stay as they are
+        parser.register("action", None, NonEmpty)  # of the options that follow: Scrapy's stay as they are
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy's, but what it answers with a traceback is named in a line."""

@@ -17,7 +17,7 @@ OURS: Final = frozenset({b"proxy-authorization", b"proxy-connection", b"connecti
 
 
 @dataclass(slots=True, eq=False)
-class Pass:
+class ContextCredentials:
     """The credentials of a browser context; requests without them are refused."""
 
     upstream: Proxy | None  # the next proxy, if any

@@ -52,7 +52,7 @@ async def _no_counts() -> Mapping[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class FigureSources:
     """Sources of figures in other rooms, called at each collection; each raises FrontierError if it fails."""
 
     schedules: Callable[[], Awaitable[Sequence[ScheduleFigures]]] = field(default=_none)
@@ -70,14 +70,14 @@ class FleetCollector:
         self,
         frontier: Frontier,
         settings: FleetConfig,
-        others: Others = Others(),
+        others: FigureSources = FigureSources(),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._frontier = frontier
         self._config = settings
         self._others = others
         self._clock = clock
-        self._rising = Rising()
+        self._rising = MonotonicSums()
         self._latest: tuple[FleetFigures, Callable[[], bool]] | None = None
 
     @property
@@ -167,7 +167,7 @@ def _figures(run: Run, coverage: Mapping[str, float], place: str) -> RunFigures:
     return RunFigures(run.id, run.spider, run.name, run.state, *times, counts, coverage, place)
 
 
-class Rising:
+class MonotonicSums:
     """Sums over crawl generations that do not decrease when one expires."""
 
     def __init__(self) -> None:

@@ -75,7 +75,7 @@ class TierPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedTier:
     """What the fleet knows of one host: *tier* until *until_ms*; after that the tier below is on trial."""
 
     tier: Tier = "http"
@@ -96,7 +96,7 @@ class Learned:
         return dearest(self.tier, base)
 
 
-UNKNOWN: Final = Learned()
+UNKNOWN: Final = LearnedTier()
 
 
 def dearest(*tiers: Tier) -> Tier:
@@ -104,7 +104,7 @@ def dearest(*tiers: Tier) -> Tier:
     return max(tiers, key=rank)
 
 
-def after_failure(known: Learned, at: Tier, base: Tier, most: Tier, now_ms: int, policy: TierPolicy) -> Learned:
+def after_failure(known: LearnedTier, at: Tier, base: Tier, most: Tier, now_ms: int, policy: TierPolicy) -> LearnedTier:
     """*known* after a page failed (blocked or without content) at tier *at*.
 
     A failure at another tier than the one in force is ignored: that request was sent before the host's tier changed. A
@@ -114,26 +114,26 @@ def after_failure(known: Learned, at: Tier, base: Tier, most: Tier, now_ms: int,
         return known
     if known.on_trial(base, now_ms):
         term_ms = min(max(2 * known.term_ms, policy.term_ms), policy.term_max_ms)
-        return Learned(known.tier, until_ms=now_ms + term_ms, term_ms=term_ms)
-    counted = _counted(known if known.tier == at else Learned(at), failed=1)
+        return LearnedTier(known.tier, until_ms=now_ms + term_ms, term_ms=term_ms)
+    counted = _counted(known if known.tier == at else LearnedTier(at), failed=1)
     enough = counted.failed >= max(policy.failures, policy.share * (counted.failed + counted.ok))
     if not enough or rank(at) >= rank(most) or at == TIERS[-1]:
         return counted
-    return Learned(TIERS[rank(at) + 1], until_ms=now_ms + policy.term_ms, term_ms=policy.term_ms)
+    return LearnedTier(TIERS[rank(at) + 1], until_ms=now_ms + policy.term_ms, term_ms=policy.term_ms)
 
 
-def after_success(known: Learned, at: Tier, pages: int, base: Tier, now_ms: int, policy: TierPolicy) -> Learned:
+def after_success(known: LearnedTier, at: Tier, pages: int, base: Tier, now_ms: int, policy: TierPolicy) -> LearnedTier:
     """*known* after *pages* good pages at tier *at*: enough of them on trial bring the host down."""
     if at != known.in_force(base, now_ms):
         return known
     if not known.on_trial(base, now_ms):
-        return _counted(known if known.tier == at else Learned(at), ok=pages)
+        return _counted(known if known.tier == at else LearnedTier(at), ok=pages)
     if known.trial + pages < policy.trial_pages:
         return replace(known, trial=known.trial + pages)
-    return Learned(at, ok=pages, until_ms=now_ms + policy.term_ms, term_ms=policy.term_ms)
+    return LearnedTier(at, ok=pages, until_ms=now_ms + policy.term_ms, term_ms=policy.term_ms)
 
 
-def _counted(known: Learned, failed: int = 0, ok: int = 0) -> Learned:
+def _counted(known: LearnedTier, failed: int = 0, ok: int = 0) -> LearnedTier:
     failed, ok = known.failed + failed, known.ok + ok
     while failed + ok > REMEMBERED_PAGES:
         failed, ok = (failed + 1) // 2, ok // 2

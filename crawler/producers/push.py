@@ -27,7 +27,7 @@ MAX_HOSTS: Final = 100_000  # counted by a dry run
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PushPlan:
     """What to push: *sources* for `chunks`, with *column* if they are CSV; *scope*: the run's, as JSON."""
 
     sources: Sequence[str]
@@ -47,7 +47,7 @@ class Wanted:
 class Pusher:
     """One push of what is *wanted*; `summary` gives the outcome, also after an error."""
 
-    def __init__(self, encoder: Encoder, wanted: Wanted, rejects: Rejects, progress: PushProgress) -> None:
+    def __init__(self, encoder: Encoder, wanted: PushPlan, rejects: Rejects, progress: PushProgress) -> None:
         self._encoder = encoder
         self._looking = encoder.without_traces()  # for what is not queued, or not yet
         self._wanted = wanted

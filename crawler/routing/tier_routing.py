@@ -9,7 +9,7 @@ from time import time
 from scrapy import Request
 
 from crawler.meta import MIN_TIER, PLAYWRIGHT, SITEMAP
-from crawler.policy.tiers import TIERS, Learned, Tier, choose, dearest, rank, step_up
+from crawler.policy.tiers import TIERS, LearnedTier, Tier, choose, dearest, rank, step_up
 from crawler.routing.host_rules import HostRule
 
 
@@ -22,12 +22,12 @@ class TierRouting:
 
     def __init__(self, own: Iterable[Tier] = ()) -> None:
         self.own = tuple(own)
-        self.hosts: dict[str, Learned] = {}
+        self.hosts: dict[str, LearnedTier] = {}
         self.served: frozenset[Tier] = frozenset(own)
         self.spent: frozenset[Tier] = frozenset()
         self.now_ms: Callable[[], int] = _now_ms
 
-    def keep(self, changed: Mapping[str, Learned], most: int) -> None:
+    def keep(self, changed: Mapping[str, LearnedTier], most: int) -> None:
         """Note changes; beyond *most* hosts those unchanged for longest are forgotten, as in Redis."""
         for host in changed:
             self.hosts.pop(host, None)

@@ -18,7 +18,7 @@ from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.schedules import Timetable
 from crawler.frontier.state.seeds import Seeds
 from crawler.metrics.fleet import ScheduleFigures
-from crawler.metrics.fleet_collector import FleetCollector, FleetConfig, Others
+from crawler.metrics.fleet_collector import FigureSources, FleetCollector, FleetConfig
 from crawler.policy.scaling import Demand
 from crawler.policy.schedules import following
 from crawler.policy.tiers import TIERS
@@ -36,7 +36,9 @@ class FleetFiguresPart:
         keys = {name: key for name, key in start_keys.items() if key}
         self._seeds = {name: Seeds.from_settings(frontier.client, key, settings) for name, key in keys.items()}
         self.collector = FleetCollector(
-            frontier, FleetConfig.from_settings(settings), Others(self._schedules, self._start_urls, self._wanted)
+            frontier,
+            FleetConfig.from_settings(settings),
+            FigureSources(self._schedules, self._start_urls, self._wanted),
         )
         self._spiders = set(start_keys)
         self.scaling = Scaling(ScalingConfig.from_settings(settings))

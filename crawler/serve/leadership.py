@@ -11,7 +11,7 @@ from typing import Final
 
 from crawler import tasks
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
-from crawler.frontier.state.leader import DeposedError, Lead, Leader, Standing
+from crawler.frontier.state.leader import DeposedError, Lead, Leader, LeaderLease
 from crawler.serve.outage import ServiceOutage
 
 ASKS: Final = 3  # times per lease period: two may fail
@@ -53,7 +53,7 @@ class Leadership:
         self._until = 0.0
         self._answered = clock()
         self._running: list[asyncio.Task[None]] = []
-        self.standing: Standing | None = None  # by the last answer
+        self.standing: LeaderLease | None = None  # by the last answer
         self.lead: Lead | None = None  # while this replica leads
 
     async def run(self) -> None:
@@ -97,7 +97,7 @@ class Leadership:
         await self._stand(standing, began)
         return min(self._lease_seconds / ASKS, standing.left_ms / 1000 + 0.05)
 
-    async def _stand(self, standing: Standing, began: float) -> None:
+    async def _stand(self, standing: LeaderLease, began: float) -> None:
         before, self.standing = self.standing, standing
         if before is None or (before.holder, before.token) != (standing.holder, standing.token):
             whom = "This replica leads" if standing.is_ours else f"{standing.holder} leads"

@@ -17,7 +17,7 @@ from crawler.policy.outcome import Conclusion, Verdict, conclude
 from crawler.timings import STEPS, Histogram
 from crawler.tracing.provider import NOWHERE, Tracing, context_of, traceparent_of
 from crawler.urls import without_credentials
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 
 MOST_OPEN: Final = 1_000  # leases, far more than a worker holds: one whose end is missed stays no longer
@@ -28,7 +28,7 @@ MOST_STORES: Final = 50  # spans of a page's items; those beyond are only counte
 class _Open:
     """A traced lease."""
 
-    held: Held
+    held: HeldLease
     span: Span
     context: Context
     attempt_at: float = 0.0  # when the present attempt came to the wire
@@ -107,7 +107,7 @@ class LeaseSpans:
         held = self._book.of(request)
         return self._open.get(held.lease.id if held is not None else str(request.meta.get(REQUEST_ID)))
 
-    def _begin(self, request: Request, held: Held) -> _Open | None:
+    def _begin(self, request: Request, held: HeldLease) -> _Open | None:
         context, given = context_of(request.meta.get(TRACEPARENT))
         if not (given.trace_flags.sampled if given.is_valid else self._tracing.samples(held.lease.fingerprint)):
             return None

@@ -20,7 +20,7 @@ REMEMBERED: Final = 50_000  # links, so that one on every page counts once
 logger = logging.getLogger(__name__)
 
 
-class Cuts:
+class ScopeCuts:
     """The cuts of one worker. A link counts once per worker that finds it, and again after REMEMBERED others."""
 
     def __init__(

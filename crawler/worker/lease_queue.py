@@ -14,7 +14,7 @@ from crawler.policy import tiers
 from crawler.routing import codec
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_buffer import Buffer
 
 
@@ -48,7 +48,7 @@ class FrontierQueue(Base):  # type: ignore[misc]
         """Refused: the frontier is not filled one request at a time and without parents."""
         raise NotImplementedError("use Scheduler.enqueue_request(), which stores children before their parent ends")
 
-    def pop(self, timeout: int = 0) -> Held | None:
+    def pop(self, timeout: int = 0) -> HeldLease | None:
         """The next lease of the buffer; never waits, *timeout* is ignored."""
         return self.buffer.pop()
 

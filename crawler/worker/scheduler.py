@@ -26,7 +26,7 @@ from crawler.urls import without_credentials
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.leases.admission import Admission
 from crawler.worker.leases.follow_ups import FollowUps
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.outbox.lease_endings import Bury
 from crawler.worker.worker import Worker
 
@@ -172,10 +172,10 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._refuse(request, reason, chain, parent)
             return False
 
-    def _push_hop(self, request: Request, parent: Held, dedupe: bool) -> bool:
+    def _push_hop(self, request: Request, parent: HeldLease, dedupe: bool) -> bool:
         return self._push(request, parent, dedupe=dedupe)
 
-    def _push(self, request: Request, parent: Held | None, *, dedupe: bool, start: bool = False) -> bool:
+    def _push(self, request: Request, parent: HeldLease | None, *, dedupe: bool, start: bool = False) -> bool:
         generation = self.worker.generation
         if parent is not None:
             generation = parent.lease.generation
@@ -205,7 +205,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return True
 
     def _refuse(
-        self, request: Request, error: CodecError, chain: tuple[Held, Request] | None, parent: Held | None
+        self, request: Request, error: CodecError, chain: tuple[HeldLease, Request] | None, parent: HeldLease | None
     ) -> None:
         self._unserialisable(error, parent)
         if chain is not None:
@@ -225,7 +225,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             logger.warning(text, url)
         return request.replace(url=url)
 
-    def _unserialisable(self, error: CodecError, parent: Held | None) -> None:
+    def _unserialisable(self, error: CodecError, parent: HeldLease | None) -> None:
         self._count(names.UNSERIALISABLE)
         logger.error("%s", error)
         if parent is not None:
@@ -249,7 +249,7 @@ def _check_shared(persist: bool, flush_on_start: bool, serializer: object) -> No
         raise ConfigError("SCHEDULER_SERIALIZER", serializer, words)
 
 
-def _mark_as_child(request: Request, parent: Held) -> None:
+def _mark_as_child(request: Request, parent: HeldLease) -> None:
     """Name its parent in *request*, without what is the parent's own and was copied with the rest of its meta."""
     for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE, TRACEPARENT):
         request.meta.pop(key, None)

@@ -27,7 +27,7 @@ from crawler.frontier.joining import join, project_of
 from crawler.frontier.messages import Message
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
-from crawler.frontier.server.losses import Losses
+from crawler.frontier.server.losses import DataLossListeners
 from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address, explained
@@ -35,7 +35,7 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.worker import feeds
 from crawler.worker.context import WorkerContext
-from crawler.worker.cuts import Cuts
+from crawler.worker.cuts import ScopeCuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_queue import FrontierQueue
 from crawler.worker.leases.lease_book import LeaseBook
@@ -44,10 +44,10 @@ from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.offers import tell_lost
 from crawler.worker.outbox.outbox import Outbox
-from crawler.worker.outbox.room import Room
+from crawler.worker.outbox.room import RedisRoom
 from crawler.worker.pauses import Pauses
 from crawler.worker.turns.addresses import AddressBook
-from crawler.worker.turns.answers import Answers
+from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.upkeep.budgets import WorkerBudgets
 from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
@@ -81,15 +81,15 @@ class Worker:
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
         steady = STEADY_SECONDS if frontier.on_cluster else 0.0
-        self.losses = Losses()
+        self.losses = DataLossListeners()
         self.outage = RedisOutage(crawler.stats, self.losses.forget, steady_seconds=steady)
         self.pauses = Pauses()
-        self.room = Room(frontier, self.pauses)
+        self.room = RedisRoom(frontier, self.pauses)
         self.outbox = Outbox(
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
         )
         self.budgets = WorkerBudgets(crawler, frontier, self.book, self.outbox, queue.encoder)
-        self.cuts = Cuts(crawler.stats, partial(self.outbox.counts.cut, crawler.spider.name))
+        self.cuts = ScopeCuts(crawler.stats, partial(self.outbox.counts.cut, crawler.spider.name))
         self.requeue = Requeue(crawler, self.outbox)
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
         self._build_leasing(crawler)
@@ -110,7 +110,7 @@ class Worker:
         frontier, queue = self.frontier, self.queue
         rules = queue.encoder.rules
         context = WorkerContext(self.name, frontier, rules, self.book, self.outbox, self.outage)
-        self.answers = Answers(context)
+        self.answers = AnswerReporter(context)
         seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
         shared = SharedAddresses.from_settings(crawler.settings)
         self.addresses = AddressBook(context, shared, self._wake, self._ended, seconds)

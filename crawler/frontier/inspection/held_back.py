@@ -8,19 +8,19 @@ from crawler.durations import in_words
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import WorkerState
 from crawler.frontier.run_record import run_id_of
-from crawler.frontier.runs.control import Said
+from crawler.frontier.runs.control import ControlState
 from crawler.frontier.state.budgets import Closed
 
 
 def held_back(
-    stats: FrontierStats, workers: Sequence[WorkerState], said: Said, closed: Sequence[Closed] = ()
+    stats: FrontierStats, workers: Sequence[WorkerState], said: ControlState, closed: Sequence[Closed] = ()
 ) -> list[str]:
     """One phrase for each reason that concerns a spider of *stats*, with its end or its cure."""
     told = [f"{one.told}, for {in_words(one.until_ms / 1000)} more" for one in closed if one.concerns(stats.spiders)]
     return [*told, *_paused(stats, said), *_unserved(stats, workers)]
 
 
-def _paused(stats: FrontierStats, said: Said) -> Iterator[str]:
+def _paused(stats: FrontierStats, said: ControlState) -> Iterator[str]:
     for kind, _, whose in (what.partition(" ") for what in said.paused):
         spider, _, generation = whose.partition(":")
         if kind == "host":

@@ -34,7 +34,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ControlState:
     """Pauses and cancellations in force, which workers check right before the wire."""
 
     fields: frozenset[str] = frozenset()
@@ -77,10 +77,10 @@ class Control:
         """Returns whether that changed anything. *what*: "spider NAME", "host NAME" or "run SPIDER:GENERATION"."""
         return any(await self._shards.run_all("control", verb, what))
 
-    async def said(self) -> Said:
+    async def said(self) -> ControlState:
         """What is in force."""
         fields = await self._shards.client.hkeys(self._shards.key(0, "control"))
-        return Said(frozenset(name.decode(errors="replace") for name in fields))
+        return ControlState(frozenset(name.decode(errors="replace") for name in fields))
 
     async def sort_aside(self, *, cancelled: bool = False) -> int:
         """Queue set-aside requests of resumed runs, drop cancelled ones, and if some run was *cancelled* its delayed

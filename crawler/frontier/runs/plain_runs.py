@@ -28,7 +28,7 @@ LEASED: Final = "leased"  # likewise
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRuns:
     """What shard 0 knows: unfinished runs, and for each spider its current generation, its start-URLs key, and the
     accepted count at which its last plain run ended."""
 
@@ -70,7 +70,7 @@ class PlainRuns:
         """
         return await self.begin(spider, generation, LEASED)
 
-    async def begun(self, known: Known, snapshot: RunSnapshot) -> list[Run]:
+    async def begun(self, known: KnownRuns, snapshot: RunSnapshot) -> list[Run]:
         """The runs that this call begins, because more was accepted since the last ones ended."""
         under_way = {(run.spider, run.generation) for run in known.runs}
         found: list[Run] = []
@@ -90,7 +90,7 @@ class PlainRuns:
         return await self._workers.alive()
 
     async def is_complete(
-        self, run: Run, known: Known, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str
+        self, run: Run, known: KnownRuns, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str
     ) -> bool:
         """Whether no more will be pushed to it: its start requests are exhausted, or its start-URLs key has been empty
         for long enough, or the last worker that reads it is *leaving*."""
@@ -103,7 +103,7 @@ class PlainRuns:
             return False
         return {one.name for one in workers} == {leaving} or snapshot.quiet_ms(run) >= self._shards.config.run_idle_ms
 
-    async def awaits(self, run: Run, known: Known) -> bool:
+    async def awaits(self, run: Run, known: KnownRuns) -> bool:
         """Whether start URLs wait in their key, or are being read."""
         kind, _, key = known.starts.get(run.spider, "").partition(" ")
         if not key or kind not in _KINDS:

@@ -18,7 +18,7 @@ from crawler.frontier.run_record import (
     run_id_of,
 )
 from crawler.frontier.runs.control import Control, Target, run_target
-from crawler.frontier.runs.plain_runs import Known, PlainRuns
+from crawler.frontier.runs.plain_runs import KnownRuns, PlainRuns
 from crawler.frontier.runs.run_snapshot import RunSnapshot
 from crawler.frontier.server.shards import Shards, pack
 
@@ -193,7 +193,7 @@ class Runs:
         assert known is not None
         return known.last, known.runs
 
-    async def _known(self, turn_ms: int) -> Known | None:
+    async def _known(self, turn_ms: int) -> KnownRuns | None:
         """What the script `runs` tells, in calls that hold the server up for a moment each; None out of turn."""
         if not (answer := await self._shards.run("runs", 0, turn_ms)):
             return None
@@ -201,7 +201,7 @@ class Runs:
             more = await self._shards.run("runs", 0, 0, *left[:_LEFT_OUT])
             answer[4] += more[4]
             answer[5] = more[5] + left[_LEFT_OUT:]
-        return Known.of(answer)
+        return KnownRuns.of(answer)
 
     async def settle(self, *, turn_ms: int = 0, leaving: str = "") -> list[Run]:
         """End finished runs, and begin those that started implicitly; returns the runs ended by this call.
@@ -230,7 +230,7 @@ class Runs:
         return [run for run in found if run is not None]
 
     async def _sealed(
-        self, run: Run, known: Known, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str
+        self, run: Run, known: KnownRuns, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str
     ) -> Run | None:
         """*run* once it is sealed: a plain one by whoever sees that it is complete; one that its producer left open,
         when nothing has happened to it for FRONTIER_RETENTION_SECONDS."""

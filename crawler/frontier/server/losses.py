@@ -7,7 +7,7 @@ from collections.abc import Callable
 Listener = Callable[[], None]
 
 
-class Losses:
+class DataLossListeners:
     """Caches of Redis data register here and are cleared when data may have been lost.
 
     That is: the frontier has a different birth time, a connection was re-established, another server answers (a

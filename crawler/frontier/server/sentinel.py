@@ -16,7 +16,7 @@ FORM: Final = "redis+sentinel://[[user]:password@]host[:port],host[:port],.../se
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class SentinelService:
     """A service monitored by *sentinels*, and the arguments of a client of its primary."""
 
     sentinels: tuple[tuple[str, int], ...]
@@ -29,7 +29,7 @@ def is_sentinel(url: str | None) -> bool:
     return str(url).partition("://")[0] in SCHEMES
 
 
-def parse(url: str) -> Watched:
+def parse(url: str) -> SentinelService:
     """Read a URL of the FORM above; user and password are those of the primary. Raises ConfigError without them."""
     scheme, _, rest = url.partition("://")
     authority, _, path = rest.partition("/")
@@ -46,7 +46,7 @@ def parse(url: str) -> Watched:
         sentinels = tuple(place(host, PORT) for host in hosts.split(","))
     except ValueError:
         raise _refused(scheme) from None
-    return Watched(sentinels, unquote(service), params)
+    return SentinelService(sentinels, unquote(service), params)
 
 
 def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any) -> Any:

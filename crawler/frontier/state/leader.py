@@ -13,7 +13,7 @@ class DeposedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeaderLease:
     """Who leads, for how much longer, and the server's own time."""
 
     is_ours: bool
@@ -48,10 +48,10 @@ class Leader:
         self._name = name
         self._lease_ms = lease_ms
 
-    async def ask(self) -> Standing:
+    async def ask(self) -> LeaderLease:
         """Take the lease if it is free, or extend it if it is ours."""
         is_ours, token, holder, left, clock = await self._shards.run("lead", 0, self._name, self._lease_ms)
-        return Standing(bool(is_ours), int(token), holder.decode(errors="replace"), int(left), int(clock))
+        return LeaderLease(bool(is_ours), int(token), holder.decode(errors="replace"), int(left), int(clock))
 
     async def resign(self) -> bool:
         """Let another replica lead at once; False if one does already."""

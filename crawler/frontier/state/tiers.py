@@ -9,7 +9,7 @@ from msgpack.exceptions import UnpackException
 
 from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.streams import tier_of
-from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, rank
+from crawler.policy.tiers import TIERS, UNKNOWN, LearnedTier, Tier, rank
 
 MOST_HOSTS: Final = 100_000  # learned hosts on all shards; beyond it those unchanged for longest are forgotten
 PAGE: Final = 500  # hosts per call
@@ -21,7 +21,7 @@ _ZERO: Final = b""  # nothing is known
 class Change(NamedTuple):
     """A host's current and stored tier."""
 
-    known: Learned
+    known: LearnedTier
     raw: bytes
 
 
@@ -60,7 +60,7 @@ class Tiers:
                 }
         return found
 
-    async def learn(self, host: str, lesson: Callable[[Learned], Learned]) -> Learned:
+    async def learn(self, host: str, lesson: Callable[[LearnedTier], LearnedTier]) -> LearnedTier:
         """Apply *lesson* to what is known of *host*, atomically; returns what is known then."""
         shard = self._shards.of_host(host)
         most = max(1, MOST_HOSTS // self._shards.count)
@@ -71,7 +71,7 @@ class Tiers:
             if after == before or await self._shards.run("learn", shard, host, raw, _write(after), self._keep_ms, most):
                 return after
 
-    async def known(self, host: str) -> Learned:
+    async def known(self, host: str) -> LearnedTier:
         """What is known of one host."""
         return read_learned(await self._shards.client.hget(self._shards.key(self._shards.of_host(host), "tiers"), host))
 
@@ -107,17 +107,17 @@ def _number(value: bytes) -> float:
         return 0.0  # damaged: starts anew
 
 
-def _write(known: Learned) -> bytes:
+def _write(known: LearnedTier) -> bytes:
     numbers = (rank(known.tier), known.failed, known.ok, known.trial, known.until_ms, known.term_ms)
     return pack(numbers)
 
 
-def read_learned(raw: bytes | None) -> Learned:
+def read_learned(raw: bytes | None) -> LearnedTier:
     """The stored state of a host, or the default."""
     if not raw:
         return UNKNOWN
     try:
         tier, *numbers = unpack(raw)
-        return Learned(TIERS[tier], *(int(number) for number in numbers))
+        return LearnedTier(TIERS[tier], *(int(number) for number in numbers))
     except (ValueError, TypeError, IndexError, UnpackException):  # damaged: learned again and overwritten
         return UNKNOWN

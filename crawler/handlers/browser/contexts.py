@@ -9,14 +9,14 @@ from typing import Self
 
 from scrapy import Request
 
-from crawler.handlers.forwarding import Pass
+from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.route import Proxy, route
 
 KEPT = 16  # contexts without an open page kept for reuse
 
 
 @dataclass(frozen=True, slots=True)
-class Wants:
+class ContextKey:
     """What two requests must have in common to share a context, and with it cookies and caches."""
 
     user_agent: str
@@ -36,12 +36,12 @@ class Wants:
 
 
 @dataclass(slots=True, eq=False)
-class Lent:
+class OpenContext:
     """One context. *open*: its currently open pages."""
 
     name: str
-    wants: Wants
-    admitted: Pass
+    wants: ContextKey
+    admitted: ContextCredentials
     opened_at: float
     pages: int = 0
     open: int = 0
@@ -50,34 +50,36 @@ class Lent:
 class Contexts:
     """Lends contexts for pages; each is replaced after *pages* pages or *seconds* seconds."""
 
-    def __init__(self, pages: int, seconds: float, admit: Callable[[Wants], Pass], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, pages: int, seconds: float, admit: Callable[[ContextKey], ContextCredentials], clock: Callable[[], float]
+    ) -> None:
         self._pages = pages
         self._seconds = seconds
         self._admit = admit
         self._clock = clock
         self._names = count(1)
-        self._current: dict[Wants, Lent] = {}
-        self._retired: list[Lent] = []
+        self._current: dict[ContextKey, OpenContext] = {}
+        self._retired: list[OpenContext] = []
 
-    def lend(self, wants: Wants) -> Lent:
+    def lend(self, wants: ContextKey) -> OpenContext:
         """The context for one more page."""
         lent = self._current.get(wants)
         if lent is not None and (lent.pages >= self._pages or self._clock() - lent.opened_at >= self._seconds):
             self._retired.append(self._current.pop(wants))
             lent = None
         if lent is None:
-            lent = Lent(f"context-{next(self._names)}", wants, self._admit(wants), self._clock())
+            lent = OpenContext(f"context-{next(self._names)}", wants, self._admit(wants), self._clock())
         self._current.pop(wants, None)
         self._current[wants] = lent  # most recently used last
         lent.pages += 1
         lent.open += 1
         return lent
 
-    def give_back(self, lent: Lent) -> None:
+    def give_back(self, lent: OpenContext) -> None:
         """Note that a page of *lent* was closed."""
         lent.open -= 1
 
-    def over(self) -> Iterator[Lent]:
+    def over(self) -> Iterator[OpenContext]:
         """Contexts to close now: retired, or least recently used; each is returned once."""
         idle = [lent for lent in self._current.values() if not lent.open]
         for lent in idle[: max(0, len(self._current) - KEPT)]:
@@ -88,7 +90,7 @@ class Contexts:
         )
         yield from done
 
-    def clear(self) -> list[Lent]:
+    def clear(self) -> list[OpenContext]:
         """Forget and return all contexts: their browser is gone."""
         gone = [*self._current.values(), *self._retired]
         self._current.clear()

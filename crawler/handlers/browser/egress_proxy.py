@@ -22,7 +22,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler import tasks
 from crawler.errors import AddressRefusedError
-from crawler.handlers.forwarding import Pass, ProxyRequestHead
+from crawler.handlers.forwarding import ContextCredentials, ProxyRequestHead
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Proxy
 
@@ -53,7 +53,7 @@ class EgressProxy:
         self._resolver = resolver
         self._limits = limits
         self._stats = stats
-        self._passes: dict[bytes, Pass] = {}
+        self._passes: dict[bytes, ContextCredentials] = {}
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -67,13 +67,13 @@ class EgressProxy:
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
-    def admit(self, upstream: Proxy | None = None) -> Pass:
+    def admit(self, upstream: Proxy | None = None) -> ContextCredentials:
         """A new pass, whose connections go through *upstream*."""
-        admitted = Pass(upstream)
+        admitted = ContextCredentials(upstream)
         self._passes[admitted.header] = admitted
         return admitted
 
-    def revoke(self, one: Pass) -> None:
+    def revoke(self, one: ContextCredentials) -> None:
         """Stop serving *one*."""
         self._passes.pop(one.header, None)
 
@@ -101,7 +101,7 @@ class EgressProxy:
 
     async def _admitted(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> tuple[ProxyRequestHead, Pass] | None:
+    ) -> tuple[ProxyRequestHead, ContextCredentials] | None:
         async with asyncio.timeout(HEAD_SECONDS):
             head = ProxyRequestHead.parse(await reader.readuntil(b"\r\n\r\n"))
         shown = self._passes.get(head.header(b"proxy-authorization"))
@@ -110,7 +110,7 @@ class EgressProxy:
             return None
         return head, shown
 
-    async def _forward(self, head: ProxyRequestHead, shown: Pass, client: Streams) -> None:
+    async def _forward(self, head: ProxyRequestHead, shown: ContextCredentials, client: Streams) -> None:
         host, port = head.address()
         try:
             upstream = await self._dial(head, host, port, shown)
@@ -129,7 +129,7 @@ class EgressProxy:
         finally:
             await _closed(upstream[1])
 
-    def _failed(self, error: Exception, host: str, shown: Pass) -> None:
+    def _failed(self, error: Exception, host: str, shown: ContextCredentials) -> None:
         if not isinstance(error, AddressRefusedError):
             logger.debug("%s was not reached for the browser: %s", host, error)
             return
@@ -138,7 +138,7 @@ class EgressProxy:
             shown.refused.add(host)
             logger.warning("Refused a request of a page in the browser: %s", error)
 
-    async def _dial(self, head: ProxyRequestHead, host: str, port: int, shown: Pass) -> Streams:
+    async def _dial(self, head: ProxyRequestHead, host: str, port: int, shown: ContextCredentials) -> Streams:
         if shown.upstream is None:
             return await self._connect(await self._resolver.resolve(host), port)
         await self._resolver.check(host, resolving=self._limits.resolves_proxied)

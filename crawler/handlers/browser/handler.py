@@ -33,11 +33,11 @@ from crawler import config
 from crawler import stats as names
 from crawler.errors import AddressRefusedError, BrowserError, PageTimeoutError, ProxyError
 from crawler.handlers.browser.chromium import BrowserConfig, Chromium
-from crawler.handlers.browser.contexts import Contexts, Lent, Wants
+from crawler.handlers.browser.contexts import ContextKey, Contexts, OpenContext
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
 from crawler.handlers.browser.lifecycle import BrowserLifecycle
 from crawler.handlers.browser.page_load import PageLimits, PageLoad, headers_of, wait_until_idle
-from crawler.handlers.forwarding import Pass
+from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.resolver import Resolver
 from crawler.meta import WIRE_TURN
 
@@ -68,7 +68,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         self._limits = TunnelLimits(self._browser.connection_bytes, IDLE_SECONDS, resolves_proxied)
         self._proxy = EgressProxy(self._resolver, self._limits, crawler.stats)
         self._contexts = Contexts(self._browser.context_pages, self._browser.context_seconds, self._admit, monotonic)
-        self._loads: dict[Request, tuple[PageLoad, Lent]] = {}
+        self._loads: dict[Request, tuple[PageLoad, OpenContext]] = {}
         self._lifecycle = BrowserLifecycle(
             Chromium(self._browser.executable), self._browser, crawler.stats, self._proxy, self._forget
         )
@@ -81,7 +81,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         await self._judge(request)
         async with self._lifecycle.seat():
             attempt = request.copy()  # scrapy-playwright writes into headers and meta
-            lent = self._contexts.lend(Wants.of(attempt))
+            lent = self._contexts.lend(ContextKey.of(attempt))
             load = PageLoad(attempt, wire_turn, lent.admitted.written, self._page_limits, self.stats, self._flooded)
             response = await self._attempt(load, lent)
         request.meta["download_latency"] = attempt.meta.get("download_latency", 0.0)
@@ -100,7 +100,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             self.stats.inc_value(names.ADDRESSES_REFUSED)
             raise
 
-    async def _attempt(self, load: PageLoad, lent: Lent) -> Response:
+    async def _attempt(self, load: PageLoad, lent: OpenContext) -> Response:
         request = load.request
         seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
         self._loads[request] = load, lent
@@ -125,7 +125,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             self._contexts.give_back(lent)
             await self._tidy(load.page)
 
-    def _failure(self, error: Error, request: Request, lent: Lent) -> Exception:
+    def _failure(self, error: Error, request: Request, lent: OpenContext) -> Exception:
         words = error.message.splitlines()[0][:200]
         if (broken := lent.admitted.broken) is not None:
             lent.admitted.broken = None
@@ -183,7 +183,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         except TimeoutError:
             self._lifecycle.retire("hung")
 
-    def _admit(self, wants: Wants) -> Pass:
+    def _admit(self, wants: ContextKey) -> ContextCredentials:
         if wants.proxy is not None and wants.proxy.scheme != "http":
             raise NotSupported(f"the browser goes through http proxies only, not {wants.proxy}")
         return self._proxy.admit(wants.proxy)
@@ -218,7 +218,7 @@ async def _closed(one: Page | BrowserContext) -> None:
         logger.debug("A tab or context was gone before it was closed: %s", error)
 
 
-def _context_options(proxy_url: str, lent: Lent) -> dict[str, Any]:
+def _context_options(proxy_url: str, lent: OpenContext) -> dict[str, Any]:
     shown = lent.admitted
     proxy = {"server": proxy_url, "bypass": "<-loopback>", "username": shown.username, "password": shown.password}
     agent = {"user_agent": lent.wants.user_agent} if lent.wants.user_agent else {}

@@ -29,7 +29,7 @@ from crawler.middlewares.spider.provenance import fetched_at
 from crawler.storage import connection
 from crawler.storage.validators import StoredVersion, Validators
 from crawler.worker.access import worker_of
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.scheduler import in_use
 
 STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
@@ -154,7 +154,7 @@ class ConditionalMiddleware:
             self._away_until = self._clock() + AWAY_SECONDS
             return otherwise
 
-    def _held(self, request: Request) -> Held | None:
+    def _held(self, request: Request) -> HeldLease | None:
         return worker_of(self._crawler).book.of(request)
 
     def _count(self, name: str, by: int = 1) -> None:
@@ -173,7 +173,7 @@ def wanted(settings: BaseSettings) -> bool:
     return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not cached
 
 
-def plainly(held: Held) -> bool:
+def plainly(held: HeldLease) -> bool:
     """Whether the page is fetched by plain HTTP: in a browser the ETag is that of the shell, not of its content."""
     return ":" not in held.lease.stream  # "<spider>:<tier>" for the other tiers
 

@@ -22,7 +22,7 @@ from crawler.policy.failures import FailureClass, classify
 from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
 from crawler.worker.access import worker_of
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError
 
@@ -104,7 +104,7 @@ def _outcome(result: int | Exception) -> str:
     return str(found) if found is not None else OK if isinstance(result, int) else UNKNOWN
 
 
-def _milliseconds(request: Request, held: Held | None) -> int | None:
+def _milliseconds(request: Request, held: HeldLease | None) -> int | None:
     """From sending to the head of the response, or to giving up."""
     latency = request.meta.get("download_latency")
     if latency is None and held is not None and held.started_at is not None:

@@ -20,7 +20,7 @@ from crawler.extraction.source import tame
 from crawler.spiders.reading import ReadingMixin
 from crawler.spiders.sandbox import Sandbox
 from crawler.worker.access import worker_of
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.scheduler import in_use
 
 Kind = Literal["html", "xml"]
@@ -53,7 +53,7 @@ class CostsMiddleware:
             return response
         return self._tried(response, held)
 
-    async def _tried(self, response: HtmlResponse | XmlResponse, held: Held) -> Response:
+    async def _tried(self, response: HtmlResponse | XmlResponse, held: HeldLease) -> Response:
         try:
             await self._sandbox.ask(select, Document(response.text, response.url), _kind(response))
         except TooCostlyError as error:

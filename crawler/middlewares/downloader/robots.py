@@ -33,7 +33,7 @@ from crawler.policy.robots_file import RobotsFile
 from crawler.scrapy_hooks import is_heard
 from crawler.urls import SCHEMES
 from crawler.worker.access import worker_of
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError
@@ -147,7 +147,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         asks: Any = self._robotstxt_useragent or request.headers.get(b"User-Agent", self._default_useragent)
         return to_unicode(asks)
 
-    def _pace_anew(self, held: Held, known: Parsed) -> None:
+    def _pace_anew(self, held: HeldLease, known: Parsed) -> None:
         """*held* was paced before its host's Crawl-delay was known, and fetching the file may have used its turn: give
         it back, uncharged, so that it holds no slot until the next turn. Only once, or a file that is forgotten at once
         would send it back for ever. A host without a delay has no turns to wait for."""
@@ -161,7 +161,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
         raise TooLateError
 
-    def _put_back(self, held: Held | None, origin: str, known: Parsed) -> None:
+    def _put_back(self, held: HeldLease | None, origin: str, known: Parsed) -> None:
         """Give the page back, uncharged; a request without a lease is refused instead."""
         if known.failing:
             raise RobotsUnreachableError(origin, known.failing)

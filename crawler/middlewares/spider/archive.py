@@ -36,7 +36,7 @@ from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.urls import without_credentials
 from crawler.worker.access import stop_leasing, worker_if_any
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 
 
 class ArchiveMiddleware(OutputMiddleware[Response]):
@@ -123,7 +123,7 @@ class ArchiveMiddleware(OutputMiddleware[Response]):
             return record_id
         return await self._archive.add(self._page(response), reason)
 
-    def _held(self, response: Response) -> Held | None:
+    def _held(self, response: Response) -> HeldLease | None:
         worker = worker_if_any(self._crawler)
         return worker.book.behind(response) if worker is not None else None
 

@@ -16,10 +16,10 @@ from crawler.middlewares.conditional.spider import VersionMiddleware
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.spiders.base import FrontierSpider
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 
 
-class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[Held]):
+class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[HeldLease]):
     """Asks this worker's memory of recently confirmed pushes, as the scheduler would at the end.
 
     Most links of a shop's page are on its other pages too: menu, categories, footer. It sits near the spider, behind
@@ -72,11 +72,11 @@ class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[Held]):
         chain = self._crawler.engine.scraper.spidermw.middlewares
         return chain[chain.index(self) + 1 :]
 
-    def begin(self, response: Response) -> Held | None:
+    def begin(self, response: Response) -> HeldLease | None:
         """The lease of the page."""
         return self._worker.book.behind(response)
 
-    def each(self, output: Any, page: Held) -> Any:
+    def each(self, output: Any, page: HeldLease) -> Any:
         """All but known requests, which are counted as the scheduler counts them."""
         if not isinstance(output, Request) or output.dont_filter or not self._is_known(output, page.lease.generation):
             return output

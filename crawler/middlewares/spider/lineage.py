@@ -12,22 +12,22 @@ from scrapy.http import Response
 
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.middlewares.spider.outputs import OutputMiddleware
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 
 
-class LineageMiddleware(FleetMiddleware, OutputMiddleware[Held]):
+class LineageMiddleware(FleetMiddleware, OutputMiddleware[HeldLease]):
     """Children inherit their parent's crawl generation; a page is done only if its callback ran to the end."""
 
-    def begin(self, response: Response) -> Held | None:
+    def begin(self, response: Response) -> HeldLease | None:
         """The lease of the page."""
         return self._worker.book.behind(response)
 
-    def each(self, output: Any, page: Held) -> Any:
+    def each(self, output: Any, page: HeldLease) -> Any:
         """Pass everything on."""
         if isinstance(output, Request):
             self._worker.book.found(output, page)
         return output
 
-    def end(self, page: Held) -> None:
+    def end(self, page: HeldLease) -> None:
         """The callback has ended well."""
         self._worker.book.parsed(page)

@@ -17,7 +17,7 @@ from crawler.storage.items import origin
 from crawler.storage.items.origin import Origin
 from crawler.urls import without_credentials
 from crawler.worker.access import worker_if_any
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 
 
 class ProvenanceMiddleware(OutputMiddleware[Response]):
@@ -67,7 +67,7 @@ class ProvenanceMiddleware(OutputMiddleware[Response]):
         return found
 
 
-def fetched_at(held: Held | None, response: Response) -> datetime:
+def fetched_at(held: HeldLease | None, response: Response) -> datetime:
     """When the page was fetched; the same for every caller with the same response."""
     if held is None:
         return _unleased.setdefault(response, datetime.now(UTC))

@@ -20,7 +20,7 @@ from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.policy.robots_tags import NOFOLLOW, NOINDEX, asked
 from crawler.policy.scope import Scope, ScopeRules
 from crawler.routing.scoping import Scopes
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 
 NOTHING: Final = frozenset[str]()
 
@@ -29,7 +29,7 @@ class LinkingPage(NamedTuple):
     """What links on it are judged by."""
 
     response: Response
-    held: Held
+    held: HeldLease
     rules: ScopeRules
     scope: Scope
     refused: frozenset[str]
@@ -108,7 +108,7 @@ class ScopeMiddleware(FleetMiddleware, OutputMiddleware[LinkingPage]):
         assert spider is not None
         return not self._offsite.should_follow(request, spider)
 
-    def _count(self, rule: str, url: str, held: Held) -> None:
+    def _count(self, rule: str, url: str, held: HeldLease) -> None:
         self._worker.cuts.count(rule, url, held.lease.generation)
 
     @cached_property

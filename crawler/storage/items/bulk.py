@@ -28,7 +28,7 @@ _FOR_GOOD = frozenset((13, 67, 72, 85, 86, 166))
 _RACES = 10  # a key loses at most once per rival that inserts it at the same time
 
 
-class Written(NamedTuple):
+class BulkResult(NamedTuple):
     """The outcome of one bulk write."""
 
     upserted: list[int]  # positions
@@ -55,7 +55,7 @@ async def apply(collection: Collection, operations: Sequence[Operation]) -> tupl
     raise ServerError(f"{len(left)} keys of {collection.name} keep being inserted by others at the same time")
 
 
-async def write(collection: Collection, operations: Sequence[Operation]) -> Written:
+async def write(collection: Collection, operations: Sequence[Operation]) -> BulkResult:
     """One try, with duplicate keys among its errors; raises like `apply`."""
     try:
         result = await collection.bulk_write(operations, ordered=False)
@@ -67,7 +67,7 @@ async def write(collection: Collection, operations: Sequence[Operation]) -> Writ
     blame = [*details["writeConcernErrors"], *(e for e in errors.values() if e["code"] in SERVER_CODES)]
     if blame:
         raise ServerError(str(blame[0].get("errmsg")))
-    return Written([each["index"] for each in details["upserted"]], details["nMatched"], errors)
+    return BulkResult([each["index"] for each in details["upserted"]], details["nMatched"], errors)
 
 
 def is_taken(error: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from crawler.policy.recrawl import DAY_SECONDS, Estimate
 from crawler.storage.connection import Database, served
 from crawler.storage.reading.reader import collections
 from crawler.storage.recrawl.known import NO_PAGES
-from crawler.storage.recrawl.recrawl_hints import Hints
+from crawler.storage.recrawl.recrawl_hints import SitemapHints
 from crawler.storage.recrawl.recrawl_records import AHEAD, Visit, is_estimate, is_record, spider_of, visit
 
 COLLECTION: Final = "recrawl"
@@ -33,7 +33,7 @@ _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueDocument:
     """A document that is due."""
 
     id: Any
@@ -48,7 +48,7 @@ class Recrawl:
         self._records = database[COLLECTION]
         self._spider = spider
         self._history = frozenset(history)
-        self._hints = Hints(self._records, spider)
+        self._hints = SitemapHints(self._records, spider)
         self._hinting = False  # whether there was any hint: otherwise learning costs nothing more
         self._noted_of: list[str] | None = None  # collections whose documents sitemaps may tell of
 
@@ -116,13 +116,13 @@ class Recrawl:
     async def _collections(self) -> list[str]:
         return [name for name in await collections(self._database) if name not in NO_PAGES | self._history]
 
-    async def due(self, most: int, now: datetime) -> list[Due]:
+    async def due(self, most: int, now: datetime) -> list[DueDocument]:
         """Up to *most* documents that are due, the most overdue first; each once, until it was visited."""
         query = {"spider": self._spider, "due_at": {"$lte": now}, "pushed_at": {"$exists": False}}
         found = self._records.find(query, {"url": 1}).sort("due_at", 1).limit(most)
-        return [Due(one["_id"], one["url"]) async for one in found if isinstance(one.get("url"), str)]
+        return [DueDocument(one["_id"], one["url"]) async for one in found if isinstance(one.get("url"), str)]
 
-    async def pushed(self, due: Sequence[Due], now: datetime) -> None:
+    async def pushed(self, due: Sequence[DueDocument], now: datetime) -> None:
         """Their visits are under way."""
         for at in range(0, len(due), BATCH):
             ids = [one.id for one in due[at : at + BATCH]]

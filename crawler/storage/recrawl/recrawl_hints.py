@@ -24,7 +24,7 @@ MOST: Final = 200_000  # told ones that are weighed in one call, in some seconds
 _KIND: Final = "hints"
 
 
-class Hints:
+class SitemapHints:
     """Of one spider."""
 
     def __init__(self, records: Any, spider: str) -> None:

@@ -11,7 +11,7 @@ from crawler.errors import CodecError, OtherReleaseError
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.streams import stream_of
 from crawler.worker.lease_queue import FrontierQueue
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.lease_endings import Bury, Move
@@ -34,7 +34,7 @@ class Admission:
         self._requeue = requeue
         self._stated = stated
 
-    def admit(self, held: Held) -> Request | None:
+    def admit(self, held: HeldLease) -> Request | None:
         """The request of *held*, now started; None if its lease was ended instead."""
         if monotonic() > held.start_by or self._book.is_forbidden(held):
             self._outbox.give_back(held.handle)
@@ -45,7 +45,7 @@ class Admission:
         self._book.hold(request, held)
         return request
 
-    def _read(self, held: Held) -> Request | None:
+    def _read(self, held: HeldLease) -> Request | None:
         try:
             return self._queue.request(held.lease)
         except OtherReleaseError as error:
@@ -56,7 +56,7 @@ class Admission:
             self._outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
         return None
 
-    def _paced_otherwise(self, request: Request, held: Held) -> bool:
+    def _paced_otherwise(self, request: Request, held: HeldLease) -> bool:
         """Whether it was paced by another rule than its own. If so the frontier is told the right one and gets the
         lease back."""
         rule = self._queue.encoder.rules.of(request)
@@ -65,7 +65,7 @@ class Admission:
         self._outbox.give_back(held.handle)
         return True
 
-    def _moved(self, request: Request, held: Held) -> bool:
+    def _moved(self, request: Request, held: HeldLease) -> bool:
         if (tier := self._queue.tier_elsewhere(request)) is None:
             return False
         self._outbox.end(Move(held.handle, stream_of(self._queue.spider.name, tier), MOVE_DELAY_MS))

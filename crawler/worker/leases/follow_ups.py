@@ -22,13 +22,13 @@ from crawler.policy.outcome import Evidence
 from crawler.policy.tiers import TIERS, Tier
 from crawler.routing.host_rules import HostRules
 from crawler.urls import canonicalize
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.outbox import Outbox
 
 
-class Course(StrEnum):
+class FollowUpRoute(StrEnum):
     """Where a follow-up goes. With all but the last two, the lease moves on with it or ends at once."""
 
     LOST = "lost"  # not sent, and the lease expired: another worker has it
@@ -45,31 +45,31 @@ class Course(StrEnum):
 class Decision:
     """A course and its parameters."""
 
-    course: Course
+    course: FollowUpRoute
     tier: Tier | None = None  # for MOVE
     problem: str = ""  # for REFUSE: why
 
 
-def decide(request: Request, held: Held, source: Request, group_of: Callable[[Request], str]) -> Decision:
+def decide(request: Request, held: HeldLease, source: Request, group_of: Callable[[Request], str]) -> Decision:
     """The course of *request*, which a middleware returned for *source*, leased as *held*; the first that applies."""
     if request is source:
         return Decision(_unsent(held))
     tier = request.meta.get("tier")
     if tier != source.meta.get("tier") and tier in TIERS:
-        return Decision(Course.MOVE, tier=tier)
+        return Decision(FollowUpRoute.MOVE, tier=tier)
     if request.meta.get("retry_times", 0) > source.meta.get("retry_times", 0):
-        return Decision(Course.RETRY)
+        return Decision(FollowUpRoute.RETRY)
     try:
         urls.check(request.url)
     except MessageError as error:
-        return Decision(Course.REFUSE, problem=f"replaced by a request that cannot be fetched: {error}")
-    return Decision(Course.HOP if group_of(request) == held.lease.host else Course.CHILD)
+        return Decision(FollowUpRoute.REFUSE, problem=f"replaced by a request that cannot be fetched: {error}")
+    return Decision(FollowUpRoute.HOP if group_of(request) == held.lease.host else FollowUpRoute.CHILD)
 
 
-def _unsent(held: Held) -> Course:
+def _unsent(held: HeldLease) -> FollowUpRoute:
     if held.lost:
-        return Course.LOST
-    return Course.POSTPONE if held.reported or held.postponed_ms else Course.GIVE_BACK
+        return FollowUpRoute.LOST
+    return FollowUpRoute.POSTPONE if held.reported or held.postponed_ms else FollowUpRoute.GIVE_BACK
 
 
 class FollowUps:
@@ -81,7 +81,7 @@ class FollowUps:
         outbox: Outbox,
         requeue: Requeue,
         rules: HostRules,
-        push: Callable[[Request, Held, bool], bool],
+        push: Callable[[Request, HeldLease, bool], bool],
         count: Callable[[str], None],
     ) -> None:
         self._book = book
@@ -92,25 +92,25 @@ class FollowUps:
         self._count = count
         self.ready: deque[Request] = deque()
 
-    def enqueue(self, request: Request, held: Held, source: Request) -> bool:
+    def enqueue(self, request: Request, held: HeldLease, source: Request) -> bool:
         """Whether *request* continues in some way; raises what an invalid meta value raises."""
         decision = decide(request, held, source, lambda asked: self._rules.of(asked).group)
-        if decision.course is Course.CHILD:
+        if decision.course is FollowUpRoute.CHILD:
             return self._child(request, held)
-        if decision.course is Course.REFUSE:
+        if decision.course is FollowUpRoute.REFUSE:
             held.evidence.failure, held.evidence.malformed = FailureClass.MALFORMED, decision.problem
             return False
         self._book.release(source)
         match decision.course:
-            case Course.POSTPONE:
+            case FollowUpRoute.POSTPONE:
                 self._requeue.again(request, held, held.postponed_for, held.postponed_ms)
-            case Course.GIVE_BACK:
+            case FollowUpRoute.GIVE_BACK:
                 self._outbox.give_back(held.handle)
-            case Course.MOVE if decision.tier is not None:
+            case FollowUpRoute.MOVE if decision.tier is not None:
                 self._requeue.move(request, held, decision.tier)
-            case Course.RETRY:
+            case FollowUpRoute.RETRY:
                 self._retry(request, held)
-            case Course.HOP:
+            case FollowUpRoute.HOP:
                 self._hop(request, held)
         return True
 
@@ -121,19 +121,19 @@ class FollowUps:
             if (held := self._book.release(hop)) is not None:
                 self._requeue.again(hop, held, "drained", delay_ms=0)
 
-    def _retry(self, request: Request, held: Held) -> None:
+    def _retry(self, request: Request, held: HeldLease) -> None:
         self._count(names.RETRIED)
         delay_ms = request.meta.pop(RETRY_WAIT_MS, None)
         if delay_ms is None:  # returned by another middleware
             delay_ms = self._requeue.retry_delay_ms(request.meta["retry_times"])
         self._requeue.again(request, held, "retry", delay_ms)
 
-    def _hop(self, request: Request, held: Held) -> None:
+    def _hop(self, request: Request, held: HeldLease) -> None:
         held.evidence, held.downloads = Evidence(), 0
         self._book.hold(request, held)
         self.ready.append(request)
 
-    def _child(self, request: Request, held: Held) -> bool:
+    def _child(self, request: Request, held: HeldLease) -> bool:
         held.evidence.replaced = True
         request = self._requeue.storable(request, held)
         request.meta.pop(MIN_TIER, None)  # one host's tier says nothing about another's

@@ -13,7 +13,7 @@ from crawler.policy.outcome import Evidence
 
 
 @dataclass(slots=True, eq=False)
-class Held:
+class HeldLease:
     """One lease in this worker's hands. Times are seconds of the worker's monotonic clock."""
 
     lease: Lease

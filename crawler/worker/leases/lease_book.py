@@ -17,9 +17,9 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.frontier.run_record import run_id_of
-from crawler.frontier.runs.control import Said
+from crawler.frontier.runs.control import ControlState
 from crawler.meta import REQUEST_ID, RUN_ID
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_buffer import Buffer
 
 logger = logging.getLogger(__name__)
@@ -29,56 +29,56 @@ class LeaseBook:
     """Finds the lease of a request, its follow-ups and its children."""
 
     def __init__(self, buffered: Buffer | None = None) -> None:
-        self._held: dict[Request, Held] = {}
+        self._held: dict[Request, HeldLease] = {}
         self._buffered = Buffer() if buffered is None else buffered  # leased, not started
-        self._pages: WeakKeyDictionary[Response, Held] = WeakKeyDictionary()
+        self._pages: WeakKeyDictionary[Response, HeldLease] = WeakKeyDictionary()
         # weak: a follow-up that a component drops before the scheduler leaves nothing behind
-        self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
-        self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
+        self._follow_ups: WeakKeyDictionary[Request, tuple[HeldLease, Request]] = WeakKeyDictionary()
+        self._parents: WeakKeyDictionary[Request, HeldLease] = WeakKeyDictionary()
         self.hosts: Counter[str] = Counter()
-        self._at: defaultdict[str, dict[Request, Held]] = defaultdict(dict)  # `_held` by host
+        self._at: defaultdict[str, dict[Request, HeldLease]] = defaultdict(dict)  # `_held` by host
         self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see worker/upkeep/plain_runs.py)
-        self.said = Said()  # by operators, as of a second ago
+        self.said = ControlState()  # by operators, as of a second ago
 
     def run_of(self, generation: str) -> str | None:
         """The id of the run that requests of *generation* are part of; None where nobody can tell."""
         return run_id_of(generation) or self.plain_runs.get(generation)
 
-    def is_forbidden(self, held: Held) -> bool:
+    def is_forbidden(self, held: HeldLease) -> bool:
         """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""
         return bool(self.said.fields) and self.said.forbids(held.lease)
 
     def __len__(self) -> int:
         return len(self._held)
 
-    def hold(self, request: Request, held: Held) -> None:
+    def hold(self, request: Request, held: HeldLease) -> None:
         """Note that *request* now carries the lease, and name it in its meta, which a middleware may have replaced."""
         request.meta[REQUEST_ID] = held.lease.id
         request.meta[RUN_ID] = held.run_id
         self._held[request] = self._at[held.lease.host][request] = held
         self.hosts[held.lease.host] += 1
 
-    def of(self, request: Request | None) -> Held | None:
+    def of(self, request: Request | None) -> HeldLease | None:
         """The lease of *request*; None for requests that bypass the queue (robots.txt, media)."""
         return self._held.get(request) if request is not None else None
 
-    def answered(self, response: Response, held: Held) -> None:
+    def answered(self, response: Response, held: HeldLease) -> None:
         """Note that *response* is the page of *held*, whichever request it was made from."""
         self._pages[response] = held
 
-    def behind(self, response: Response) -> Held | None:
+    def behind(self, response: Response) -> HeldLease | None:
         """The lease whose page *response* is."""
         return self._pages.get(response)
 
-    def unstarted(self, host: str) -> Held | None:
+    def unstarted(self, host: str) -> HeldLease | None:
         """A started lease of *host* that was not sent yet."""
         return next((held for held in self._at.get(host, {}).values() if held.started_at is None), None)
 
-    def withdraw(self, host: str) -> list[Held]:
+    def withdraw(self, host: str) -> list[HeldLease]:
         """Take the leases of *host* out of the buffer: their slot is needed."""
         return self._buffered.withdraw(lambda held: held.lease.host == host)
 
-    def release(self, request: Request) -> Held | None:
+    def release(self, request: Request) -> HeldLease | None:
         """Forget *request*: it ended, or its lease moved on."""
         held = self._held.pop(request, None)
         if held is not None:
@@ -93,11 +93,11 @@ class LeaseBook:
         if (held := self.of(request)) is not None:
             self._follow_ups[follow_up] = (held, request)
 
-    def follow_up(self, request: Request) -> tuple[Held, Request] | None:
+    def follow_up(self, request: Request) -> tuple[HeldLease, Request] | None:
         """The lease and the request that *request* follows up, once; the caller decides what becomes of it."""
         return self._follow_ups.pop(request, None)
 
-    async def track_output(self, output: AsyncIterator[Any], parent: Held) -> AsyncIterator[Any]:
+    async def track_output(self, output: AsyncIterator[Any], parent: HeldLease) -> AsyncIterator[Any]:
         """Pass on what the callback or errback of *parent* yields: requests become children, and exhaustion marks its
         end.
 
@@ -109,7 +109,7 @@ class LeaseBook:
             yield one
         self.parsed(parent)
 
-    def handed(self, held: Held) -> None:
+    def handed(self, held: HeldLease) -> None:
         """Note that the task that runs now is about to call the callback or errback of *held*."""
         held.handed_at = monotonic()
         task = asyncio.current_task()
@@ -127,19 +127,19 @@ class LeaseBook:
                 logger.error(words, held.lease.id, held.lease.host, taken, extra={"about": held.about()})
                 task.cancel()
 
-    def found(self, child: Request, parent: Held) -> None:
+    def found(self, child: Request, parent: HeldLease) -> None:
         """Note that the callback of *parent* yielded *child*."""
         self._parents[child] = parent
 
-    def parsed(self, parent: Held) -> None:
+    def parsed(self, parent: HeldLease) -> None:
         """Note that the callback of *parent* ran to its end."""
         parent.evidence.parsed = True
         parent.parsed_at = monotonic()
 
-    def parent(self, child: Request) -> Held | None:
+    def parent(self, child: Request) -> HeldLease | None:
         """The lease of the page that *child* was found on."""
         return self._parents.get(child)
 
-    def all(self) -> list[Held]:
+    def all(self) -> list[HeldLease]:
         """Every lease held, started or not."""
         return list(self._held.values())

@@ -7,35 +7,35 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
 
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 
 
 class Buffer:
     """First in, first out, thread-safe: a lease is taken out only once."""
 
-    def __init__(self, held: Iterable[Held] = ()) -> None:
-        self._waiting: deque[Held] = deque(held)
+    def __init__(self, held: Iterable[HeldLease] = ()) -> None:
+        self._waiting: deque[HeldLease] = deque(held)
         self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[HeldLease]:
         """Iterate over a snapshot."""
         with self._lock:
             return iter(list(self._waiting))
 
-    def append(self, held: Held) -> None:
+    def append(self, held: HeldLease) -> None:
         """Append *held*."""
         with self._lock:
             self._waiting.append(held)
 
-    def pop(self) -> Held | None:
+    def pop(self) -> HeldLease | None:
         """The oldest lease; None if there is none."""
         with self._lock:
             return self._waiting.popleft() if self._waiting else None
 
-    def withdraw(self, unwanted: Callable[[Held], bool]) -> list[Held]:
+    def withdraw(self, unwanted: Callable[[HeldLease], bool]) -> list[HeldLease]:
         """Take out and return all that are *unwanted*."""
         with self._lock:
             found = [held for held in self._waiting if unwanted(held)]

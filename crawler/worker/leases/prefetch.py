@@ -21,7 +21,7 @@ from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.run_record import is_run_generation
 from crawler.worker.context import WorkerContext
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.suspects import SuspectTurns
 from crawler.worker.pauses import Pauses
 from crawler.worker.turns.addresses import AddressBook
@@ -149,7 +149,9 @@ class Prefetcher:
         for lease in batch.leases:
             start_by, address = before + lease.start_within_ms / 1000, batch.addresses.get(lease.host, "")
             run_id = self._book.run_of(lease.generation)
-            self._queue.buffer.append(Held(lease, leased_at=before, start_by=start_by, address=address, run_id=run_id))
+            self._queue.buffer.append(
+                HeldLease(lease, leased_at=before, start_by=start_by, address=address, run_id=run_id)
+            )
         if batch.leases:
             self._count(len(batch.leases))
             return 0.0

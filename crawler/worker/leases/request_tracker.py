@@ -27,7 +27,7 @@ from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
 from crawler.tallies import OK, UNKNOWN, UNREACHED, tallies_of
 from crawler.timings import timings_of
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.lease_endings import Bury, Gone, Unsent
@@ -89,7 +89,7 @@ class RequestTracker:
             self._answered(request, result, held)
             self._book.answered(result, held)
 
-    def _count(self, request: Request, held: Held, result: Response | Request | Exception) -> None:
+    def _count(self, request: Request, held: HeldLease, result: Response | Request | Exception) -> None:
         """Count one attempt at a host; one that a middleware retries is judged by the last status, 0 if there was
         none."""
         if BLOCK in request.meta:
@@ -101,7 +101,7 @@ class RequestTracker:
             outcome = OK if 200 <= status < 400 else UNREACHED if not status else classify(status) or OK
         self._answers.add(held.lease.host, outcome)
 
-    def _answered(self, request: Request, response: Response, held: Held) -> None:
+    def _answered(self, request: Request, response: Response, held: HeldLease) -> None:
         """*response* is the last one: retries, if any, are used up."""
         seen = held.evidence
         seen.status = response.status
@@ -177,7 +177,7 @@ class RequestTracker:
                 self._outbox.end(Bury(held.handle, "unknown_end", {"url": request.url, "error": words}))
         return True
 
-    def _end(self, request: Request, held: Held) -> None:
+    def _end(self, request: Request, held: HeldLease) -> None:
         conclusion = conclude(held.evidence)
         if held.evidence.failure is not None:
             self._crawler.stats.inc_value(names.FAILURES.format(held.evidence.failure))
@@ -197,13 +197,15 @@ class RequestTracker:
                 logger.error("%s became a dead letter: %s", request, _words(conclusion))
                 self._outbox.end(Bury(held.handle, conclusion.reason, _detail(request, held, conclusion)))
 
-    def _first_download(self, request: Request) -> Held | None:
+    def _first_download(self, request: Request) -> HeldLease | None:
         """The lease of *request*, unless its own callback downloads it again: that response is the callback's
         business."""
         held = self._book.of(request)
         return held if held is not None and held.downloads == 1 else None
 
-    def _tracked(self, request: Request, errback: Callable[[Failure], Any], held: Held) -> Callable[[Failure], Any]:
+    def _tracked(
+        self, request: Request, errback: Callable[[Failure], Any], held: HeldLease
+    ) -> Callable[[Failure], Any]:
         """*errback*, tracked: Scrapy passes a callback's output through spider middlewares, but not an errback's."""
 
         async def tracked(failure: Failure) -> AsyncIterator[Any]:
@@ -235,7 +237,7 @@ class RequestTracker:
         if isinstance(exception, UnstoredItem) and (held := self._of(response)) is not None:
             held.evidence.unstored = True
 
-    def _of(self, response: Response | Failure | None) -> Held | None:
+    def _of(self, response: Response | Failure | None) -> HeldLease | None:
         if isinstance(response, Response):
             return self._book.behind(response)
         return self._book.of(getattr(response, "request", None))
@@ -251,7 +253,7 @@ def _words(conclusion: Conclusion) -> str:
     return f"{conclusion.reason} ({detail})" if detail else conclusion.reason
 
 
-def _detail(request: Request, held: Held, conclusion: Conclusion) -> dict[str, str | int]:
+def _detail(request: Request, held: HeldLease, conclusion: Conclusion) -> dict[str, str | int]:
     seen = held.evidence
     kept = {name: value for name, value in (("page", seen.page), ("origin", seen.origin)) if value}
     return kept | {

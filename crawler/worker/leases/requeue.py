@@ -16,7 +16,7 @@ from crawler.frontier.streams import stream_of
 from crawler.policy.retries import RetryPolicy
 from crawler.policy.tiers import Tier
 from crawler.routing import codec
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.outbox.lease_endings import Bury, Move, Nack
 from crawler.worker.outbox.outbox import Outbox
 
@@ -44,18 +44,18 @@ class Requeue:
         """How long a request waits in the frontier after failed try number *attempt*, in ms, with full jitter."""
         return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
 
-    def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> None:
+    def again(self, request: Request, held: HeldLease, reason: str, delay_ms: int) -> None:
         """Put *request* back for a retry after *delay_ms*; in its queued form if its present one cannot be stored."""
         body, priority = self._encoded(request, held), _priority(request, held)
         self._outbox.end(Nack(held.handle, delay_ms, reason, body, priority, request))
 
-    def move(self, request: Request, held: Held, tier: Tier) -> None:
+    def move(self, request: Request, held: HeldLease, tier: Tier) -> None:
         """Move *request* to the queue of *tier*; in its queued form if its present one cannot be stored."""
         assert self._crawler.spider is not None
         stream, body = stream_of(self._crawler.spider.name, tier), self._encoded(request, held)
         self._outbox.end(Move(held.handle, stream, body=body, priority=_priority(request, held)))
 
-    def pass_on(self, held: Held, error: OtherReleaseError) -> None:
+    def pass_on(self, held: HeldLease, error: OtherReleaseError) -> None:
         """Leave a request to workers of another release, uncharged; a dead letter if that fails for long enough."""
         times, body = codec.passed_on(held.lease.body)
         if times < len(PASS_ON_SECONDS):
@@ -73,7 +73,7 @@ class Requeue:
         _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry starts afresh
         self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
 
-    def storable(self, request: Request, held: Held) -> Request:
+    def storable(self, request: Request, held: HeldLease) -> Request:
         """*request* encoded for the queue; if that fails, with the meta and cb_kwargs that it was leased with."""
         assert self._crawler.spider is not None
         try:
@@ -85,7 +85,7 @@ class Requeue:
             request = stored.replace(**{name: getattr(request, name) for name in fields})
         return request
 
-    def _encoded(self, request: Request, held: Held) -> bytes:
+    def _encoded(self, request: Request, held: HeldLease) -> bytes:
         assert self._crawler.spider is not None
         try:
             return codec.encode(request, self._crawler.spider)
@@ -99,6 +99,6 @@ class Requeue:
         logger.warning("%s is queued again in its original form, without later additions: %s", request, error)
 
 
-def _priority(request: Request, held: Held) -> int:
+def _priority(request: Request, held: HeldLease) -> int:
     """That of *request*; one that a component set to what is no integer does not count."""
     return request.priority if isinstance(request.priority, int) else held.lease.priority

@@ -33,7 +33,7 @@ from crawler.worker.outbox.lease_endings import Ending, Move, Nack
 from crawler.worker.outbox.offers import Offers
 from crawler.worker.outbox.pending_counts import PendingCounts
 from crawler.worker.outbox.queues import Start, both, drain, drop, resolve
-from crawler.worker.outbox.room import Room
+from crawler.worker.outbox.room import RedisRoom
 from crawler.worker.outbox.waiting_endings import WaitingEndings, handle_of
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Outbox:
         flush_seconds: float,
         confirmed: Callable[[Message], None],
         wake: Callable[[], None],
-        room: Room,
+        room: RedisRoom,
     ) -> None:
         """*confirmed* is called for each stored request; *wake* when there may be more to lease."""
         self._frontier = frontier

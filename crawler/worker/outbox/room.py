@@ -10,7 +10,7 @@ from crawler.worker.pauses import Pauses
 OWNER: Final = "redis"  # owner of its reason in Pauses
 
 
-class Room:
+class RedisRoom:
     """Slows leasing while Redis is above FRONTIER_MEMORY_LIMIT, or refuses requests found on pages.
 
     Pages whose requests find no room are put off; once there is room they are all queued at once.

@@ -21,7 +21,7 @@ PUSH_BACK = (429, 503)
 REST_SECONDS = 0.1  # leases older than a complaint go back; by then the frontier knows of it
 
 
-class Answers:
+class AnswerReporter:
     """Reports the answer to each turn, and block pages, which are known only once a page was read."""
 
     def __init__(self, context: WorkerContext) -> None:

@@ -21,9 +21,9 @@ from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.messages import Slot
 from crawler.routing.host_rules import HostRule
 from crawler.worker.context import WorkerContext
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.turns.addresses import AddressBook
-from crawler.worker.turns.answers import Answers
+from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.turn import TooLateError, Turn
 from crawler.worker.turns.unsent import UnsentRequests
 
@@ -40,7 +40,7 @@ class Pacer:
     """Grants turns for one worker."""
 
     def __init__(
-        self, context: WorkerContext, answers: Answers, addresses: AddressBook, gives_up: Callable[[float], bool]
+        self, context: WorkerContext, answers: AnswerReporter, addresses: AddressBook, gives_up: Callable[[float], bool]
     ) -> None:
         """*gives_up* says whether a request beside the queue gives up after so many seconds of waiting."""
         self._frontier, self._rules, self._outage = context.frontier, context.rules, context.outage
@@ -73,7 +73,7 @@ class Pacer:
         held.started_at = self._clock()
         return Turn(held.handle, held.start_by, held.lease.host, held)
 
-    async def _hop(self, request: Request, held: Held) -> Turn:
+    async def _hop(self, request: Request, held: HeldLease) -> Turn:
         """The turn of a redirect: its lease had one already. A lease that operators have stopped goes back."""
         if self._book.is_forbidden(held):
             raise TooLateError
@@ -81,7 +81,7 @@ class Pacer:
         turn.led_by = held
         return turn
 
-    async def _ask(self, held: Held) -> None:
+    async def _ask(self, held: HeldLease) -> None:
         """Charge a suspect, or a lease that is not fresh, before it is sent. If its host has pushed back meanwhile, or
         the lease is no longer ours, it goes back, uncharged."""
         suspect = held.lease.deliveries >= SUSPECT_DELIVERIES
@@ -174,8 +174,8 @@ class Pacer:
         fault: bool = False,
         request: Request | None = None,
     ) -> None:
-        """The response to *turn* has come, None if there was none (`Answers.report` says the rest): what lent its slot
-        has it again."""
+        """The response to *turn* has come, None if there was none (the arguments are those of `AnswerReporter.report`):
+        what lent its slot has it again."""
         self.sent(turn)  # if the handler did not: too late is safe, too early is not
         self._answers.report(turn, response, excused=excused, fault=fault, request=request)
         if turn.lender is not None:
@@ -187,7 +187,7 @@ class Pacer:
         for held in self._book.withdraw(host):
             self._outbox.give_back(held.handle)
 
-    async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
+    async def _take(self, request: Request, lease: HeldLease | None, patience: float = math.inf) -> Turn:
         """Wait for a slot, or for another turn in the slot of *lease*; raises TooLateError after *patience* seconds,
         for a request that can wait in the frontier, and EndingError if its worker has to end."""
         rule = self._rules.of(request)
@@ -212,7 +212,7 @@ class Pacer:
             elif lease is None:
                 self._outbox.give_back(slot.token)  # this worker was frozen
 
-    async def _reserve(self, rule: HostRule, lease: Held | None) -> tuple[float, Slot]:
+    async def _reserve(self, rule: HostRule, lease: HeldLease | None) -> tuple[float, Slot]:
         """When the frontier was asked, and what it answered."""
         asked_at = self._clock()
         slot = await self._frontier.reserve_slot(

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from crawler.frontier.messages import Handle
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 
 
 class TooLateError(Exception):
@@ -26,9 +26,9 @@ class Turn:
     handle: Handle
     start_by: float  # monotonic seconds: the request may not be written later
     host: str
-    held: Held | None = None  # None for a request without its own lease
-    lender: Held | None = None  # the page, not sent yet, whose slot it uses
-    led_by: Held | None = None  # the lease whose redirect it follows
+    held: HeldLease | None = None  # None for a request without its own lease
+    lender: HeldLease | None = None  # the page, not sent yet, whose slot it uses
+    led_by: HeldLease | None = None  # the lease whose redirect it follows
     sent_at: float | None = None  # monotonic seconds
     charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
 

@@ -21,7 +21,7 @@ from crawler.frontier.state.tiers import MOST_HOSTS, Tiers
 from crawler.meta import REQUEST_ID, TIER_FAILED
 from crawler.policy.tiers import (
     UNKNOWN,
-    Learned,
+    LearnedTier,
     Tier,
     TierBudgets,
     TierPolicy,
@@ -146,11 +146,11 @@ class TierTracker:
         self._cost[tier] = self._cost.get(tier, 0.0) + cost
         self._stats.inc_value(names.TIER_REQUESTS.format(tier), requests)
 
-    async def _learn(self, rule: HostRule, at: Tier) -> Learned:
+    async def _learn(self, rule: HostRule, at: Tier) -> LearnedTier:
         before, place = UNKNOWN, (rule.group, at, rule.tier)
         good = self._good.pop(place, 0) + self._before.pop(place, 0)
 
-        def lesson(known: Learned) -> Learned:
+        def lesson(known: LearnedTier) -> LearnedTier:
             nonlocal before
             before = known
             praised = self._praise(at, rule.tier, good)(known) if good else known
@@ -161,7 +161,7 @@ class TierTracker:
             self._say(rule.group, at, after)
         return after
 
-    def _say(self, host: str, at: Tier, after: Learned) -> None:
+    def _say(self, host: str, at: Tier, after: LearnedTier) -> None:
         term = in_words(after.term_ms / 1000)
         served = "" if after.tier in self.tier_routing.served else ", once a worker serves it"
         words = "%s is fetched by tier %s for %s%s: in tier %s its pages are blocked or empty"
@@ -172,7 +172,7 @@ class TierTracker:
             self.tier_routing.hosts[host] = await self.tiers.learn(host, self._praise(at, base, pages))
             del self._good[host, at, base]
 
-    def _praise(self, at: Tier, base: Tier, pages: int) -> Callable[[Learned], Learned]:
+    def _praise(self, at: Tier, base: Tier, pages: int) -> Callable[[LearnedTier], LearnedTier]:
         return lambda before: after_success(before, at, pages, base, self.now_ms(), self._config.policy)
 
     def _over_budget(self, spent: frozenset[Tier]) -> None:

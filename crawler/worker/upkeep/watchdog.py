@@ -23,7 +23,7 @@ from crawler.frontier.errors import FrontierError
 from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.state.statement import Statement
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_buffer import Buffer
 
 REMEMBERED: Final = 32  # standstills
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 class InHand:
     """What this worker has to keep alive now."""
 
-    held: Sequence[Held]  # started
+    held: Sequence[HeldLease]  # started
     ending: Sequence[Handle]  # ended here, but not reported yet
     suspended: bool  # this time does not count towards FRONTIER_HARD_CAP_SECONDS
 

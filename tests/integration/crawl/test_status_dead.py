@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from crawler.commands.dead import Command
 from crawler.frontier.messages import Message
 from crawler.frontier.state.tiers import Tiers
-from crawler.policy.tiers import Learned
+from crawler.policy.tiers import LearnedTier
 from tests.crawling import Fleet, ended, open_frontier
 
 pytestmark = pytest.mark.usefixtures("letters")
@@ -63,7 +63,7 @@ async def test_status_tells_tiers_apart(fleet: Fleet) -> None:
             ]
         )
         tiers = Tiers(frontier.shards, keep_ms=1_000)
-        await tiers.learn("shop.example", lambda _: Learned("browser"))
+        await tiers.learn("shop.example", lambda _: LearnedTier("browser"))
         await tiers.spend({"browser": 1_234}, {"api": 2.5})
     shown = scrapy(fleet, "status", "products")[1]
     assert [words for words in ("Tiers", "1,234 requests", "cost 2.5") if words not in shown] == []

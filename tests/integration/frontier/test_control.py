@@ -11,7 +11,7 @@ import pytest
 from crawler.frontier.messages import Lease, PushOutcome
 from crawler.frontier.run_record import Run, RunError
 from crawler.frontier.runs import control
-from crawler.frontier.runs.control import Said, Target, lua_pattern, run_target
+from crawler.frontier.runs.control import ControlState, Target, lua_pattern, run_target
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
@@ -355,8 +355,8 @@ def test_a_worker_asks_what_is_said_of_each_lease() -> None:
     spider = held.stream.partition(":")[0]
     run = f"{spider}:{held.generation}"
     for said in (f"pause spider {spider}", f"pause host {held.host}", f"pause run {run}", f"cancel run {run}"):
-        assert Said(frozenset({said})).forbids(held)
-    assert not Said(frozenset({"pause spider other", "pause host other", "cancel run other:1"})).forbids(held)
+        assert ControlState(frozenset({said})).forbids(held)
+    assert not ControlState(frozenset({"pause spider other", "pause host other", "cancel run other:1"})).forbids(held)
 
 
 def test_a_glob_of_too_many_stars_is_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.tiers import PAGE, SERVED_MS, Tiers
-from crawler.policy.tiers import UNKNOWN, Learned
+from crawler.policy.tiers import UNKNOWN, LearnedTier
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
 
 DAY_MS = 86_400_000
@@ -26,8 +26,8 @@ def tiers(frontier: Timed) -> Tiers:
     return Tiers(frontier.frontier.shards, keep_ms=1_000)
 
 
-def stored(tier: Any = "browser", **fields: int) -> Learned:
-    return Learned(tier, **fields)
+def stored(tier: Any = "browser", **fields: int) -> LearnedTier:
+    return LearnedTier(tier, **fields)
 
 
 # --- moves -----------------------------------------------------------------------------------------------
@@ -106,8 +106,8 @@ async def test_what_one_worker_learns_all_others_are_told_once(frontier: Timed, 
 
 
 async def test_lessons_at_the_same_time_all_count(frontier: Timed, tiers: Tiers) -> None:
-    def more(known: Learned) -> Learned:
-        return Learned(known.tier, failed=known.failed + 1)
+    def more(known: LearnedTier) -> LearnedTier:
+        return LearnedTier(known.tier, failed=known.failed + 1)
 
     await asyncio.gather(*(tiers.learn("a.example", more) for _ in range(20)))
     assert (await tiers.known("a.example")).failed == 20

@@ -25,7 +25,7 @@ from scrapy.http import JsonRequest, TextResponse
 from crawler import stats as names
 from crawler.errors import BrowserError, PageTimeoutError, ProxyError
 from crawler.handlers.browser import chromium
-from crawler.handlers.browser.contexts import Wants
+from crawler.handlers.browser.contexts import ContextKey
 from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
@@ -134,7 +134,7 @@ async def test_a_context_that_is_gone_keeps_no_other_one_open() -> None:
 
     async with opened() as handler:
         for session in "ab":
-            lent = handler._contexts.lend(Wants("", None, session=session))
+            lent = handler._contexts.lend(ContextKey("", None, session=session))
             handler._contexts.give_back(lent)
             handler._contexts._retired.append(handler._contexts._current.pop(lent.wants))
             handler.context_wrappers[lent.name] = SimpleNamespace(context=Context())

@@ -12,13 +12,15 @@ import pytest
 from crawler import stats as names
 from crawler.handlers.browser import egress_proxy
 from crawler.handlers.browser.egress_proxy import EgressProxy
-from crawler.handlers.forwarding import Pass
+from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.route import Proxy
 from tests.integration.handlers.browsing import listening
 from tests.sites import Page, Site
 
 
-async def ask(proxy: EgressProxy, raw: str, shown: Pass | None = None, *, head_only: bool = False) -> bytes:
+async def ask(
+    proxy: EgressProxy, raw: str, shown: ContextCredentials | None = None, *, head_only: bool = False
+) -> bytes:
     """What comes back for the request *raw*, to the end of the connection or of the head."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
     credentials = f"Proxy-Authorization: {shown.header.decode()}\r\n" if shown else ""
@@ -39,7 +41,7 @@ def port(site: Site) -> str:
 async def test_it_serves_nobody_without_a_pass() -> None:
     async with listening() as proxy:
         with Site({"/": Page()}) as site:
-            wrong = Pass(None)
+            wrong = ContextCredentials(None)
             revoked = proxy.admit()
             proxy.revoke(revoked)
             for shown in (None, wrong, revoked):
@@ -152,6 +154,6 @@ async def test_another_proxy_is_no_way_to_a_forbidden_address() -> None:
 
 
 def test_no_secret_is_shown() -> None:
-    shown = Pass(Proxy("http", "proxy.example", 8080, b"Basic c2VjcmV0"))
+    shown = ContextCredentials(Proxy("http", "proxy.example", 8080, b"Basic c2VjcmV0"))
     assert shown.password not in repr(shown)
     assert "c2VjcmV0" not in repr(shown)

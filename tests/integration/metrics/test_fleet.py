@@ -17,7 +17,7 @@ from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.domains import MOST_TOLD
 from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures, render
-from crawler.metrics.fleet_collector import OLD_LOOKS, FleetCollector, FleetConfig, Others
+from crawler.metrics.fleet_collector import OLD_LOOKS, FigureSources, FleetCollector, FleetConfig
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 from tests.prometheus import check_metrics
 from tests.shipped import shipped
@@ -43,7 +43,7 @@ async def _start_urls() -> dict[str, int]:
 
 def collector(world: Timed, clock: Clock | None = None) -> FleetCollector:
     config = FleetConfig.from_settings(_settings())
-    return FleetCollector(world.frontier, config, Others(_schedules, _start_urls), clock or Clock())
+    return FleetCollector(world.frontier, config, FigureSources(_schedules, _start_urls), clock or Clock())
 
 
 def _settings() -> Settings:

@@ -45,7 +45,7 @@ def test_who_forces_the_end_waits_for_no_callback(
     statuses: Queue[int] = Queue()
     monkeypatch.setattr(stopping, "FORCED_SECONDS", 0)
     monkeypatch.setattr(os, "_exit", statuses.put)
-    forced = stopping.Forced()
+    forced = stopping.ForcedStop()
     states = [forced.so]
     forced()
     assert [*states, forced.so] == [False, True]

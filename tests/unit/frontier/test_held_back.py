@@ -8,7 +8,7 @@ from crawler.commands.views.status_snapshot import _held_up
 from crawler.frontier.inspection.held_back import held_back
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import SpiderStats, WorkerState
-from crawler.frontier.runs.control import Said
+from crawler.frontier.runs.control import ControlState
 from crawler.frontier.state.budgets import Closed
 
 
@@ -27,17 +27,17 @@ def worker(spider: str, tiers: str, **info: Any) -> WorkerState:
 
 def test_a_tier_that_no_worker_serves_is_named_with_its_cure() -> None:
     found = stats(shop_http=4, shop_browser=3, other_http=2, over_http=0)
-    assert held_back(found, [worker("shop", "http,api")], Said()) == [
+    assert held_back(found, [worker("shop", "http,api")], ControlState()) == [
         "2 pages of other wait for a worker of tier http (`scrapy crawl other`)",
         "3 pages of shop wait for a worker of tier browser (`scrapy crawl shop -s TIER=browser`)",
     ]
-    assert held_back(found, [], Said()) == []
+    assert held_back(found, [], ControlState()) == []
 
 
 def test_what_operators_have_paused_is_named_with_its_cure() -> None:
     fields = {"pause spider shop", "pause spider absent", "pause host a.example", "pause run shop:20261122000003"}
     fields |= {"cancel run shop:20261122000004", "noise"}
-    assert held_back(stats(shop_http=1), [], Said(frozenset(fields))) == [
+    assert held_back(stats(shop_http=1), [], ControlState(frozenset(fields))) == [
         "a.example is paused (`scrapy control resume --host a.example`)",
         "run 20261122-3 is paused (`scrapy control resume --run 20261122-3`)",
         "shop is paused (`scrapy control resume --spider shop`)",
@@ -50,7 +50,7 @@ def test_budgets_and_hours_are_named_with_their_end_and_those_of_other_spiders_a
         Closed("s:other", "requests", 1),
         Closed("d:a.example", "hours", 60_000),
     ]
-    told = held_back(stats(shop_http=1), [], Said(), closed)
+    told = held_back(stats(shop_http=1), [], ControlState(), closed)
     assert [one.partition(" ")[0] for one in told] == ["the", "a.example"]
     assert all(one.endswith(" more") for one in told)
 

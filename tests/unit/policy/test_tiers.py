@@ -13,7 +13,7 @@ from crawler.policy.tiers import (
     REMEMBERED_PAGES,
     TIERS,
     UNKNOWN,
-    Learned,
+    LearnedTier,
     TierBudgets,
     TierPolicy,
     after_failure,
@@ -31,7 +31,7 @@ some = st.frozensets(tiers)
 events = st.lists(st.tuples(st.sampled_from(("fail", "good", "wait")), tiers, st.integers(1, 2_000)), max_size=40)
 
 
-def failing(times: int, known: Learned = UNKNOWN, now: int = 0, at: Any = "http", **rules: Any) -> Learned:
+def failing(times: int, known: LearnedTier = UNKNOWN, now: int = 0, at: Any = "http", **rules: Any) -> LearnedTier:
     for _ in range(times):
         known = after_failure(known, at, rules.get("base", "http"), rules.get("most", "api"), now, POLICY)
     return known
@@ -40,7 +40,7 @@ def failing(times: int, known: Learned = UNKNOWN, now: int = 0, at: Any = "http"
 def test_enough_failures_lift_a_host_for_a_term() -> None:
     assert failing(2).in_force("http", 0) == "http"
     lifted = failing(3)
-    assert lifted == Learned("browser", until_ms=1_000, term_ms=1_000)
+    assert lifted == LearnedTier("browser", until_ms=1_000, term_ms=1_000)
     assert [lifted.in_force("http", now) for now in (999, 1_000)] == ["browser", "http"]
 
 
@@ -90,7 +90,7 @@ def test_the_tier_of_the_rules_is_the_floor_of_all_that_is_learned() -> None:
     assert UNKNOWN.in_force("browser", 0) == "browser"
     lifted = failing(3, at="browser", base="browser")
     assert [lifted.in_force("browser", now) for now in (0, 10**9)] == ["api", "browser"]
-    assert not Learned("browser").on_trial("browser", 10**9)
+    assert not LearnedTier("browser").on_trial("browser", 10**9)
 
 
 @given(events, tiers, tiers)

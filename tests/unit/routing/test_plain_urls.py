@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scrapy import Request
 
 from crawler.frontier.server.wire_format import push_row
-from crawler.policy.tiers import Learned
+from crawler.policy.tiers import LearnedTier
 from crawler.routing.encoder import Encoder
 from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.routing.plain_urls import PlainUrls, plain_form
@@ -134,7 +134,7 @@ def test_rules_of_hosts_and_learned_tiers_count(tmp_path: Path) -> None:
     settings = shipped(POLITENESS_GROUP="domain", DOWNLOAD_DELAY=3, DOMAINS_FILE=str(tmp_path / "domains.toml"))
     made = Encoder(ProductsSpider, settings, RequestFingerprinter(), TierRouting())
     made.tier_routing.served = frozenset({"http", "browser"})
-    made.tier_routing.hosts = {"learned.example": Learned("browser", until_ms=1 << 60)}
+    made.tier_routing.hosts = {"learned.example": LearnedTier("browser", until_ms=1 << 60)}
     plain = PlainUrls(made, "0", 0)
     for url in ("https://www.slow.example/", "https://www.learned.example/", "https://www.shop.example/p?a=1"):
         message = made.message(Request(url), generation="0", dedupe=True)
@@ -159,7 +159,7 @@ def test_hosts_of_a_kind_differ_in_their_name_only(tmp_path: Path) -> None:
     settings = shipped(DOMAINS_FILE=str(tmp_path / "domains.toml"), DOWNLOAD_SLOTS={"slot.example": {"delay": 7}})
     made = Encoder(ProductsSpider, settings, RequestFingerprinter(), TierRouting())
     made.tier_routing.served = frozenset({"http", "browser"})
-    made.tier_routing.hosts = {"learned.example": Learned("browser", until_ms=1 << 60)}
+    made.tier_routing.hosts = {"learned.example": LearnedTier("browser", until_ms=1 << 60)}
     plain = PlainUrls(made, "0", 0)
     names = ("slot", "learned", "slow", "a.slow", "b.slow", "one", "a.one", "whole", "b.whole", "some", "a.some")
     for name in ("a", "b", *names, "c", "d.co.uk"):

@@ -10,7 +10,7 @@ from scrapy.utils.request import RequestFingerprinter
 
 from crawler.errors import ConfigError
 from crawler.frontier.streams import stream_of, tier_of
-from crawler.policy.tiers import TIERS, Learned
+from crawler.policy.tiers import TIERS, LearnedTier
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from tests.shipped import shipped
@@ -70,7 +70,7 @@ def test_rules_and_requests_decide_before_the_first_fetch(
 
 def test_a_learned_tier_counts_while_it_is_served_and_its_term_lasts(encoder: Encoder) -> None:
     tier_routing = encoder.tier_routing
-    tier_routing.hosts["any.example"] = Learned("browser", until_ms=LATER)
+    tier_routing.hosts["any.example"] = LearnedTier("browser", until_ms=LATER)
     assert stream(encoder, "http://any.example/") == "shop"  # no worker serves it
     tier_routing.served = frozenset({"http", "browser"})
     assert stream(encoder, "http://any.example/") == "shop:browser"
@@ -84,16 +84,16 @@ def test_a_learned_tier_counts_while_it_is_served_and_its_term_lasts(encoder: En
     [
         ("http://any.example/", "http", None, None),
         ("http://any.example/", "browser", None, None),  # another worker may know more
-        ("http://any.example/", "browser", Learned(), "http"),
-        ("http://any.example/", "http", Learned("browser", until_ms=LATER), "browser"),
-        ("http://any.example/", "browser", Learned("browser", until_ms=LATER), None),
-        ("http://any.example/", "browser", Learned("browser"), "http"),  # its term is over
+        ("http://any.example/", "browser", LearnedTier(), "http"),
+        ("http://any.example/", "http", LearnedTier("browser", until_ms=LATER), "browser"),
+        ("http://any.example/", "browser", LearnedTier("browser", until_ms=LATER), None),
+        ("http://any.example/", "browser", LearnedTier("browser"), "http"),  # its term is over
         ("http://hard.example/", "http", None, "browser"),
         ("http://cheap.example/", "browser", None, "http"),
     ],
 )
 def test_what_is_queued_follows_its_host(
-    encoder: Encoder, url: str, at: Any, known: Learned | None, expected: str | None
+    encoder: Encoder, url: str, at: Any, known: LearnedTier | None, expected: str | None
 ) -> None:
     tier_routing, request = encoder.tier_routing, Request(url)
     tier_routing.served = frozenset({"http", "browser"})
@@ -111,7 +111,7 @@ def test_a_fleet_of_browsers_queues_for_browsers(encoder: Encoder) -> None:
 
 def test_hosts_unchanged_for_longest_are_forgotten_beyond_the_most_that_redis_keeps() -> None:
     tier_routing = TierRouting()
-    learned = Learned("browser")
+    learned = LearnedTier("browser")
     tier_routing.keep({"a.example": learned, "b.example": learned}, 2)
     tier_routing.keep({"a.example": learned}, 2)
     tier_routing.keep({"c.example": learned}, 2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.frontier.state.leader import Standing
+from crawler.frontier.state.leader import LeaderLease
 from crawler.serve.health import ServiceHealth
 from tests.unit.clock import Clock
 
@@ -23,7 +23,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def leadership() -> Any:
-    standing = Standing(is_ours=False, token=3, holder="other:1", left_ms=9_000, clock_ms=0)
+    standing = LeaderLease(is_ours=False, token=3, holder="other:1", left_ms=9_000, clock_ms=0)
     return SimpleNamespace(standing=standing, silence=1.0, lead=None)
 
 

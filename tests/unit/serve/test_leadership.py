@@ -10,24 +10,24 @@ import pytest
 
 from crawler import tasks
 from crawler.frontier.errors import FrontierRefusedError, FrontierUnavailableError
-from crawler.frontier.state.leader import DeposedError, Lead, Standing
+from crawler.frontier.state.leader import DeposedError, Lead, LeaderLease
 from crawler.serve import leadership as module
 from crawler.serve.leadership import Leadership, LeaderTask
 from crawler.serve.outage import ServiceOutage
 
 LEASE = 15.0
-OURS = Standing(is_ours=True, token=1, holder="us", left_ms=15_000, clock_ms=0)
-THEIRS = Standing(is_ours=False, token=2, holder="them", left_ms=9_000, clock_ms=0)
+OURS = LeaderLease(is_ours=True, token=1, holder="us", left_ms=15_000, clock_ms=0)
+THEIRS = LeaderLease(is_ours=False, token=2, holder="them", left_ms=9_000, clock_ms=0)
 
 
 class Redis:
     """A lease in the test's hands."""
 
     def __init__(self) -> None:
-        self.answer: Standing | Exception = OURS
+        self.answer: LeaderLease | Exception = OURS
         self.resigned = 0
 
-    async def ask(self) -> Standing:
+    async def ask(self) -> LeaderLease:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
@@ -51,7 +51,7 @@ class World:
     def leads(self) -> bool:
         return self.leadership.lead is not None
 
-    async def ask(self, answer: Standing | Exception = OURS) -> float:
+    async def ask(self, answer: LeaderLease | Exception = OURS) -> float:
         self.redis.answer = answer
         seconds = await self.leadership._ask()
         for _ in range(10):
@@ -84,7 +84,7 @@ async def test_the_leader_works_and_asks_three_times_in_a_lease() -> None:
 
 
 async def test_one_that_follows_asks_when_the_lease_is_over() -> None:
-    soon = Standing(is_ours=False, token=2, holder="them", left_ms=200, clock_ms=0)
+    soon = LeaderLease(is_ours=False, token=2, holder="them", left_ms=200, clock_ms=0)
     world = World()
     assert await world.ask(soon) == pytest.approx(0.25)
     await world.leadership.resign()
@@ -100,7 +100,7 @@ async def test_a_new_token_is_a_new_beginning() -> None:
 
     world = World(work)
     await world.ask()
-    await world.ask(Standing(is_ours=True, token=3, holder="us", left_ms=15_000, clock_ms=0))
+    await world.ask(LeaderLease(is_ours=True, token=3, holder="us", left_ms=15_000, clock_ms=0))
     assert tokens == [1, 3]
     await world.leadership._stop()
 

@@ -28,7 +28,7 @@ from crawler.tracing.config import TracesConfig
 from crawler.tracing.leases import MOST_STORES, LeaseSpans, StoreHistogram
 from crawler.tracing.provider import Tracing, context_of
 from crawler.tracing.pushes import PushSpans
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from tests.zygote import PROJECT_DIR
 
@@ -49,11 +49,11 @@ class World:
     def _count(self, name: str, count: int) -> None:
         self.stats[name] += count
 
-    def leased(self, number: int = 1, **meta: Any) -> tuple[Request, Held]:
+    def leased(self, number: int = 1, **meta: Any) -> tuple[Request, HeldLease]:
         """A leased request, handed over for its first attempt."""
         request = Request(URL, meta=meta | {REQUEST_ID: f"0:{number}"})
         lease = Lease(f"0:{number}", 1, "shop.example", "shop", b"", number, "0", 0, 1000, 0, 0)
-        held = Held(lease, monotonic(), monotonic() + 1)
+        held = HeldLease(lease, monotonic(), monotonic() + 1)
         self.book.hold(request, held)
         self.spans.sending(request)
         return request, held

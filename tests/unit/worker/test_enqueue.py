@@ -22,7 +22,7 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.routing.tier_routing import TierRouting
 from crawler.worker.dupefilter import FrontierDupeFilter
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.outbox.lease_endings import Bury
 from crawler.worker.scheduler import Scheduler
@@ -120,7 +120,7 @@ class Desk:
         self.scheduler.spider, self.scheduler.stats = spider, self.stats
         self.scheduler._share(worker)
 
-    def yielded(self, request: Request, parent: Held | None) -> bool:
+    def yielded(self, request: Request, parent: HeldLease | None) -> bool:
         """*request* comes from a page, or from start()."""
         if parent is not None:
             self.book._parents[request] = parent

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
 
-from crawler.handlers.browser.contexts import KEPT, Contexts, Lent, Wants
-from crawler.handlers.forwarding import Pass
+from crawler.handlers.browser.contexts import KEPT, ContextKey, Contexts, OpenContext
+from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.route import Proxy
 
 
@@ -19,11 +19,11 @@ class Clock:
 
 
 def contexts(pages: int = 3, seconds: float = 10, clock: Clock | None = None) -> Contexts:
-    return Contexts(pages, seconds, lambda _: Pass(None), clock or Clock())
+    return Contexts(pages, seconds, lambda _: ContextCredentials(None), clock or Clock())
 
 
-def wants(number: int = 0) -> Wants:
-    return Wants("agent", None, str(number))
+def wants(number: int = 0) -> ContextKey:
+    return ContextKey("agent", None, str(number))
 
 
 def test_pages_that_want_the_same_share_a_context() -> None:
@@ -35,10 +35,10 @@ def test_pages_that_want_the_same_share_a_context() -> None:
 def test_what_a_request_wants() -> None:
     headers = {"User-Agent": "shoal", "Proxy-Authorization": "Basic c2VjcmV0"}
     request = Request("http://a.example/", headers=headers, meta={"proxy": "http://p:1", "cookiejar": 7})
-    assert Wants.of(request) == Wants("shoal", Proxy("http", "p", 1, b"Basic c2VjcmV0"), "7")
-    assert "c2VjcmV0" not in repr(Wants.of(request))
-    assert Wants.of(Request("http://a.example/")) == Wants("", None)
-    assert Wants.of(Request("http://a.example/", meta={"session": "b"})) == Wants("", None, session="b")
+    assert ContextKey.of(request) == ContextKey("shoal", Proxy("http", "p", 1, b"Basic c2VjcmV0"), "7")
+    assert "c2VjcmV0" not in repr(ContextKey.of(request))
+    assert ContextKey.of(Request("http://a.example/")) == ContextKey("", None)
+    assert ContextKey.of(Request("http://a.example/", meta={"session": "b"})) == ContextKey("", None, session="b")
 
 
 def test_a_context_is_over_after_its_pages_once_the_last_is_closed() -> None:
@@ -63,7 +63,7 @@ def test_a_context_is_over_after_its_time() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans())))
 def test_contexts_without_pages_are_bounded_and_none_is_told_twice_or_while_open(steps: list[tuple[int, bool]]) -> None:
-    lending, lent, over = contexts(), list[Lent](), list[Lent]()
+    lending, lent, over = contexts(), list[OpenContext](), list[OpenContext]()
     for number, back in steps:
         lent.append(lending.lend(wants(number)))
         if back:

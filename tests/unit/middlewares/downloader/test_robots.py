@@ -17,7 +17,7 @@ from scrapy.signalmanager import SignalManager
 from scrapy.signals import robots_parsed
 
 from crawler.errors import ConfigError
-from crawler.frontier.server.losses import Losses
+from crawler.frontier.server.losses import DataLossListeners
 from crawler.frontier.state.robots import CachedRobots, FetchTask
 from crawler.middlewares.downloader.robots import Files, Parsed, RobotsTxtMiddleware
 from crawler.policy.robots import RobotsVerdict
@@ -93,7 +93,7 @@ class Site:
         self.origins: set[str] = set()
         outage = Outage()
         rules = SimpleNamespace(of=lambda request: HostRule("a.example", 0, 1))
-        self.losses = Losses()
+        self.losses = DataLossListeners()
         worker = SimpleNamespace(
             name="w",
             losses=self.losses,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scrapy import Request
 
 from crawler.policy.failures import FailureClass
-from crawler.worker.leases.follow_ups import Course, Decision, FollowUps, decide
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.follow_ups import Decision, FollowUpRoute, FollowUps, decide
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from tests.unit.frontier.fakes import held as a_lease
 
@@ -23,7 +23,7 @@ def group_of(request: Request) -> str:
     return request.url.split("/")[2]
 
 
-def lease(**changes: Any) -> Held:
+def lease(**changes: Any) -> HeldLease:
     held = a_lease()
     for name, value in changes.items():
         setattr(held, name, value)
@@ -33,14 +33,14 @@ def lease(**changes: Any) -> Held:
 @pytest.mark.parametrize(
     ("changes", "course"),
     [
-        ({}, Course.GIVE_BACK),
-        ({"reported": True}, Course.POSTPONE),
-        ({"postponed_ms": 5}, Course.POSTPONE),
-        ({"lost": True}, Course.LOST),
-        ({"lost": True, "reported": True, "postponed_ms": 5}, Course.LOST),
+        ({}, FollowUpRoute.GIVE_BACK),
+        ({"reported": True}, FollowUpRoute.POSTPONE),
+        ({"postponed_ms": 5}, FollowUpRoute.POSTPONE),
+        ({"lost": True}, FollowUpRoute.LOST),
+        ({"lost": True, "reported": True, "postponed_ms": 5}, FollowUpRoute.LOST),
     ],
 )
-def test_a_request_that_was_not_sent(changes: dict[str, Any], course: Course) -> None:
+def test_a_request_that_was_not_sent(changes: dict[str, Any], course: FollowUpRoute) -> None:
     request = Request(HERE)
     assert decide(request, lease(**changes), request, group_of) == Decision(course)
 
@@ -48,20 +48,20 @@ def test_a_request_that_was_not_sent(changes: dict[str, Any], course: Course) ->
 @pytest.mark.parametrize(
     ("url", "meta", "course"),
     [
-        (HERE, {}, Course.HOP),
-        (THERE, {}, Course.CHILD),
-        (HERE, {"retry_times": 1}, Course.RETRY),
-        (HERE, {"tier": "browser", "retry_times": 1}, Course.MOVE),
-        (HERE, {"tier": "no such tier"}, Course.HOP),
-        (NOWHERE, {}, Course.REFUSE),
-        (NOWHERE, {"retry_times": 1}, Course.RETRY),
+        (HERE, {}, FollowUpRoute.HOP),
+        (THERE, {}, FollowUpRoute.CHILD),
+        (HERE, {"retry_times": 1}, FollowUpRoute.RETRY),
+        (HERE, {"tier": "browser", "retry_times": 1}, FollowUpRoute.MOVE),
+        (HERE, {"tier": "no such tier"}, FollowUpRoute.HOP),
+        (NOWHERE, {}, FollowUpRoute.REFUSE),
+        (NOWHERE, {"retry_times": 1}, FollowUpRoute.RETRY),
     ],
 )
-def test_what_a_middleware_made_of_a_request(url: str, meta: dict[str, Any], course: Course) -> None:
+def test_what_a_middleware_made_of_a_request(url: str, meta: dict[str, Any], course: FollowUpRoute) -> None:
     decision = decide(Request(url, meta=meta), lease(), Request(HERE), group_of)
     assert decision.course is course
-    assert (decision.tier is not None) == (course is Course.MOVE)
-    assert bool(decision.problem) == (course is Course.REFUSE)
+    assert (decision.tier is not None) == (course is FollowUpRoute.MOVE)
+    assert bool(decision.problem) == (course is FollowUpRoute.REFUSE)
 
 
 class Worker:
@@ -99,17 +99,17 @@ def test_no_lease_is_left_without_an_owner(
     follow_up = source if same else Request(url, meta=meta)
     course = decide(follow_up, held, source, group_of).course
     worker.book.hold(source, held)
-    assert worker.follow_ups.enqueue(follow_up, held, source) == (course is not Course.REFUSE)
-    stays = course in {Course.REFUSE, Course.CHILD}  # with the page, whose end is still to come
+    assert worker.follow_ups.enqueue(follow_up, held, source) == (course is not FollowUpRoute.REFUSE)
+    stays = course in {FollowUpRoute.REFUSE, FollowUpRoute.CHILD}  # with the page, whose end is still to come
     assert (worker.book.of(source) is held) == stays
-    hops = course is Course.HOP
+    hops = course is FollowUpRoute.HOP
     assert (not same and worker.book.of(follow_up) is held, list(worker.follow_ups.ready)) == (
         hops,
         [follow_up] if hops else [],
     )
-    assert bool(worker.done) == (course not in {Course.LOST, Course.REFUSE, Course.HOP})
-    assert held.evidence.replaced == (course is Course.CHILD)
-    assert (held.evidence.failure is FailureClass.MALFORMED) == (course is Course.REFUSE)
+    assert bool(worker.done) == (course not in {FollowUpRoute.LOST, FollowUpRoute.REFUSE, FollowUpRoute.HOP})
+    assert held.evidence.replaced == (course is FollowUpRoute.CHILD)
+    assert (held.evidence.failure is FailureClass.MALFORMED) == (course is FollowUpRoute.REFUSE)
 
 
 def test_what_continues_here_names_its_lease_and_run_whatever_a_middleware_made_of_its_meta() -> None:

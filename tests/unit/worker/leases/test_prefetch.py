@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 
 from crawler.frontier.messages import Batch
 from crawler.worker.context import WorkerContext
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.leases.prefetch import Prefetcher
@@ -49,11 +49,11 @@ class Bench:
     def _wake(self) -> None:
         self.woken += 1
 
-    def fill(self, leases: Iterable[Held]) -> None:
+    def fill(self, leases: Iterable[HeldLease]) -> None:
         for one in leases:
             self.queue.buffer.append(one)
 
-    def work(self, *leases: Held) -> None:
+    def work(self, *leases: HeldLease) -> None:
         for one in leases:
             self.book.hold(Request("http://a.example/"), one)
 
@@ -68,7 +68,7 @@ class _Queue:
     def __len__(self) -> int:
         return len(self.buffer)
 
-    def pop(self) -> Held | None:
+    def pop(self) -> HeldLease | None:
         return self.buffer.pop()
 
     def streams(self) -> list[str]:

@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 from crawler.errors import CodecError
 from crawler.policy.failures import FailureClass
 from crawler.routing import codec
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.leases.requeue import Requeue
@@ -34,7 +34,7 @@ class Outbox:
 class Life:
     """One request that leaves the engine."""
 
-    def __init__(self, lease: Held | None = None, **meta: Any) -> None:
+    def __init__(self, lease: HeldLease | None = None, **meta: Any) -> None:
         crawler = get_crawler(Spider, WAITS)
         crawler.spider = crawler._create_spider("s")
         self.book, self.outbox, self.held = LeaseBook(), Outbox(), lease or held()

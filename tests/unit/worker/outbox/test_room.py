@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.config import FrontierConfig
-from crawler.worker.outbox.room import Room
+from crawler.worker.outbox.room import RedisRoom
 from crawler.worker.pauses import Pauses
 
 
@@ -22,7 +22,7 @@ class Desk:
             config=FrontierConfig(lease_ms=1_000), gauge=SimpleNamespace(used=self._used), recall=self._recall
         )
         self.pauses = Pauses()
-        self.room = Room(frontier, self.pauses)
+        self.room = RedisRoom(frontier, self.pauses)
 
     async def _used(self) -> float:
         return self.used

@@ -12,14 +12,14 @@ from scrapy.http import Response
 
 from crawler.errors import EndingError
 from crawler.frontier.messages import Slot
-from crawler.frontier.runs.control import Said
+from crawler.frontier.runs.control import ControlState
 from crawler.routing.host_rules import HostRule
 from crawler.worker.context import WorkerContext
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.outbox.outbox import Outbox
-from crawler.worker.turns.answers import Answers
+from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.turns.turn import TooLateError
 from crawler.worker.turns.unsent import MissedError
@@ -58,7 +58,7 @@ class Site:
         self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None, Room())
         made = WorkerContext
         context: WorkerContext = made("w", self.frontier, Rules(), self.book, self.outbox, Outage(), self.clock)
-        self.answers = Answers(context)
+        self.answers = AnswerReporter(context)
         addresses: Any = Addresses()
         self.pacer = Pacer(context, self.answers, addresses, self._gives_up)
         self.gives_up: Callable[[float], bool] = lambda _: False
@@ -66,7 +66,7 @@ class Site:
     def _gives_up(self, seconds: float) -> bool:
         return self.gives_up(seconds)
 
-    def holds(self, request: Request, number: int = 1) -> Held:
+    def holds(self, request: Request, number: int = 1) -> HeldLease:
         lease = held(number)
         self.book.hold(request, lease)
         return lease
@@ -316,7 +316,7 @@ async def test_a_redirect_is_not_followed_once_operators_say_so(site: Site) -> N
     site.frontier.takes = [GRANTED]
     turn = await site.pacer.turn(PAGE)
     assert site.pacer.allowed(turn)
-    site.book.said = Said(frozenset({f"pause host {lease.lease.host}"}))
+    site.book.said = ControlState(frozenset({f"pause host {lease.lease.host}"}))
     assert not site.pacer.allowed(turn), "it was paused while the connection was made"
     site.pacer.missed(turn)
     await site.outbox.flush()

@@ -12,7 +12,7 @@ from scrapy import Request
 
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.state.tiers import Change, Spent
-from crawler.policy.tiers import UNKNOWN, Learned, Tier
+from crawler.policy.tiers import UNKNOWN, LearnedTier, Tier
 from crawler.routing.host_rules import HostRules
 from crawler.routing.tier_routing import TierRouting
 from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
@@ -28,16 +28,16 @@ class Fleet:
 
     def __init__(self) -> None:
         self.now_ms = 1_000
-        self.known: dict[str, Learned] = {}
+        self.known: dict[str, LearnedTier] = {}
         self.requests: dict[Tier, int] = {}
         self.cost: dict[Tier, float] = {}
         self.serving: frozenset[Tier] = frozenset({"http", "browser"})
         self.forgotten = 0
         self.away = 0  # calls that fail yet
 
-    async def learn(self, host: str, lesson: Callable[[Learned], Learned]) -> Learned:
+    async def learn(self, host: str, lesson: Callable[[LearnedTier], LearnedTier]) -> LearnedTier:
         self._call()
-        lesson(Learned("api"))  # another worker was faster: the lesson is applied again
+        lesson(LearnedTier("api"))  # another worker was faster: the lesson is applied again
         self.known[host] = lesson(self.known.get(host, UNKNOWN))
         return self.known[host]
 
@@ -85,7 +85,7 @@ class Desk:
 
 async def test_the_guide_knows_what_the_fleet_knows() -> None:
     desk = Desk(TIERS_SERVED="api")
-    desk.fleet.known[HOST] = Learned("browser", until_ms=10**15)
+    desk.fleet.known[HOST] = LearnedTier("browser", until_ms=10**15)
     await desk.tracker.refresh()
     assert desk.tier_routing.hosts == desk.fleet.known
     assert desk.tier_routing.served == {"http", "browser", "api"}  # its own, the fleet's, and those that are to come
@@ -94,12 +94,12 @@ async def test_the_guide_knows_what_the_fleet_knows() -> None:
 
 async def test_what_was_known_before_a_loss_is_forgotten_and_all_is_asked_for_again() -> None:
     desk = Desk()
-    desk.fleet.known[HOST] = Learned("browser", until_ms=10**15)
+    desk.fleet.known[HOST] = LearnedTier("browser", until_ms=10**15)
     await desk.tracker.refresh()
     del desk.fleet.known[HOST]
     desk.tracker.forget()
     assert desk.tier_routing.hosts == {}
-    desk.tier_routing.hosts[HOST] = Learned("browser")  # a refresh in progress stores what it had read before
+    desk.tier_routing.hosts[HOST] = LearnedTier("browser")  # a refresh in progress stores what it had read before
     await desk.tracker.refresh()
     assert (desk.tier_routing.hosts, desk.fleet.forgotten) == ({}, 1)
 
@@ -130,13 +130,13 @@ async def test_good_pages_count_for_known_hosts_only_and_in_one_call() -> None:
         desk.tracker.good(HOST, PAGE, "http")
     await desk.tracker.refresh()
     assert desk.fleet.known == {}
-    desk.fleet.known[HOST] = Learned(failed=1)
+    desk.fleet.known[HOST] = LearnedTier(failed=1)
     await desk.tracker.refresh()
     for _ in range(5):
         desk.tracker.good(HOST, PAGE, "http")
     await desk.tracker.refresh()
     await desk.tracker.refresh()
-    assert desk.fleet.known[HOST] == Learned(failed=1, ok=5)
+    assert desk.fleet.known[HOST] == LearnedTier(failed=1, ok=5)
 
 
 async def test_what_was_spent_is_counted_once_whatever_fails() -> None:

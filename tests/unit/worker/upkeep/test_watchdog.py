@@ -17,7 +17,7 @@ from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
-from crawler.worker.leases.held import Held
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.upkeep.watchdog import InHand, Watchdog, running
 from tests.unit.frontier.fakes import Clock, held
@@ -54,7 +54,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.clock, self.scripts, self.buffer = Clock(), Scripts(), Buffer()
-        self.work: list[Held] = []
+        self.work: list[HeldLease] = []
         self.ending: list[Handle] = []
         self.suspended = False
         self.counted = 0
@@ -74,7 +74,7 @@ class Bench:
             self.watchdog.look()
 
 
-def _sent(number: int) -> Held:
+def _sent(number: int) -> HeldLease:
     one = held(number)
     one.started_at = 1000.0
     return one
@@ -197,7 +197,7 @@ def test_time_without_a_loop_says_nothing_of_a_host(bench: Bench) -> None:
 
 def test_nobody_takes_a_lease_that_another_thread_has_taken() -> None:
     buffer = Buffer(held(number) for number in range(4_000))
-    taken: list[list[Held]] = [[], []]
+    taken: list[list[HeldLease]] = [[], []]
 
     def withdraw() -> None:
         while len(buffer):
