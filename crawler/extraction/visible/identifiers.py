@@ -185,7 +185,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
             of.append((_weight(len(of)), value[1]))
     if found or doubtful:
         return found or doubtful[:1]
-    if named := _named(page):
+    if named := _named(page) or _lettered(page):
         return [(NAMED, named)]
     return [(MODEL, models[0][1])] if models else _only(aside)
 
@@ -238,6 +238,17 @@ def _is_named(node: LexborNode, text: str) -> bool:
         if _SKU.search(f"{view.named(attributes)} {attributes.get('itemprop') or ''}"):
             return True
     return False
+
+
+def _lettered(page: View) -> str | None:
+    """A labelled identifier without a digit: `SKU: LWC-CRW`."""
+    for index, (text, node) in enumerate(page.texts):
+        if "-" not in text or len(text) > MAX_ID or not _LETTERED.fullmatch(value := text.rpartition(" ")[2]):
+            continue
+        before = text.removesuffix(value) or (page.texts[index - 1][0] if index else "")
+        if labels.SKU_LABEL.fullmatch(before) and not page.flags(node) & (view.OTHER | view.LINK):
+            return value
+    return None
 
 
 def _next(page: View, index: int) -> str:

@@ -51,9 +51,13 @@ def is_out(page: View) -> bool:
 def _stated(page: View) -> str | None:
     button = buy_button(page)
     if button is Button.WORKING:
-        denied = _denied_on_button(page) or _labelled_denial(page)
+        denied = _denied_on_button(page) or _labelled_denial(page) or _counted_out(page)
         return denied or _announced_on_button(page) or _announced(page) or "InStock"
-    stated = _said(page, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _said(page, "InStock")
+    stated = (
+        _said(page, "Discontinued", "OutOfStock", "PreOrder", "BackOrder")
+        or _counted_out(page)
+        or _said(page, "InStock")
+    )
     return stated or ("OutOfStock" if button is Button.SOLD_OUT or _is_sold_out_input(page) else None)
 
 
@@ -193,6 +197,18 @@ def _labelled_denial(page: View) -> str | None:
     if first not in ("OutOfStock", "Discontinued"):
         return None
     return first if _said(page, first) else None  # unless it is about another product
+
+
+def _counted_out(page: View) -> str | None:
+    """OutOfStock, if a label for the stock is followed by zero."""
+    before = ""
+    for text, node in page.once(_near):
+        if text == "0" or text.endswith((": 0", ":0")):
+            label = labels.STOCK_LABEL.match(f"{before}\n{text}" if text == "0" else text)
+            if label and not page.flags(node) & _ELSEWHERE:
+                return "OutOfStock"
+        before = text
+    return None
 
 
 def _first(page: View, text: str, names: Iterable[str]) -> tuple[int, str] | None:

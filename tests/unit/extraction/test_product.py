@@ -357,7 +357,7 @@ def test_what_sells_is_in_stock_whatever_machines_are_told(body: str, availabili
         ("<button>Add to cart</button><p>Pre-order the next edition</p>", "InStock"),
         ("<p>Pre-order</p><button>Add to cart</button>", "PreOrder"),
         ("<p>Stock: 0</p>", "OutOfStock"),
-        ("<p>Stock: 0</p><button>Add to cart</button>", "InStock"),
+        ("<p>Stock:</p><p>0</p><button>Add to cart</button>", "OutOfStock"),
         ("<p>Stock: 10</p>", "InStock"),
         ("<select><option>M</select><button disabled>Add to cart</button>", "InStock"),
         ("<button class='btn sold-out'>Add to cart</button>", "OutOfStock"),

@@ -217,6 +217,7 @@ def test_the_buy_button(body: str, button: str) -> None:
         ("<p>SKU: KN-1</p><i data-pid=9901></i>" + "<form><input name=pid value=9901></form>" * 5, "KN-1"),
         ("<p>Model number: X-100</p>", None),
         ("<p>Model: X-100</p>", "X-100"),
+        ("<p>SKU:</p><p>KN-RED</p>", "KN-RED"),
         ("<p>Style Code: KN-204</p>", "KN-204"),
         ("<p>Part No.: 88-0612</p>", "88-0612"),
         ("<p>SKU: soon</p>", None),
