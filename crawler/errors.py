@@ -36,8 +36,8 @@ class CodecError(ShoalError):
 
 
 class OtherReleaseError(CodecError):
-    """A stored request names a callback, argument of it, errback or request class that this release of the spider
-    lacks."""
+    """A stored request names a callback, argument of it, errback, request class, or class or field of an item that this
+    release of the spider lacks."""
 
     def __init__(self, spider: str, kind: str, name: object, url: str) -> None:
         super().__init__(f"spider {spider!r} has no {kind} {name!r}, which the request of {url} names")

@@ -13,7 +13,6 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -180,8 +179,7 @@ def _value(value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]
 
 
 def _holds(name: str, what: str) -> str:
-    item = ": pass ItemAdapter(item).asdict()" if what.startswith("an item") else ""
-    return f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, aware datetimes{item}"
+    return f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, aware datetimes, items"
 
 
 def _dicts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
@@ -218,8 +216,6 @@ def _objects(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[st
 def _made(called: ast.expr, names: Mapping[str, Any]) -> str:
     """What a call makes, if that cannot be stored."""
     kind = _named(called, names)
-    if _is_item(kind):
-        return f"an item ({kind.__name__})"
     return f"a {kind.__name__}" if _is_class(kind, ItemLoader) or _is_class(kind, Response) else ""
 
 
@@ -247,10 +243,6 @@ def _named(expression: ast.expr, names: Mapping[str, Any]) -> Any:
 
 def _is_class(kind: Any, base: type) -> bool:
     return isinstance(kind, type) and issubclass(kind, base)
-
-
-def _is_item(kind: Any) -> bool:
-    return isinstance(kind, type) and kind is not dict and ItemAdapter.is_item_class(kind)
 
 
 def _components(crawler: Crawler) -> Iterator[Finding]:

@@ -1,8 +1,8 @@
 """Encodes a Request as msgpack and decodes it: only what differs from a plain GET, never a pickle.
 
-The classes that may be rebuilt are listed here, and callbacks are names of the spider's own methods, so that write
-access to Redis does not mean running code in a worker. Tuples come back as lists; what msgpack cannot encode (sets,
-lambdas, objects) raises CodecError naming the field.
+The classes that may be rebuilt are listed here, callbacks are names of the spider's own methods, and items are fields
+of its own classes (`stored_items`), so that write access to Redis does not mean running code in a worker. Tuples come
+back as lists; what msgpack cannot encode (sets, lambdas, other objects) raises CodecError naming the field.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgpack
-from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import PARENT_ID, UNSTORED, pooled
-from crawler.routing import arguments, callback_names, page_methods
+from crawler.routing import arguments, callback_names, page_methods, stored_items
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 262_144  # per request; larger ones do not belong in Redis
@@ -32,6 +31,7 @@ UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})  # secret
 
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
 _NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
+_WITH_ITEMS: Final = "i"  # behind a class's name: earlier releases give such a request back, for one that knows items
 _INT_MAX: Final = 1 << 63
 _PASSED_ON: Final = "x"  # in a stored request: the count of `passed_on`; a release that can read the request drops it
 _MISTAKEN: Final = "y"  # in a stored request: not even the release that yielded it takes its cb_kwargs
@@ -87,7 +87,7 @@ def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
         if value := getattr(request, field):
             state[key] = value
     _encode_rest(state, request, spider)
-    return _pack(state, request)
+    return _pack(state, request, spider)
 
 
 def _stored_headers(request: Request) -> dict[bytes, list[bytes]]:
@@ -129,6 +129,8 @@ def decode(body: bytes, spider: Spider) -> Request:
     CodecError for anything else."""
     state = _unpacked(body)
     try:
+        if str(state.get("t")).endswith(_WITH_ITEMS):
+            state = stored_items.unpacked(body, spider, state["u"])
         request = _class(spider, state)(
             url=without_credentials(state["u"]),  # an earlier release stored credentials
             method=state.get("m", "GET"),
@@ -221,43 +223,46 @@ def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[
         state[_MISTAKEN] = True
 
 
-def _pack(state: dict[str, Any], request: Request) -> bytes:
+def _pack(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> bytes:
     try:
-        body: bytes = msgpack.packb(state, datetime=True)
+        body = _packed(state, spider)
         if not all(_is_flat(state.get(key, {})) for key in _MAPS):
             _unpack(body)  # or a worker that leases it makes a dead letter of it
     except (TypeError, ValueError, OverflowError) as error:
-        key, value = _culprit(state)
-        item = ": pass ItemAdapter(item).asdict()" if _is_item(value) else ""
+        key, value = _culprit(state, spider)
         raise CodecError(
             f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta, cb_kwargs and cookies may "
-            f"hold text, numbers, bytes, lists, maps and aware datetimes{item}"
+            "hold text, numbers, bytes, lists, maps, aware datetimes and items of the project"
         ) from error
     if len(body) > MAX_BYTES:
         raise CodecError(f"{request} is {len(body)} bytes, at most {MAX_BYTES} can be queued")
     return body
 
 
-def _culprit(state: dict[str, Any]) -> tuple[str, object]:
+def _packed(state: dict[str, Any], spider: Spider | type[Spider]) -> bytes:
+    try:
+        body: bytes = msgpack.packb(state, datetime=True)
+    except TypeError:  # perhaps an item
+        return stored_items.packed(state | {"t": f"{state.get('t', '')}{_WITH_ITEMS}"}, spider)
+    return body
+
+
+def _culprit(state: dict[str, Any], spider: Spider | type[Spider]) -> tuple[str, object]:
     """The key and value that keep *state* from being packed."""
     for key, value in state.items():
         field = _FIELDS.get(key, "meta" if key == "d" else key)
         entries = value.items() if isinstance(value, dict) else ()
         for name, entry in entries:
-            if not _packs({name: entry}):
+            if not _packs({name: entry}, spider):
                 return f"{field}[{shown(name)}]", entry
-        if not _packs(value):
+        if not _packs(value, spider):
             return field, value
     return "the whole", state
 
 
-def _is_item(value: object) -> bool:
-    return not isinstance(value, dict) and ItemAdapter.is_item(value)
-
-
-def _packs(value: object) -> bool:
+def _packs(value: object, spider: Spider | type[Spider] = Spider) -> bool:
     try:
-        _unpack(msgpack.packb(value, datetime=True))
+        _unpack(stored_items.packed(value, spider))
     except (TypeError, ValueError, OverflowError):
         return False
     return True
@@ -274,8 +279,9 @@ def _unpack(body: bytes) -> Any:
 
 def _class(spider: Spider, state: Mapping[str, Any]) -> type[Request]:
     name = state.get("t")
-    if name is None:
+    if name in {None, _WITH_ITEMS}:
         return Request
+    name = str(name).removesuffix(_WITH_ITEMS)
     if name not in _CLASSES:
         raise OtherReleaseError(spider.name, "request class", name, str(state["u"]))
     return _CLASSES[name]

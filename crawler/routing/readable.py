@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgpack
 
+from crawler.routing import stored_items
 from crawler.urls import without_credentials
 
 # Headers and cookies whose values are secret, whatever their names.
@@ -22,7 +23,7 @@ _MOST: Final = 2_000  # characters of a body shown
 def readable(body: bytes) -> dict[str, Any] | str:
     """The record of `codec.encode`, field by field, with *** for secrets; the text itself if it is no such record."""
     try:
-        state = msgpack.unpackb(body, timestamp=3)
+        state = msgpack.unpackb(body, timestamp=3, ext_hook=stored_items.readable)
     except (ValueError, msgpack.exceptions.UnpackException):
         return _text(body)
     if not isinstance(state, dict) or "u" not in state:

@@ -144,7 +144,7 @@ class Author:
 
 
 class LoaderSpider(scrapy.Spider):
-    """Item loaders, cb_kwargs, and a dataclass."""
+    """Item loaders, cb_kwargs, and a dataclass that two callbacks fill."""
 
     name = "loader"
     start_urls = [f"{SITE}/page/1/"]
@@ -155,10 +155,14 @@ class LoaderSpider(scrapy.Spider):
         loader.add_value("url", response.url)
         yield loader.load_item()
         for link in response.css(".author + a::attr(href)").getall():
-            yield response.follow(link, self.parse_author, cb_kwargs={"origin": response.url})
+            item = Author("?", response.url)
+            yield response.follow(link, self.parse_author, meta={"item": item}, cb_kwargs={"origin": 1})
 
-    def parse_author(self, response: Any, origin: str) -> Iterator[Any]:
-        yield Author(name=f"{response.css('h3::text').get()} of {origin}", url=response.url)
+    def parse_author(self, response: Any, origin: int) -> Iterator[Any]:
+        author: Author = response.meta["item"]
+        author.name = f"{response.css('h3::text').get()} {origin} of {author.url}"
+        author.url = response.url
+        yield author
 
 
 class ErrbackSpider(scrapy.Spider):

@@ -1,0 +1,120 @@
+"""Items in a queued request's meta and cb_kwargs: the name of their class and their fields.
+
+Only item classes of the spider's own project, or that its modules import, are rebuilt, from their fields alone: no
+module is imported and no constructor runs, so that write access to Redis does not mean running code in a worker.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgpack
+from itemadapter import ItemAdapter
+from scrapy import Item, Spider
+
+from crawler.errors import OtherReleaseError
+
+CODE: Final = 2  # msgpack extension type; 1 is that of page methods
+
+
+def stored(value: Any, spider: Spider | type[Spider]) -> msgpack.ExtType:
+    """*value* as msgpack stores it, for its `default`; raises TypeError for what is no item that workers of *spider*
+    know by its name."""
+    cls = type(value)
+    if isinstance(value, dict) or not ItemAdapter.is_item(value):
+        raise TypeError(f"cannot store a {cls.__name__}")
+    if _named(name := f"{cls.__module__}:{cls.__qualname__}", spider) is not cls:
+        raise TypeError(f"{name} is no item class of the spider's own project, nor one that its module imports")
+    fields = packed(dict(ItemAdapter(value)), spider)
+    return msgpack.ExtType(CODE, msgpack.packb([name, fields]))
+
+
+def packed(value: Any, spider: Spider | type[Spider]) -> bytes:
+    """*value*, which may hold items; raises TypeError, ValueError and OverflowError like msgpack."""
+    body: bytes = msgpack.packb(value, datetime=True, default=lambda one: stored(one, spider))
+    return body
+
+
+def unpacked(body: bytes, spider: Spider, url: str) -> Any:
+    """The inverse of `packed`, for the request of *url*; raises OtherReleaseError for an item whose class this release
+    lacks, or knows with other fields."""
+
+    def restored(code: int, data: bytes) -> Any:
+        if code != CODE:
+            return msgpack.ExtType(code, data)
+        name, fields = msgpack.unpackb(data)
+        cls = _named(name, spider)
+        if cls is None:
+            raise OtherReleaseError(spider.name, "item class", name, url)
+        return _rebuilt(cls, unpacked(fields, spider, url), spider, url)
+
+    return msgpack.unpackb(body, timestamp=3, strict_map_key=False, ext_hook=restored)
+
+
+def readable(code: int, data: bytes) -> Any:
+    """An item for people to read, for msgpack's `ext_hook`."""
+    if code != CODE:
+        return msgpack.ExtType(code, data)
+    name, fields = msgpack.unpackb(data)
+    return {"item": name, "fields": msgpack.unpackb(fields, timestamp=3, strict_map_key=False, ext_hook=readable)}
+
+
+def _named(name: str, spider: Spider | type[Spider]) -> Any:
+    """The item class of that *name*, if it is one that workers of *spider* have; else None."""
+    module, _, path = name.partition(":")
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = vars(found).get(part) if hasattr(found, "__dict__") else None
+    if not (isinstance(found, type) and ItemAdapter.is_item_class(found)) or issubclass(found, dict):
+        return None
+    own = list(_modules(spider))
+    is_ours = module.partition(".")[0] in {each.partition(".")[0] for each in own}
+    return found if is_ours or any(found in _values(each) for each in own) else None
+
+
+def _modules(spider: Spider | type[Spider]) -> Iterator[str]:
+    """Those in which *spider* and its base classes are."""
+    for one in (spider if isinstance(spider, type) else type(spider)).__mro__:
+        if one is not object:
+            yield one.__module__
+
+
+def _values(module: str) -> list[Any]:
+    return [value for value in vars(sys.modules.get(module, object)).values() if isinstance(value, type)]
+
+
+def _rebuilt(cls: Any, fields: Mapping[str, Any], spider: Spider, url: str) -> Any:
+    known = ItemAdapter.get_field_names_from_class(cls) or ()
+    if other := [name for name in fields if name not in known]:
+        raise OtherReleaseError(spider.name, "field", f"{cls.__name__}.{other[0]}", url)
+    if hasattr(cls, "model_construct"):  # of pydantic
+        return cls.model_construct(**fields)
+    item = cls.__new__(cls)
+    if isinstance(item, Item):
+        Item.__init__(item)
+        item.update(fields)
+        return item
+    for name, value in (_defaults(cls) | dict(fields)).items():
+        object.__setattr__(item, name, value)
+    return item
+
+
+def _defaults(cls: Any) -> dict[str, Any]:
+    """What a dataclass or attrs class gives to fields that the release that stored the item had not."""
+    if dataclasses.is_dataclass(cls):
+        made = {one.name: one.default_factory() for one in dataclasses.fields(cls) if callable(one.default_factory)}
+        plain = {one.name: one.default for one in dataclasses.fields(cls) if one.default is not dataclasses.MISSING}
+        return made | plain
+    import attrs
+
+    given: dict[str, Any] = {one.name: one.default for one in attrs.fields(cls) if one.default is not attrs.NOTHING}
+    factory: Any = attrs.Factory
+    return {name: one.factory() if isinstance(one, factory) else one for name, one in given.items() if not _waits(one)}
+
+
+def _waits(default: Any) -> bool:
+    """Whether an attrs class makes it of the object that it is for."""
+    return getattr(default, "takes_self", False) is True
