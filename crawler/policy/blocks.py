@@ -15,7 +15,7 @@ from crawler.entities import unescape
 from crawler.policy import stubs
 from crawler.policy.block_vendors import HINTS, KINDS, VENDORS, WORDS
 from crawler.policy.judged_page import NO_TEXT, STATUSES, JudgedPage
-from crawler.policy.leaning import leans, leans_away
+from crawler.policy.leaning import asks_members, leans, leans_away
 from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, width
 from crawler.policy.shells import is_mounted
 
@@ -142,7 +142,7 @@ def _weighed(page: JudgedPage) -> Block | None:
 
 def _leaning(page: JudgedPage, body: bytes) -> Block | None:
     """What no known words say, by many weak signs."""
-    if len(body) > FRAMED_BYTES or not page.is_bare or page.is_fault:
+    if len(body) > FRAMED_BYTES or not page.is_bare or page.is_fault or asks_members(page):
         return None
     if page.refused and (page.names_error or is_mounted(page.source)):
         return None
@@ -150,9 +150,11 @@ def _leaning(page: JudgedPage, body: bytes) -> Block | None:
 
 
 def _leans_away(page: JudgedPage, body: bytes) -> bool:
-    """Whether a page with the words of a refusal, sent as if all were well, has many signs of being none."""
-    is_doubtful = page.is_good and not page.refused and page.marked is None and not page.heads_refuse
-    return is_doubtful and leans_away(page, body)
+    """Whether a page with the words of a refusal, sent as if all were well, has many signs of being none, or
+    asks what only members have."""
+    if not page.is_good or page.refused or page.marked is not None:
+        return False
+    return asks_members(page) or (not page.heads_refuse and leans_away(page, body))
 
 
 def _named(page: JudgedPage) -> Block:

@@ -302,11 +302,12 @@ class JudgedPage:
     def says(self) -> int:
         """Points for its wording: 2 for words to a robot in title or text, or for a code to copy from a picture; 1 for
         words in both, or a hint on a short page; 1 more if title or headline, and text, hint at it, or the title does
-        and there is no text."""
+        and the heading refuses, or there is no text."""
         words = [bool(said) for said in self.told_robots]
         hints = [self.is_short and HINTS.any_in(where) for where in (self.title, self.spoken)]
         headed = hints[1] and not hints[0] and HINTS.any_in(self.headline)
-        all_hint = any(hints) and (hints[0] or headed or not self.title) and (hints[1] or self.is_empty)
+        repeats = hints[1] or self.is_empty or (hints[0] and REFUSES.any_in(self.headline))
+        all_hint = any(hints) and (hints[0] or headed or not self.title) and repeats
         shows = self.is_refusal or self.is_case or (self.is_short and asks_code(self.source))
         twice = any(hints) or all(words) or self.is_case or self.is_curt or self.is_denial
         return 2 * (any(words) or shows) + twice + all_hint

@@ -41,8 +41,18 @@ MUCH_ELSE: Final = 300
 _HEADING: Final = re.compile(rb"<[hH][1-6][\s>]")
 _PART_END: Final = re.compile(rb"<[hH][1-6][\s>]|</(?:main|section|article)>|<(?:footer|aside)\b")
 _LITERAL: Final = re.compile(rb'"([^"<>{}\\=]{12,200})"')
+_LISTED: Final = re.compile(rb"<li[\s>]")
+_PARAGRAPH: Final = re.compile(rb"<p[\s>]")
 _BUTTON: Final = re.compile(rb"""<button|type=["']?submit|role=["']?button""", re.IGNORECASE)
 _PRICE: Final = re.compile(r"[€$£¥₹₽₪]|\b\d+[.,]\d\d\b(?!\.)")
+# Who is kept waiting is thanked as well: such thanks are none for an order or a letter.
+_PATIENCE: Final = re.compile(
+    r"\b(?:thank you|thanks|dank|danke|merci|gracias|obrigad[oa]|grazie|bedankt|dziękujemy|děkujeme|спасибо|благодарим"
+    r"|teşekkür|terima kasih)\b[^.!?]{0,12}\b(?:patien|understanding|cooperation|geduld|verständnis|compréhension"
+    r"|pacien|comprens|paciên|compreens|pazien|begrip|cierpliw|wyrozumia|trpěliv|pochopení|терпени|понимани"
+    r"|anlayış|pengertian|kesabaran)"
+)
+_LIMIT: Final = re.compile(r"\b429\b")
 _ADDRESS: Final = re.compile(r"\b\d+\.\d+\.\d+\.\d+")
 # Numbers of cases: three digits or more in groups, but no date; long hexadecimal ones; long ones.
 _NUMBER: Final = re.compile(
@@ -58,6 +68,7 @@ _BASE: Final[int] = WEIGHTS["base"]
 _REFUSAL: Final = frozenset({"stopped", "case", "taken", "guard"})
 _VISITED: Final = frozenset({"stopped", "origin", "robot"})
 _ADDRESSED: Final = frozenset({"origin", "robot", "human", "task", "tech"})
+_OUTSIDERS: Final = frozenset({"robot", "human", "origin", "excess", "unusual", "task", "queue", "guard", "geo"})
 _WAITING: Final = frozenset({"queue", "wait", "prove"})
 _TESTED: Final = frozenset({"robot", "human", "task", "excess"})
 
@@ -91,6 +102,14 @@ def leans_away(page: JudgedPage, body: bytes) -> bool:
     return against <= MUCH_AGAINST and _score(page, opening) + against <= MOST_AWAY
 
 
+def asks_members(page: JudgedPage) -> bool:
+    """Whether *page*, sent as if all were well, asks for a login or a right, and says nothing to those who have none
+    to ask for: robots, or visitors whose number, network or country is in doubt."""
+    if not page.is_good or not page.is_for_members or page.traced is not None or page.is_refusal:
+        return False
+    return FAMILIES.families_in(f"{page.title} . {page.spoken[:MOST_TEXT]}").isdisjoint(_OUTSIDERS)
+
+
 def _score(page: JudgedPage, opening: _Opening) -> int:
     words: int = sum(_TEXT.get(family, 0) for family in opening.said)
     words += sum(_HEADLINE.get(family, 0) for family in opening.head)
@@ -104,7 +123,8 @@ def _against(page: JudgedPage, body: bytes, opening: _Opening) -> int:
 
 def _opening(page: JudgedPage) -> _Opening:
     source, text = _first_part(page)
-    head = FAMILIES.families_in(f"{page.title} . {spelled_out(headline(source))}")
+    text = _PATIENCE.sub(" ", text)
+    head = FAMILIES.families_in(_PATIENCE.sub(" ", f"{page.title} . {spelled_out(headline(source))}"))
     return _Opening(source, text, head, head | FAMILIES.families_in(text))
 
 
@@ -136,6 +156,7 @@ def _in_favour(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
         "number": has_number,
         "case_number": has_number and not said.isdisjoint(_REFUSAL),
         "address": not said.isdisjoint(_VISITED) and _ADDRESS.search(opening.text) is not None,
+        "limit": "excess" in opening.head and _LIMIT.search(page.headline) is not None,
         "waits": not said.isdisjoint(_WAITING) and reloads(page.source),
         "code": asks_code(source),
         "field": not said.isdisjoint(_TESTED) and len(fields(source)) == 1,
@@ -153,7 +174,7 @@ def _against_opening(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
         "asks": ASKS.any_in(text),
         "price": _PRICE.search(text) is not None,
         "part_leads_on": leads_on(source),
-        "list": b"<li" in source,
+        "list": _LISTED.search(source) is not None,
         "own_form": OWN_FORM.search(source) is not None,
         "fields": asked > 1,
         "button": not asked and _BUTTON.search(source) is not None,
@@ -172,7 +193,7 @@ def _against_page(page: JudgedPage, body: bytes) -> dict[str, bool]:
         "links": body.count(b"<a ") > MANY_LINKS,
         "pictures": body.count(b"<img") > MANY_PICTURES,
         "headings": len(_HEADING.findall(page.source)) > MANY_HEADINGS,
-        "paragraphs": page.source.count(b"<p") > MANY_PARAGRAPHS,
+        "paragraphs": len(_PARAGRAPH.findall(page.source)) > MANY_PARAGRAPHS,
         "article": b"<article" in body or b"<time" in body,
         "code_shown": b"<pre" in body or b"<code" in body,
         "own_data": any(sign in page.source for sign in OWN_DATA),

@@ -13,9 +13,11 @@ _HEADING: Final = re.compile(rb"<h1\b", re.IGNORECASE)
 _SMALLER_HEADING: Final = re.compile(rb"<h[23]\b", re.IGNORECASE)
 _FORM: Final = re.compile(rb"<(?:form|input|button|table|ul|ol|article|footer)\b", re.IGNORECASE)
 _END: Final = re.compile(r"[!?。！？…]+|\.(?= |$)")
-_LEADS: Final = re.compile(
-    rb"""<a\b[^<>]*\shref\s*+=\s*+["']?+(?!["'\s]*(?:mailto:|tel:|javascript:|#|["'>]))""", re.IGNORECASE
-)
+_LINK: Final = rb"""<a\b[^<>]*\shref\s*+=\s*+["']?+"""
+_NOWHERE: Final = rb"""mailto:|tel:|javascript:|#|["'>]"""
+_HOME: Final = rb"""/(?:index\.\w{1,8})?["'\s>]"""
+_LEADS: Final = re.compile(_LINK + rb"""(?!["'\s]*(?:""" + _NOWHERE + rb"))", re.IGNORECASE)
+_LEADS_BEYOND: Final = re.compile(_LINK + rb"""(?!["'\s]*(?:""" + _NOWHERE + rb"|" + _HOME + rb"))", re.IGNORECASE)
 _RELOADS: Final = re.compile(
     rb"""<meta\b(?=[^<>]{0,200}http-equiv\s*=\s*["']?refresh)[^<>]{0,200}content\s*+=\s*+["']?+\s*+\d{1,3}\s*+["'/>]""",
     re.IGNORECASE,
@@ -55,8 +57,13 @@ def _heading(source: bytes, found: re.Match[bytes]) -> str:
 
 
 def leads_on(source: bytes) -> bool:
-    """Whether it has a link to another page."""
-    return _LEADS.search(source) is not None
+    """Whether it has a link to another page; not one below its heading that only leads back to the site's first, as
+    errors and refusals have it."""
+    found = _HEADING.search(source) or _SMALLER_HEADING.search(source)
+    if found is None:
+        return _LEADS.search(source) is not None
+    at = found.start()
+    return _LEADS.search(source, 0, at) is not None or _LEADS_BEYOND.search(source, at) is not None
 
 
 def reloads(source: bytes) -> bool:

@@ -9,7 +9,9 @@ from typing import Final
 
 KEY: Final = 3  # characters that a stem is looked up by
 # Where a stem may begin: at the first letter of a word; anywhere in scripts that put prefixes or no spaces to words.
-_STARTS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]|[\u0590-\u1dff\u2e80-\ud7ff\uf900-\ufdff]")
+_UNSPACED_RANGES: Final = r"\u0590-\u1dff\u2e80-\ud7ff\uf900-\ufdff"
+_STARTS: Final = re.compile(rf"(?<![^\W\d_])[^\W\d_]|[{_UNSPACED_RANGES}]")
+_UNSPACED: Final = re.compile(f"[{_UNSPACED_RANGES}]")
 
 
 class Stems:
@@ -34,6 +36,11 @@ class Stems:
             at = start.start()
             for end in range(at + 1, at + KEY + 1):
                 for (stem, is_whole), families in self._stems.get(text[at:end], {}).items():
-                    if text.startswith(stem, at) and not (is_whole and text[at + len(stem) :][:1].isalpha()):
+                    if text.startswith(stem, at) and not (is_whole and _goes_on(stem[-1], text[at + len(stem) :][:1])):
                         found |= families
         return frozenset(found)
+
+
+def _goes_on(last: str, following: str) -> bool:
+    """Whether *following* is of the word that ends with *last*: in `您的IP被封`, a word ends where the script does."""
+    return following.isalpha() and (_UNSPACED.match(last) is None) == (_UNSPACED.match(following) is None)

@@ -13,6 +13,56 @@ RELOADS = '<meta http-equiv="refresh" content="15">'
 
 REFUSALS: tuple[Answer, ...] = (
     Answer(
+        "en: way home",
+        "captcha",
+        page(
+            "Snippets",
+            (
+                "<h1>Easy now</h1><p>Your connection asks for pages rather often. Come back later.</p>"
+                '<a href="/">Return home</a>'
+            ),
+        ),
+    ),
+    Answer("en: limit", "captcha", page("Snippets", '<h1>429: Too Many Requests!</h1><a href="/">Return home</a>')),
+    Answer(
+        "zh: limit",
+        "captcha",
+        page(
+            "管理系统", '<h1>429</h1><h2>请求过于频繁</h2><p>请稍作休息后再试。</p><a href="/index.html">返回首页</a>'
+        ),
+    ),
+    Answer(
+        "en: style sheets and an icon",
+        "captcha",
+        page(
+            "Snippets",
+            "<svg>" + '<path d="M1 1"></path>' * 6 + "</svg><p>Your network asks too much. Wait an hour.</p>",
+            '<link rel="stylesheet" href="/a.css"><link rel="icon" href="/a.png">',
+        ),
+    ),
+    Answer(
+        "ko: address",
+        "captcha",
+        page("해양연구소 학교", "<h1>허용되지 않은 IP입니다.</h1><p>주소가 정확한지 다시 확인해 주시기 바랍니다.</p>"),
+    ),
+    Answer(
+        "en: thanks for patience",
+        "captcha",
+        page(
+            "Books",
+            (
+                "<h1>Easy now</h1><p>Your connection asks for pages at a rapid pace. Come back in a few minutes. Thank"
+                " you for your understanding!</p>"
+            ),
+        ),
+    ),
+    Answer(
+        "en: twice",
+        "captcha",
+        page("Access denied", "<h1>403 Forbidden</h1><p>Access to http://lamps.example/ was denied by A.L.E.C.</p>"),
+    ),
+    Answer("en: go away", "captcha", page("Please go away", "<p>Please go away</p>"), 403),
+    Answer(
         "en: captcha",
         "captcha",
         page(
@@ -541,6 +591,30 @@ REFUSALS: tuple[Answer, ...] = (
 )
 
 PAGES: tuple[Answer, ...] = (
+    Answer(
+        "en: session",
+        "",
+        page(
+            "Arches",
+            (
+                "<h1>Session expired</h1><p>You have been automatically logged out because your session has expired."
+                '</p><p><a href="/login">Log in again</a></p>'
+            ),
+        ),
+    ),
+    Answer(
+        "ja: members",
+        "",
+        page(
+            "アクセス制限",
+            "<h1>アクセス制限</h1><p>このページは組織内ユーザーのみ閲覧できます。アカウントでログインしてください。</p>",
+        ),
+    ),
+    Answer(
+        "de: password",
+        "",
+        page("Zugriff gesperrt", "<h1>Zugriff gesperrt</h1><p>Bitte neu laden und das korrekte Passwort eingeben.</p>"),
+    ),
     Answer(
         "en: login",
         "",

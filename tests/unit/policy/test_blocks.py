@@ -69,10 +69,11 @@ SPACES = b" " * 60_000
     [
         b"<title>Access denied</title><meta http-equiv=refresh content=" + SPACES,
         b"<title>Access denied</title><a href=" + SPACES + b"#>",
+        b"<title>Access denied</title><h1>x</h1><a" + b" href=/ " * 8_000 + b"<",
         b"<script" + b" src=" * 12_000 + b">x</script>",
         b"<title>Access denied</title><input type=text>" + (b"<IMG " + b"src=x" * 60) * 500,
     ],
-    ids=["refresh", "link", "script", "pictures"],
+    ids=["refresh", "link", "links home", "script", "pictures"],
 )
 def test_no_place_is_looked_at_from_each_of_its_characters(bomb: bytes) -> None:
     most = 0.1

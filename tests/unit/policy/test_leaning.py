@@ -48,6 +48,7 @@ def test_a_page_has_the_last_word_on_known_phrases() -> None:
         ("a bottle", {"limit"}),
         ("about unlimited lamps", set()),
         ("您不是机器人吗", {"robot"}),
+        ("bot입니다", {"robot", "limit"}),
         ("", set()),
     ],
 )
