@@ -113,7 +113,8 @@ class RunHooks(RunListener):
         try:
             response = await self._crawler.engine.downloader.handlers.download_request_async(request)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises, it is tried again
-            return mask(f"{type(error).__name__}: {error}".strip(": "))
+            # Many receivers know their callers by the URL alone, and some errors repeat it.
+            return mask(f"{type(error).__name__}: {error}".strip(": "), (self._config.url, request.url))
         return "" if 200 <= response.status < 300 else f"status {response.status}"
 
 
