@@ -64,7 +64,7 @@ FLEET = Dashboard(
         Panel(
             "Waiting for a worker",
             "s",
-            {"first host": "max(shoal_fleet_oldest_waiting_seconds)"},
+            {"{{spider}}": "max by (spider) (shoal_fleet_oldest_waiting_seconds)"},
             "For how long the first host that is due has waited: it rises when there are too few workers.",
         ),
         Panel(

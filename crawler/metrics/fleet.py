@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from prometheus_client.metrics_core import Metric
 
-from crawler.frontier.inspection.eligible import Eligible
+from crawler.frontier.inspection.eligible import Eligible, Queue, waiting_ms
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import HostState, WorkerState
 from crawler.frontier.state.budgets import Share
 from crawler.frontier.state.tiers import Spent
 from crawler.metrics import text
 from crawler.policy.failures import FailureClass
+from crawler.policy.tiers import TierBudgets
 from crawler.tallies import OK, UNKNOWN, UNREACHED
 
 STATES = ("queued", "leased", "delayed", "dead")
@@ -57,7 +58,7 @@ class FleetFigures:
     at: float  # Unix seconds
     stats: FrontierStats
     counts: Mapping[tuple[str, str], float]  # spider and one of COUNTED
-    eligible: Eligible
+    queues: Mapping[Queue, Eligible]
     domains: Mapping[str, Mapping[str, int]]  # domain -> outcome -> answers
     paces: Mapping[str, HostState]  # of these domains
     workers: Sequence[WorkerState]
@@ -66,12 +67,17 @@ class FleetFigures:
     waiting_for_room: int
     memory: float  # share of maxmemory
     spent: Spent
-    budgets: Spent  # of the day; tiers without a limit are left out
+    budgets: TierBudgets  # of the day; tiers without a limit are left out
     shares: Sequence[Share] = ()  # of all budgets, most spent first
     start_urls: Mapping[str, int] = field(default_factory=dict)  # waiting in their keys, by spider
     runs: Sequence[RunFigures] = ()
     schedules: Sequence[ScheduleFigures] = ()
     wanted: Mapping[str, float] = field(default_factory=dict)  # workers that there is work for, by tier
+
+    @property
+    def eligible(self) -> Eligible:
+        """Of all queues."""
+        return sum(self.queues.values(), Eligible())
 
 
 def render(fleet: FleetFigures | None, accept: str = "") -> tuple[bytes, str]:
@@ -107,8 +113,14 @@ def _frontier(fleet: FleetFigures) -> Iterator[Metric]:
     yield text.gauge("fleet_eligible_hosts", "Hosts that may be sent a request within half a minute", ready.hosts)
     yield text.gauge("fleet_eligible_requests", "Requests that wait at these hosts", ready.requests)
     yield text.gauge("fleet_eligible_slots", "Requests that these hosts take at the same time", ready.slots)
-    words = "How long the first due host has waited for a worker"
-    yield text.gauge("fleet_oldest_waiting_seconds", words, ready.late_ms / 1000)
+    late = {spider: ms / 1000 for spider, ms in waiting_ms(fleet.queues).items()}
+    yield text.gauges(
+        "fleet_oldest_waiting_seconds", "How long the first due host has waited for a worker", "spider", late
+    )
+    born = {str(shard): ms / 1000 for shard, ms in enumerate(stats.born_ms) if ms}
+    yield text.gauges(
+        "fleet_born_timestamp_seconds", "When a shard's data began; it changes if Redis loses them", "shard", born
+    )
     waiting = "Start URLs that no worker has read yet"
     yield text.gauges("fleet_start_urls", waiting, "spider", fleet.start_urls)
     yield text.gauge("fleet_waiting_for_room", "Pages that wait for room in Redis", fleet.waiting_for_room)

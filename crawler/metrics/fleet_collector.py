@@ -19,7 +19,7 @@ from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Share
 from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
-from crawler.policy.tiers import daily_limits
+from crawler.policy.tiers import TierBudgets, daily_limits
 
 MOST_RUNS: Final = 30  # newest, finished or not
 OLD_LOOKS: Final = 4  # figures older than this many intervals are not served
@@ -31,7 +31,7 @@ class FleetConfig:
 
     every_seconds: float
     workers: int
-    budgets: Spent
+    budgets: TierBudgets
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> FleetConfig:
@@ -39,7 +39,9 @@ class FleetConfig:
         return cls(
             every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
             workers=config.integer(settings, "FLEET_WORKERS", 0, 100_000),
-            budgets=Spent(daily_limits(settings, "TIER_DAILY_REQUESTS"), daily_limits(settings, "TIER_DAILY_COST")),
+            budgets=TierBudgets(
+                daily_limits(settings, "TIER_DAILY_REQUESTS"), daily_limits(settings, "TIER_DAILY_COST")
+            ),
         )
 
 
@@ -116,7 +118,7 @@ class FleetCollector:
             at=self._clock(),
             stats=stats,
             counts=self._rising.take(stats),
-            eligible=await eligible.eligible(frontier.shards),
+            queues=await eligible.by_queue(frontier.shards, self._config.budgets.spent(*spent)),
             domains=domains,
             paces=await eligible.hosts(frontier.shards, list(domains), stats.now_ms),
             workers=await frontier.workers.alive(),

@@ -17,6 +17,7 @@ from crawler.frontier.inspection.eligible import Eligible, Queue
 from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.schedules import Timetable
 from crawler.frontier.state.seeds import Seeds
+from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures
 from crawler.metrics.fleet_collector import FigureSources, FleetCollector, FleetConfig
 from crawler.policy.scaling import Demand
@@ -35,10 +36,9 @@ class FleetFiguresPart:
         self._frontier = frontier
         keys = {name: key for name, key in start_keys.items() if key}
         self._seeds = {name: Seeds.from_settings(frontier.client, key, settings) for name, key in keys.items()}
+        self._config = FleetConfig.from_settings(settings)
         self.collector = FleetCollector(
-            frontier,
-            FleetConfig.from_settings(settings),
-            FigureSources(self._schedules, self._start_urls, self._wanted),
+            frontier, self._config, FigureSources(self._schedules, self._start_urls, self._wanted)
         )
         self._spiders = set(start_keys)
         self.scaling = Scaling(ScalingConfig.from_settings(settings))
@@ -76,8 +76,10 @@ class FleetFiguresPart:
         return {tier: answer["workers"] for tier, answer in answers.items() if answer is not None}
 
     async def _demand(self) -> dict[Queue, Demand]:
-        ready = await eligible.by_queue(self._frontier.shards)
-        leased = {queue: one.leased for queue, one in (await self._frontier.inspection.stats()).tiers.items()}
+        stats = await self._frontier.inspection.stats()
+        spent = await Tiers(self._frontier.shards, keep_ms=0).spent(stats.now_ms)
+        ready = await eligible.by_queue(self._frontier.shards, self._config.budgets.spent(*spent))
+        leased = {queue: one.leased for queue, one in stats.tiers.items()}
         waiting = {(spider, TIERS[0]): count for spider, count in (await self._start_urls()).items()}
         self._spiders |= {spider for spider, _ in {*ready, *leased}}
         return {

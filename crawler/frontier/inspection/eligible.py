@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import methodcaller
@@ -12,6 +13,7 @@ from typing import Any, Final
 from crawler.frontier.inspection.host_records import lead_of, read_host
 from crawler.frontier.inspection.queue_lengths import queue_lengths
 from crawler.frontier.messages import HostState
+from crawler.frontier.runs.control import Control
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.addresses import ADDRESS, with_lines
 from crawler.frontier.streams import tier_of
@@ -48,18 +50,24 @@ class Eligible:
 Queue = tuple[str, Tier]  # of a spider and a tier
 
 
-async def eligible(shards: Shards) -> Eligible:
-    """Of all queues."""
-    return sum((await by_queue(shards)).values(), Eligible())
-
-
-async def by_queue(shards: Shards) -> dict[Queue, Eligible]:
-    """Of each queue. O(streams * log hosts), and at most SAMPLED hosts of each stream and shard are read."""
+async def by_queue(shards: Shards, spent: Container[Tier] = ()) -> dict[Queue, Eligible]:
+    """Of each queue but those of paused spiders and of tiers whose budget is *spent*: an operator or the next day lets
+    them go on, not a worker. O(streams * log hosts), and at most SAMPLED hosts of each stream and shard are read."""
+    paused = frozenset((await Control(shards).said()).paused)
     found: dict[Queue, Eligible] = {}
-    for of_shard in await asyncio.gather(*(_of_shard(shards, shard) for shard in range(shards.count))):
+    for of_shard in await asyncio.gather(*(_of_shard(shards, shard, paused) for shard in range(shards.count))):
         for stream, one in of_shard:
             queue = (stream.partition(":")[0], tier_of(stream))
-            found[queue] = found.get(queue, Eligible()) + one
+            if f"spider {queue[0]}" not in paused and queue[1] not in spent:
+                found[queue] = found.get(queue, Eligible()) + one
+    return found
+
+
+def waiting_ms(queues: Mapping[Queue, Eligible]) -> dict[str, float]:
+    """How long the first host of each spider has waited for a worker."""
+    found: dict[str, float] = {}
+    for (spider, _), one in queues.items():
+        found[spider] = max(found.get(spider, 0.0), one.late_ms)
     return found
 
 
@@ -75,11 +83,13 @@ async def hosts(shards: Shards, names: list[str], now_ms: int) -> dict[str, Host
     return found
 
 
-async def _of_shard(shards: Shards, shard: int) -> list[tuple[str, Eligible]]:
+async def _of_shard(shards: Shards, shard: int, paused: Container[str]) -> list[tuple[str, Eligible]]:
     stats = await shards.stats(shard)
     now, streams = stats.now_ms, [stream.decode() for stream, *_ in stats.streams]
     found = [
-        (stream, await _of_stream(shards, shard, stream + apart, now)) for stream in streams for apart in ("", "!")
+        (stream, await _of_stream(shards, shard, stream + apart, now, paused))
+        for stream in streams
+        for apart in ("", "!")
     ]
     delayed = await _delayed(shards, shard, now)
     return [*found, *((stream, Eligible(delayed=count)) for stream, count in delayed.items())]
@@ -92,7 +102,7 @@ async def _delayed(shards: Shards, shard: int, now: int) -> Counter[str]:
     return Counter(entry[1 : 1 + entry[0]].decode(errors="replace") for entry in entries if entry)
 
 
-async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligible:
+async def _of_stream(shards: Shards, shard: int, stream: str, now: int, paused: Container[str]) -> Eligible:
     is_due, soon, full, first_due, first_waiting, *samples = await _lists(shards, shard, stream, now)
     if not (count := is_due + soon + full):
         return Eligible()
@@ -100,14 +110,16 @@ async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligi
     chosen = [name.decode(errors="replace") for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
     known = await hosts(shards, chosen, now)
     lengths = await _lengths(shards, shard, stream, chosen)
-    active = [name for name in chosen if name not in known or _is_active(known[name])]
+    active = [
+        name for name in chosen if f"host {name}" not in paused and (name not in known or _is_active(known[name]))
+    ]
     scale = count / len(chosen) if chosen else 0
     overdue = max((now - at for _, at in first_waiting), default=0.0)
     return Eligible(
         hosts=round(len(active) * scale),
         requests=sum(lengths[name] for name in active) * scale,
         slots=sum(_slots(known.get(name)) for name in active) * scale,
-        late_ms=max(await _late(shards, shard, first_due, now), overdue, 0.0),
+        late_ms=max(await _late(shards, shard, first_due, now), overdue, 0.0) if active else 0.0,
     )
 
 

@@ -40,7 +40,8 @@ class FrontierStats:
     and by rule.
     *uncounted*: requests missing in the counters, which were damaged: the next `sweep` counts them again.
     *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
-    lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time. *dead_by*: the dead letters by reason, without those of
+    lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time; *born_ms*: when each shard's data began, 0: it has
+    none. *dead_by*: the dead letters by reason, without those of
     releases that did not count them so.
     """
 
@@ -56,6 +57,7 @@ class FrontierStats:
     mark: tuple[int, ...] = field(repr=False)  # changes whenever anything is queued or leased
     uncounted: int = 0
     cut: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
+    born_ms: tuple[int, ...] = ()
 
     @property
     def is_pending(self) -> bool:
@@ -100,6 +102,7 @@ class Inspection:
             mark=tuple(number for one in shards for number in (one.born, one.seq, one.token)),
             uncounted=sum(abs(one.uncounted) for one in shards),
             cut=cut,
+            born_ms=tuple(one.born if one.born < one.now_ms else 0 for one in shards),
         )
 
     async def put_off(self) -> int:

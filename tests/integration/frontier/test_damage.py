@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.inspection.eligible import eligible
+from crawler.frontier.inspection.eligible import by_queue
 from crawler.frontier.messages import Lease
 from crawler.frontier.state.robots import CachedRobots
 from crawler.frontier.state.statement import Statement
@@ -289,7 +289,7 @@ async def test_what_commands_and_idle_workers_read_may_be_damaged(redis_client: 
     letters = await frontier.dead.find()
     for look in (
         *(frontier.workers.alive, inspection.hosts, inspection.waiting, inspection.sizes, inspection.stats),
-        partial(eligible, frontier.shards),
+        partial(by_queue, frontier.shards),
         *(frontier.runs.settle, frontier.control.said, tiers.changes, inspection.empty, partial(tiers.served, "s")),
     ):
         await look()

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
+from crawler.frontier.inspection.eligible import waiting_ms
 from crawler.frontier.server.wire_format import read_lease, seal
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.domains import MOST_TOLD
@@ -189,6 +190,39 @@ async def test_hosts_that_wait_for_a_short_delay_count_and_those_that_rest_for_l
         await world.frontier.ack([(lease.id, lease.token)])
     look = await collector(world).look()
     assert (look.eligible.hosts, look.eligible.requests, look.eligible.slots) == (1, 4, 2)
+
+
+async def test_what_no_worker_may_send_is_no_work_and_waits_for_none(world: Timed) -> None:
+    frontier = world.frontier
+    await frontier.push([message(n, f"{n}.example") for n in range(2)])
+    await frontier.push([message(5, "5.example", "s:browser"), message(6, "6.example", "t")])
+    await world.pass_ms(7_000)
+    ready = await collector(world).look()
+    assert (ready.eligible.hosts, waiting_ms(ready.queues)) == (4, {"s": 7_000, "t": 7_000})
+    await frontier.control.say("pause", "host 6.example")
+    ready = await collector(world).look()
+    assert (ready.eligible.hosts, waiting_ms(ready.queues)) == (3, {"s": 7_000, "t": 0})
+    await Tiers(frontier.shards, keep_ms=0).spend({"browser": 100}, {})
+    assert (await collector(world).look()).eligible.hosts == 2
+    await frontier.control.say("pause", "spider s")
+    ready = await collector(world).look()
+    assert (ready.eligible.requests, waiting_ms(ready.queues)) == (0, {"t": 0})
+
+
+async def test_a_frontier_that_redis_loses_is_another_one(world: Timed) -> None:
+    born = ("shoal_fleet_born_timestamp_seconds", ("0",))
+    fleet = collector(world)
+    assert born not in read(render(await fleet.look())[0]), "before anything is there"
+    await world.frontier.push([message(1)])
+    await world.pass_ms(7_000)
+    before = read(render(await fleet.look())[0])[born]
+    await world.pass_ms(7_000)
+    assert read(render(await fleet.look())[0])[born] == before
+    await world.client.flushall()
+    await world.be_silent(0)  # the clock of the test is a key, too
+    await world.frontier.push([message(1)])
+    await world.pass_ms(7_000)
+    assert read(render(await fleet.look())[0])[born] > before
 
 
 async def test_the_busiest_domains_are_kept_and_the_others_make_room(world: Timed) -> None:

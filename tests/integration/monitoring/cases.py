@@ -57,12 +57,12 @@ def _frontier(queued: str, done: str, accepted: str = "0x200") -> dict[str, str]
     }
 
 
-def _stalled(late: str, requests: str, done: str) -> dict[str, str]:
-    return {
-        _fleet("shoal_fleet_oldest_waiting_seconds"): late,
-        _fleet("shoal_fleet_eligible_requests"): requests,
-        **_frontier("0x200", done),
-    }
+def _stalled(late: str, done: str) -> dict[str, str]:
+    return {_fleet("shoal_fleet_oldest_waiting_seconds", 'spider="s"'): late, **_frontier("0x200", done)}
+
+
+def _born(values: str, shard: int = 0, replica: int = 0) -> dict[str, str]:
+    return {f'shoal_fleet_born_timestamp_seconds{{instance="serve-{replica}",shard="{shard}"}}': values}
 
 
 def _domain(ok: str, blocked: str) -> dict[str, str]:
@@ -137,14 +137,34 @@ BACKLOG = (
     Case("ShoalBacklogGrows", "drained is not grown", 100, _frontier("200000-1200x100", "0+600x100")),
 )
 STALLED = (
-    Case("ShoalStalled", "due for six minutes", 21, _stalled("0x9 0+60x30", "5x40", "100x40"), ({},), "page"),
-    Case("ShoalStalled", "due for not as long", 20, _stalled("0x9 0+60x30", "5x40", "100x40"), severity="page"),
-    Case("ShoalStalled", "always just short of it", 60, _stalled("290x80", "5x80", "100x80"), severity="page"),
-    Case("ShoalStalled", "just beyond it", 60, _stalled("310x80", "5x80", "100x80"), ({},), "page"),
+    Case("ShoalStalled", "due for six minutes", 21, _stalled("0x9 0+60x30", "100x40"), (S,), "page"),
+    Case("ShoalStalled", "due for not as long", 20, _stalled("0x9 0+60x30", "100x40"), severity="page"),
+    Case("ShoalStalled", "always just short of it", 60, _stalled("290x80", "100x80"), severity="page"),
+    Case("ShoalStalled", "just beyond it", 60, _stalled("310x80", "100x80"), (S,), "page"),
+    Case("ShoalStalled", "one host is starved, others go on", 60, _stalled("900x80", "0+1x80"), severity="page"),
     Case(
-        "ShoalStalled", "one host is starved, others go on", 60, _stalled("900x80", "5x80", "0+1x80"), severity="page"
+        "ShoalStalled",
+        "another spider goes on",
+        60,
+        {
+            **_stalled("310x80", "100x80"),
+            _fleet("shoal_fleet_oldest_waiting_seconds", 'spider="t"'): "0x80",
+            _fleet("shoal_fleet_done_total", 'spider="t"'): "0+100x80",
+            _fleet("shoal_fleet_dropped_total", 'spider="t"'): "0x80",
+        },
+        (S,),
+        "page",
     ),
-    Case("ShoalStalled", "nothing is queued", 60, _stalled("900x80", "0x80", "100x80"), severity="page"),
+)
+_LOST = _born("1000x20 _ 5000x90")
+BORN = (
+    Case("ShoalFrontierLost", "its data began anew", 22, _LOST, ({"shard": "0"},), "page"),
+    Case("ShoalFrontierLost", "before", 20, _LOST, severity="page"),
+    Case("ShoalFrontierLost", "told for an hour", 80, _LOST, ({"shard": "0"},), "page"),
+    Case("ShoalFrontierLost", "and no longer", 82, _LOST, severity="page"),
+    Case("ShoalFrontierLost", "a new fleet", 60, _born("_x10 5000x80"), severity="page"),
+    Case("ShoalFrontierLost", "another leads", 60, _born("5000x20") | _born("_x22 5000x80", 0, 1), severity="page"),
+    Case("ShoalFrontierLost", "a shard is used first", 60, _born("5000x80") | _born("_x9 9x80", 1), severity="page"),
 )
 DOMAIN = (
     Case("ShoalDomainFailing", "blocked after hours", 160, _domain("0+10x100 1000x60", "0x100 0+10x60"), (A,)),
@@ -310,7 +330,7 @@ RUNS = (
     Case("ShoalBudgetSpentEarly", "for a moment", 24, _budget("0.1x14 0.6x60", "0.1x80")),
     Case("ShoalBudgetSpentEarly", "for long enough", 25, _budget("0.1x14 0.6x60", "0.1x80"), (TIER,)),
 )
-CASES = (*BACKLOG, *STALLED, *DOMAIN, *WORKERS, *ABSENT, *ERRORS, *DEAD, *STORES, *RUNS)
+CASES = (*BACKLOG, *STALLED, *BORN, *DOMAIN, *WORKERS, *ABSENT, *ERRORS, *DEAD, *STORES, *RUNS)
 
 
 def of(alert: str) -> list[Case]:

@@ -16,6 +16,7 @@ from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import SpiderStats
 from crawler.frontier.state.tiers import Spent
 from crawler.metrics.fleet import FleetFigures, families
+from crawler.policy.tiers import TierBudgets
 from crawler.worker.worker import Worker
 
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum"), "gauge": ("",)}
@@ -53,8 +54,20 @@ def _whole(exported: Iterable[Metric]) -> set[str]:
 
 
 def _figures() -> FleetFigures:
-    stats = FrontierStats({"s": SpiderStats()}, {}, {}, 0, 0, 0, 0, 0, {}, ())
+    stats = FrontierStats({"s": SpiderStats()}, {}, {}, 0, 0, 0, 0, 0, {}, (), born_ms=(1,))
     nothing: Any = {}
     return FleetFigures(
-        0, stats, {}, Eligible(), {}, {}, [], 0, 0, 0, 0, Spent(nothing, nothing), Spent(nothing, nothing)
+        0,
+        stats,
+        {},
+        {("s", "http"): Eligible()},
+        {},
+        {},
+        [],
+        0,
+        0,
+        0,
+        0,
+        Spent(nothing, nothing),
+        TierBudgets(nothing, nothing),
     )

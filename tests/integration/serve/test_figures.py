@@ -76,6 +76,15 @@ async def test_a_key_of_start_urls_that_cannot_be_read_costs_no_more_than_itself
         await world.client.execute_command("ACL", "SETUSER", "default", "allkeys")
 
 
+async def test_what_is_paused_is_work_for_nobody(world: Timed) -> None:
+    part = part_of(world)
+    await world.frontier.push([message(n, f"{n}.example") for n in range(30)])
+    await world.frontier.control.say("pause", "spider s")
+    assert (await scaled(part))[1]["workers"] == 0
+    await world.frontier.control.say("resume", "spider s")
+    assert (await scaled(part))[1]["workers"] > 0
+
+
 async def test_a_long_queue_of_one_host_is_work_for_one(world: Timed) -> None:
     part = part_of(world)
     await world.frontier.push([message(n, "one.example", delay_ms=1_000) for n in range(3_000)])
