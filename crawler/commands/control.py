@@ -150,6 +150,10 @@ async def _sift(frontier: Frontier, verb: str, value: str, target: Target, *, ye
         argument = stream_of(target.spider, value) if verb == "tier" else value  # type: ignore[arg-type]
     total = await frontier.control.sift(target, action, argument)
     print(f"{several(total, 'request')} {done}")
+    if aside := await frontier.control.aside():
+        print(
+            f"{several(aside, 'request')} of paused runs not met: `scrapy control resume` such a run, then repeat this"
+        )
     return total > 0
 
 

@@ -167,10 +167,10 @@ class Pusher:
     def _count_refused(self, sender: Sender) -> None:
         for outcome in FULL:
             if count := sender.outcomes[outcome]:
-                words = f"{count} messages: the frontier takes no more ({outcome})"
+                words = f"{several(count, 'message')}: the frontier takes no more ({outcome})"
                 self._rejects.add(Refusal("", 0, words), count)
         if count := sender.outcomes[PushOutcome.CANCELLED]:
-            self._rejects.add(Refusal("", 0, f"{count} messages: their run was cancelled"), count)
+            self._rejects.add(Refusal("", 0, f"{several(count, 'message')} of a run that was cancelled"), count)
 
 
 async def _all(first: Chunk, rest: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]:

@@ -96,6 +96,11 @@ class Control:
                     await asyncio.sleep(PAUSE_SECONDS)
         return total
 
+    async def aside(self) -> int:
+        """How many requests of paused runs were set aside, where `sift` does not meet them."""
+        keys = [self._shards.key(shard, "delayed:aside") for shard in range(self._shards.count)]
+        return sum([await self._shards.client.zcard(key) for key in keys])
+
     async def sift(self, target: Target, action: Action, value: str = "") -> int:
         """Apply *action* to the queued requests of *target*, queue by queue in slices; returns how many matched.
 

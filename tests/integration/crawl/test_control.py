@@ -47,6 +47,10 @@ async def test_a_run_is_paused_resumed_and_cancelled_while_it_is_crawled(fleet: 
         )
         asked = await asked_in_all(fleet, pages)
         assert asked < PAGES
+        _, told = await asyncio.to_thread(
+            scrapy, fleet, "control", "purge", "--run", run, "--url", "*/nothing", "--yes"
+        )
+        assert "of paused runs not met: `scrapy control resume` such a run" in told, "workers have set them aside"
         assert (await asyncio.to_thread(scrapy, fleet, "control", "resume", "--run", run))[0] == 0
         await pages.asked(asked + 3)
         status, told = await asyncio.to_thread(scrapy, fleet, "control", "cancel", "--run", run, "--yes")
