@@ -51,6 +51,7 @@ class Snapshot:
     held_up: Sequence[str] = ()  # why workers lease slowly or not at all
     held_back: Sequence[str] = ()  # what no host holds back: budgets, hours, pauses, tiers without a worker
     runs: Sequence[Run] = ()  # unfinished ones, newest first, and the last few finished ones
+    paused: Sequence[str] = ()  # what operators have paused, as `Said` names it
     oldest_ms: float = 0  # how long the oldest request that may be sent has waited for a worker
     now_ms: int = 0  # the frontier's time
     uncounted: int = 0  # requests that damaged counters miss, or count too many; of all spiders
@@ -95,6 +96,7 @@ async def take_snapshot(frontier: Frontier, spider: str | None) -> Snapshot:
     stats = await frontier.inspection.stats(spider)
     workers = await frontier.workers.alive(60_000)
     closed = await frontier.budgets.closed(stats.now_ms)
+    said = await frontier.control.said()
     queues = await by_queue(frontier.shards)
     bytes_per_queued, bytes_per_seen = await frontier.inspection.sizes()
     return Snapshot(
@@ -116,7 +118,8 @@ async def take_snapshot(frontier: Frontier, spider: str | None) -> Snapshot:
         held_up=_held_up(ours),
         cut=_cut_of_spiders(stats.cut),
         closed=closed,
-        held_back=held_back(stats, workers, await frontier.control.said(), closed),
+        held_back=held_back(stats, workers, said, closed),
+        paused=said.paused,
         runs=_shown(await frontier.runs.find(spider, limit=MOST_RUNS)),
         oldest_ms=max((one.late_ms for (name, _), one in queues.items() if spider in {None, name}), default=0),
         now_ms=stats.now_ms,

@@ -16,6 +16,7 @@ from crawler.durations import in_words
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run
+from crawler.frontier.runs.control import run_target
 from crawler.plural import several, wait
 from crawler.policy.tiers import TIERS
 
@@ -152,6 +153,8 @@ def _to_go(seen: Snapshot, run: Run) -> str:
     """For a run that is over: how long it took."""
     if run.is_over:
         return f"took {in_words((run.ended_ms - run.opened_ms) / 1000)}"
+    if {run_target(run), f"spider {run.spider}"} & {*seen.paused}:
+        return "paused"
     seconds = seen.seconds_to_go(run.spider, run.counts.pending) if run.counts.pending else None
     return "-" if seconds is None else in_words(seconds)
 

@@ -71,6 +71,14 @@ def _printed(width: int, seen: Snapshot | None = None) -> str:
     return console.file.getvalue()
 
 
+@pytest.mark.parametrize("paused", [f"run {SPIDER}:1", f"spider {SPIDER}"])
+def test_a_paused_run_has_no_time_to_go(paused: str) -> None:
+    row = next(
+        line for line in _printed(400, replace(_snapshot(), paused=[paused])).splitlines() if "20261122-1" in line
+    )
+    assert row.split()[-1] == "paused"
+
+
 def test_all_of_it_fits_80_columns() -> None:
     assert max(map(len, _printed(80).splitlines())) <= 80
 
