@@ -85,6 +85,7 @@ def cure(error: BaseException, key: str = "") -> str:
 
 
 def _pattern(key: str) -> str:
-    """The keys that belong to *key*, as an ACL rule names them."""
-    shard = re.fullmatch(r"(\{.*:)\d+\}.*", key)
-    return f"{shard[1]}*" if shard else f"{key}*"
+    """The keys that belong to *key*, as an ACL rule names them: a shard's, or start URLs and the leases beside them."""
+    if shard := re.fullmatch(r"(\{.*:)\d+\}.*", key):
+        return f"{shard[1]}*"
+    return f"{key} ~{{{key}}}:*" if key and "{" not in key else f"{key}*"

@@ -26,6 +26,7 @@ from crawler.frontier.errors import (
     FrontierRefusedError,
     FrontierUnavailableError,
 )
+from crawler.frontier.server import refusals
 from crawler.frontier.server.failures import Commands
 
 ERRORS = [
@@ -84,6 +85,11 @@ async def test_a_refusal_is_told_with_its_code_its_call_and_what_to_do(error: Ex
     assert words in str(raised.value)
     is_final = isinstance(raised.value, FrontierRefusedError)
     assert ("refuses HGET on {shoal:0}:hosts" in str(raised.value)) == is_final
+
+
+def test_the_rule_for_start_urls_covers_their_leases() -> None:
+    error = NoPermissionError("No permissions to access a key", status_code="NOPERM")
+    assert "(ACL SETUSER USER ~other:start_urls ~{other:start_urls}:*)" in refusals.cure(error, "other:start_urls")
 
 
 async def test_answers_and_what_is_no_command_pass_through() -> None:
