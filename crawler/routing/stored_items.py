@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import msgpack
@@ -18,48 +20,54 @@ from scrapy import Item, Spider
 from crawler.errors import OtherReleaseError
 
 CODE: Final = 2  # msgpack extension type; 1 is that of page methods
+MAX_DEPTH: Final = 20  # items in items: each takes 50 KB of the C stack to unpack, which ends a process when it is full
 
 
-def stored(value: Any, spider: Spider | type[Spider]) -> msgpack.ExtType:
-    """*value* as msgpack stores it, for its `default`; raises TypeError for what is no item that workers of *spider*
-    know by its name."""
+def packed(value: Any, spider: Spider | type[Spider], depth: int = 0) -> bytes:
+    """*value*, which may hold items and is itself in *depth* of them; raises TypeError, ValueError and OverflowError
+    like msgpack, TypeError for what is no item that workers of *spider* know by its name."""
+    body: bytes = msgpack.packb(value, datetime=True, default=lambda one: _stored(one, spider, depth + 1))
+    return body
+
+
+def _stored(value: Any, spider: Spider | type[Spider], depth: int) -> msgpack.ExtType:
     cls = type(value)
+    if depth > MAX_DEPTH:
+        raise ValueError(f"items in items, more than {MAX_DEPTH} deep")
     if isinstance(value, dict) or not ItemAdapter.is_item(value):
         raise TypeError(f"cannot store a {cls.__name__}")
     if _named(name := f"{cls.__module__}:{cls.__qualname__}", spider) is not cls:
         raise TypeError(f"{name} is no item class of the spider's own project, nor one that its module imports")
-    fields = packed(dict(ItemAdapter(value)), spider)
+    fields = packed(dict(ItemAdapter(value)), spider, depth)
     return msgpack.ExtType(CODE, msgpack.packb([name, fields]))
 
 
-def packed(value: Any, spider: Spider | type[Spider]) -> bytes:
-    """*value*, which may hold items; raises TypeError, ValueError and OverflowError like msgpack."""
-    body: bytes = msgpack.packb(value, datetime=True, default=lambda one: stored(one, spider))
-    return body
-
-
-def unpacked(body: bytes, spider: Spider, url: str) -> Any:
+def unpacked(body: bytes, spider: Spider, url: str, depth: int = 0) -> Any:
     """The inverse of `packed`, for the request of *url*; raises OtherReleaseError for an item whose class this release
     lacks, or knows with other fields."""
 
     def restored(code: int, data: bytes) -> Any:
         if code != CODE:
             return msgpack.ExtType(code, data)
+        if depth == MAX_DEPTH:
+            raise ValueError(f"items in items, more than {MAX_DEPTH} deep")
         name, fields = msgpack.unpackb(data)
         cls = _named(name, spider)
         if cls is None:
             raise OtherReleaseError(spider.name, "item class", name, url)
-        return _rebuilt(cls, unpacked(fields, spider, url), spider, url)
+        return _rebuilt(cls, unpacked(fields, spider, url, depth + 1), spider, url)
 
     return msgpack.unpackb(body, timestamp=3, strict_map_key=False, ext_hook=restored)
 
 
-def readable(code: int, data: bytes) -> Any:
-    """An item for people to read, for msgpack's `ext_hook`."""
-    if code != CODE:
-        return msgpack.ExtType(code, data)
-    name, fields = msgpack.unpackb(data)
-    return {"item": name, "fields": msgpack.unpackb(fields, timestamp=3, strict_map_key=False, ext_hook=readable)}
+def readable(code: int, data: bytes, depth: int = 0) -> Any:
+    """An item for people to read, for msgpack's `ext_hook`; what is none, damaged or too deep, as it is."""
+    with suppress(ValueError, TypeError, msgpack.UnpackException):
+        if code == CODE and depth < MAX_DEPTH:
+            name, fields = msgpack.unpackb(data)
+            inner = partial(readable, depth=depth + 1)
+            return {"item": name, "fields": msgpack.unpackb(fields, timestamp=3, strict_map_key=False, ext_hook=inner)}
+    return msgpack.ExtType(code, data)
 
 
 def _named(name: str, spider: Spider | type[Spider]) -> Any:

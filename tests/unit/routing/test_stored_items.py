@@ -172,6 +172,30 @@ def test_nothing_but_an_item_class_is_rebuilt(name: str) -> None:
 def test_damage_is_named(data: bytes) -> None:
     with pytest.raises(CodecError):
         codec.decode(msgpack.packb({"u": URL, "t": "i", "d": {"item": msgpack.ExtType(2, data)}}), SPIDER)
+    shown = readable(msgpack.packb({"u": URL, "t": "i", "d": {"item": msgpack.ExtType(2, data)}}))
+    assert isinstance(shown, dict)
+    assert (shown["url"], shown["meta"]) == (URL, {"item": msgpack.ExtType(2, data)})
+
+
+@pytest.mark.parametrize("depth", [20, 21, 3_000])
+def test_items_in_items_are_bounded(depth: int) -> None:
+    """Deeper ones ended the process: each level of unpacking takes its part of the C stack."""
+    deep, name = msgpack.packb({}), f"{__name__}:Named"
+    for _ in range(depth):
+        deep = msgpack.packb({"maker": msgpack.ExtType(2, msgpack.packb([name, deep]))})
+    body = msgpack.packb({"u": URL, "t": "i", "d": msgpack.unpackb(deep)})
+    assert readable(body)
+    item = Named("here")
+    for _ in range(depth - 1):
+        item = Named("here", maker=item)
+    request = Request(URL, meta={"maker": item})
+    if depth == 20:
+        assert codec.decode(body, SPIDER).meta["maker"] == there_and_back(request).meta["maker"] == item
+        return
+    with pytest.raises(CodecError, match="more than 20 deep"):
+        codec.decode(body, SPIDER)
+    with pytest.raises(CodecError, match="more than 20 deep"):
+        codec.encode(request, SPIDER)
 
 
 def test_a_field_that_was_added_has_its_default_and_one_that_was_removed_is_named(
