@@ -168,7 +168,10 @@ def serve(control: socket.socket) -> list[str]:
             _report_exits(askers)
         if control.fileno() not in ready:
             continue
-        message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
+        try:
+            message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
+        except ConnectionResetError:  # who asks has ended before it read that this one is loaded
+            os._exit(0)
         if not message:
             os._exit(0)
         asker = socket.socket(fileno=files.pop())
