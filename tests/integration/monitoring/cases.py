@@ -61,6 +61,16 @@ def _stalled(late: str, done: str) -> dict[str, str]:
     return {_fleet("shoal_fleet_oldest_waiting_seconds", 'spider="s"'): late, **_frontier("0x200", done)}
 
 
+_DAMAGED = 'shoal_storage_spool_damaged_files_total{instance="w-0"}'
+
+
+def _webhooks(failed: str, delivered: str) -> dict[str, str]:
+    return {
+        'shoal_webhooks_failed_total{instance="w-0"}': failed,
+        'shoal_webhooks_delivered_total{instance="w-0"}': delivered,
+    }
+
+
 def _born(values: str, shard: int = 0, replica: int = 0) -> dict[str, str]:
     return {f'shoal_fleet_born_timestamp_seconds{{instance="serve-{replica}",shard="{shard}"}}': values}
 
@@ -241,6 +251,13 @@ STORES = (
     Case("ShoalSpoolFilling", "almost half", 20, _spool("100x14 450x30"), ({"instance": "w-0"},), "page"),
     Case("ShoalSpoolFilling", "a third", 30, _spool("350x60"), severity="page"),
     Case("ShoalSpoolFilling", "for a moment", 19, _spool("100x14 450x30"), severity="page"),
+    Case("ShoalSpoolDamaged", "a file", 10, {_DAMAGED: "0x4 1x10"}, ({"instance": "w-0"},)),
+    Case("ShoalSpoolDamaged", "none", 10, {_DAMAGED: "0x20"}),
+    Case("ShoalWebhooksFail", "a first try and later ones", 60, _webhooks("0x10 1x9 2x19 3x60", "5x100"), ({},)),
+    Case("ShoalWebhooksFail", "none", 60, _webhooks("3x100", "5x100")),
+    Case("ShoalWebhooksFail", "a later try gets through", 60, _webhooks("0x10 1x100", "5x30 6x80")),
+    Case("ShoalWebhooksFail", "not for long", 35, _webhooks("0x10 1x100", "5x100")),
+    Case("ShoalWebhooksFail", "long ago", 140, _webhooks("0x10 1x200", "5x200")),
     Case(
         "ShoalRedisMemory",
         "beyond the high water",
