@@ -120,11 +120,9 @@ async def _push(
     """Push them as a separate run; returns its description, what the frontier accepted, and what cannot be pushed."""
     await learn_tiers(frontier, encoder)
     wanted = WantedRun(name="recrawl", fresh=True, overlap="allow")  # what is being crawled is not due
-    run, taken, refused = (
-        PushedRun(frontier.runs, encoder.spider.name, wanted),
-        list[DueDocument](),
-        list[DueDocument](),
-    )
+    run = PushedRun(frontier.runs, encoder.spider.name, wanted)
+    taken: list[DueDocument] = []
+    refused: list[DueDocument] = []
     async with run:
         for at in range(0, len(due), BATCH):
             made = [(one, _message(encoder, one, run.generation)) for one in due[at : at + BATCH]]

@@ -51,7 +51,7 @@ class Snapshot:
     held_up: Sequence[str] = ()  # why workers lease slowly or not at all
     held_back: Sequence[str] = ()  # what no host holds back: budgets, hours, pauses, tiers without a worker
     runs: Sequence[Run] = ()  # unfinished ones, newest first, and the last few finished ones
-    paused: Sequence[str] = ()  # what operators have paused, as `Said` names it
+    paused: Sequence[str] = ()  # what operators have paused, as `ControlState` names it
     oldest_ms: float = 0  # how long the oldest request that may be sent has waited for a worker
     now_ms: int = 0  # the frontier's time
     uncounted: int = 0  # requests that damaged counters miss, or count too many; of all spiders
