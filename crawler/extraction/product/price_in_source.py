@@ -19,7 +19,7 @@ _REDUCED = re.compile(
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _DIGIT = re.compile(r"\d")
-_NO_DIGITS = re.compile(r"\D+")
+_NO_DIGITS = re.compile(r"&#?\w{1,8};|\D+")
 _SEPARATOR = re.compile(r"(?:[.,'’ \u00a0\u202f]|&nbsp;|&#160;)$")  # of groups of digits
 MAX_SEPARATOR = 8  # characters of one, and a digit
 _ENDS = frozenset(" .,<€")  # of a number
@@ -32,10 +32,16 @@ REACH = 160  # characters between the sign and the price
 
 
 def places_of(price: Decimal, html: str) -> list[int]:
-    """Where the source shows the last three digits of *price* before the decimals, as pages group the others in many
-    ways; costs one search for them."""
-    whole = str(int(price))
-    return list(islice(shown(whole[-3:], html, whole[:-3]), MAX_PLACES))
+    """Where the source shows the last three digits of *price* before the decimals, behind the others, which pages group
+    in many ways: `990` is no price of 2,990. Costs one search for them."""
+    groups, digits = str(int(price))[:-3], str(int(price))[-3:]
+    found = (at for at in shown(digits, html, groups) if _is_behind(groups, html[max(0, at - REACH) : at]))
+    return list(islice(found, MAX_PLACES))
+
+
+def _is_behind(groups: str, before: str) -> bool:
+    """Whether the text *before* a place ends with the first digits of a number, its *groups*, whatever parts them."""
+    return not groups or _NO_DIGITS.sub("", _TAGS.sub("", before)[-LONGEST:]).endswith(groups)
 
 
 def is_reduced(price: Decimal, html: str, places: Iterable[int]) -> bool:
@@ -62,14 +68,8 @@ def is_net(document: Document) -> bool:
 
 def is_shown(price: Decimal, html: str, places: Iterable[int]) -> bool:
     """Whether *price* occurs in the source, at *places* of its last digits, as people see it."""
-    groups, cents = str(int(price))[:-3], f"{price % 1:.2f}"[2:].replace("00", "")
-    return any(cents in html[at : at + CENTS] and _is_behind(groups, html[max(0, at - REACH) : at]) for at in places)
-
-
-def _is_behind(groups: str, before: str) -> bool:
-    """Whether the text *before* a place ends with the first digits of a number, its *groups*, whatever parts them:
-    `990` is no price of 2,990."""
-    return not groups or _NO_DIGITS.sub("", _TAGS.sub("", before)[-LONGEST:]).endswith(groups)
+    cents = f"{price % 1:.2f}"[2:].replace("00", "")
+    return any(cents in html[at : at + CENTS] for at in places)
 
 
 def shown(digits: str, html: str, groups: str = "") -> Iterator[int]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction.product import stated_price
-from crawler.extraction.product.price_in_source import shown
+from crawler.extraction.product.price_in_source import places_of, shown
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import buy_buttons, identifiers, visible_facts, visible_price
 from crawler.extraction.visible.view import View
@@ -357,3 +357,12 @@ def test_the_price_as_new_is_not_that_of_a_used_thing(lang: str, label: str) -> 
 def test_a_databases_number_in_a_url_is_no_identifier(url: str, sku: str | None) -> None:
     found = identifiers.shown_sku(view("<h1>Knife</h1>", url))
     assert (found[0] if found else None) == sku
+
+
+@pytest.mark.parametrize(
+    "written", ["2990", "2.990", "2 990", "2&nbsp;990", "2&#160;990", "2&#8239;990", "<b>2</b> <i>990", "12990"]
+)
+def test_the_places_of_a_price_have_all_its_digits(written: str) -> None:
+    source = f"<p>{written} kr</p><p>990 kr</p><p>4 990 kr</p>"
+    expected = [] if written == "12990" else [source.index("990")]
+    assert places_of(Decimal(2990), source) == expected
