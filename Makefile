@@ -81,9 +81,11 @@ extraction: $(STAMP)  ## Measure extraction: its cost, and on saved pages (PAGES
 	@$(BIN)/python -m benchmarks.extraction $(if $(PAGES),"$(PAGES)") $(ARGS)
 
 main-text: $(STAMP)  ## Measure the main text of `pages` on labelled pages (PAGES=DIR) beside two other readers
+	@[ -n "$(PAGES)" ] || { echo "main-text: name the folder of labelled pages: make main-text PAGES=DIR" >&2; exit 2; }
 	@$(BIN)/python -m benchmarks.main_text "$(PAGES)" $(ARGS)
 
 blocks: $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and NEGATIVES=DIR of real ones)
+	@[ -n "$(PAGES)" ] || { echo "blocks: name the folder of labelled pages: make blocks PAGES=DIR" >&2; exit 2; }
 	@$(BIN)/python -m benchmarks.blocks "$(PAGES)" $(if $(NEGATIVES),--negatives "$(NEGATIVES)") $(ARGS)
 
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md and the plot
