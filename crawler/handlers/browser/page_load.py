@@ -34,6 +34,7 @@ SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's error for a 4xx or 5xx without a body
 FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
+RESTLESS: Final = 20  # attempts to go elsewhere, each undone by the next one before its request could be intercepted
 STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
@@ -78,6 +79,7 @@ class PageLoad:
         self._stats = stats
         self._flooded = flooded
         self._asked = 0
+        self._attempts = 0  # to go elsewhere
         self._session: CDPSession | None = None
         self._frame_id = ""
         self._left_at = 0.0  # when the document was requested, monotonic seconds
@@ -96,6 +98,8 @@ class PageLoad:
         session.on("Fetch.requestPaused", self._start(lambda event: self._answered(session, event)))
         documents = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}
         await session.send("Fetch.enable", {"patterns": [documents]})
+        session.on("Page.frameRequestedNavigation", self._attempted)
+        await session.send("Page.enable")
 
     async def end(self, loading: Coroutine[Any, Any, Response]) -> Response:
         """The page that *loading* yields, or what came instead: a redirect, a response without a body.
@@ -185,6 +189,13 @@ class PageLoad:
         ours = {str(name).lower(): str(value) for name, value in self.request.headers.to_unicode_dict().items()}
         headers = asked.headers | {name: value for name, value in ours.items() if name not in KEPT_BACK}
         await route.continue_(headers=headers, method=self.request.method, post_data=self.request.body or None)
+
+    def _attempted(self, event: dict[str, Any]) -> None:
+        """The page asks to go elsewhere. What comes of that is told by `_leave`, unless the page asks again too soon."""
+        if event["frameId"] == self._frame_id and urlsplit(event["url"]).scheme in {"http", "https"}:
+            self._attempts += 1
+            if self._attempts >= RESTLESS and event["reason"] != "formSubmissionPost":
+                self._hand_over(self.response(302, Headers({"Location": event["url"]})))
 
     async def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         pause, status = {"requestId": event["requestId"]}, event.get("responseStatusCode")
