@@ -191,7 +191,7 @@ class PageLoad:
         await route.continue_(headers=headers, method=self.request.method, post_data=self.request.body or None)
 
     def _attempted(self, event: dict[str, Any]) -> None:
-        """The page asks to go elsewhere. What comes of that is told by `_leave`, unless the page asks again too soon."""
+        """The page asks to go elsewhere. `_leave` tells what comes of that, unless the page asks again too soon."""
         if event["frameId"] == self._frame_id and urlsplit(event["url"]).scheme in {"http", "https"}:
             self._attempts += 1
             if self._attempts >= RESTLESS and event["reason"] != "formSubmissionPost":

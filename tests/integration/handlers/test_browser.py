@@ -233,7 +233,7 @@ async def test_a_page_that_never_stops_going_elsewhere_gets_nowhere(
         for _ in range(5):
             with suppress(BrowserError, PageTimeoutError):
                 response = await handler.download_request(Request(site.url("/")))
-                assert response.headers["Location"].startswith(site.url("/to0.").encode())
+                assert site.url("/to0.").encode() in (response.headers["Location"] or b"")
         assert "fine" in await text(handler, Request(site.url("/next")))
         assert site.requested == ["/"] * 5 + ["/next"]
 
