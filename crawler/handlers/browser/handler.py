@@ -130,6 +130,12 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         if (broken := lent.admitted.broken) is not None:
             lent.admitted.broken = None
             return ProxyError(f"{request}: {broken}")
+        if "INVALID_AUTH_CREDENTIALS" in words and self.browser is not None:
+            return BrowserError(
+                f"{request}: Chromium {self.browser.version} does not log in to the worker's own proxy, which all its "
+                "requests go through. Releases before 156 may not: install a newer one, or name it in "
+                "BROWSER_EXECUTABLE"
+            )
         return BrowserError(f"{request}: {words}") if "net::ERR_" not in words else _network_failure(words)
 
     async def _create_page(self, request: Request, spider: Spider) -> Page:

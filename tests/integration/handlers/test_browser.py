@@ -332,6 +332,19 @@ async def test_no_connection_is_the_hosts_failure(handler: BrowserDownloadHandle
     assert not isinstance(error.value, BrowserError)
 
 
+async def test_a_browser_that_does_not_log_in_to_our_proxy_is_to_blame(
+    handler: BrowserDownloadHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise Error("Page.goto: net::ERR_INVALID_AUTH_CREDENTIALS at http://127.0.0.1/")
+
+    with Site({"/": Page("fine")}) as site:
+        assert "fine" in await text(handler, Request(site.url("/")))
+        monkeypatch.setattr(handler, "_load", refuse)
+        with pytest.raises(BrowserError, match=r"Chromium \d+\.[\d.]+ does not log in to the worker's own proxy"):
+            await handler.download_request(Request(site.url("/")))
+
+
 async def test_a_killed_browser_is_replaced(handler: BrowserDownloadHandler) -> None:
     hold = threading.Event()
     with Site({"/": Page(hold=hold), "/next": Page("fine")}) as site:
