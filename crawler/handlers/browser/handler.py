@@ -41,6 +41,7 @@ from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.resolver import Resolver
 from crawler.meta import WIRE_TURN
 
+OPEN_SECONDS = 30.0  # for a tab to open; a browser that takes longer is hung
 CLOSE_SECONDS = 5.0  # for a tab or context; a browser that takes longer is hung
 IDLE_SECONDS = 60.0  # of a tunnel
 
@@ -101,19 +102,18 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             raise
 
     async def _attempt(self, load: PageLoad, lent: OpenContext) -> Response:
-        request = load.request
-        seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
+        request, seconds = load.request, self._seconds(load.request)
         self._loads[request] = load, lent
         request.meta["playwright_context"] = lent.name
         request.meta["playwright_context_kwargs"] = _context_options(self._proxy.url, lent)
         request.meta["playwright_page_goto_kwargs"] = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
         try:
-            async with asyncio.timeout(seconds + self._browser.idle_seconds):
+            async with asyncio.timeout(OPEN_SECONDS) as load.limit:
                 return cast("Response", await self._download_request(request))
         except (TimeoutError, PlaywrightTimeoutError):
             if load.page is None:
                 self._lifecycle.retire("hung")
-                raise BrowserError(f"{request}: the browser opened no tab within {seconds} s") from None
+                raise BrowserError(f"{request}: the browser opened no tab within {OPEN_SECONDS:g} s") from None
             if load.has_answered:
                 raise PageTimeoutError(f"{request} came, and took longer than {seconds} s to load") from None
             raise DownloadTimeoutError(f"{request} took longer than {seconds} s in the browser") from None
@@ -124,6 +124,9 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             load.close()
             self._contexts.give_back(lent)
             await self._tidy(load.page)
+
+    def _seconds(self, request: Request) -> float:
+        return float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
 
     def _failure(self, error: Error, request: Request, lent: OpenContext) -> Exception:
         words = error.message.splitlines()[0][:200]
@@ -140,7 +143,10 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
 
     async def _create_page(self, request: Request, spider: Spider) -> Page:
         page: Page = await super()._create_page(request, spider)
-        self._loads[request][0].page = page
+        load, _ = self._loads[request]
+        load.page = page
+        patience = self._seconds(request) + self._browser.idle_seconds  # from now on: to open a tab is not the page's
+        load.limit.reschedule(asyncio.get_running_loop().time() + patience)
         if cookies := request.headers.get("Cookie"):
             await page.context.add_cookies(_cookies(cookies.decode("latin-1"), request.url))
         self.stats.inc_value(names.BROWSER_PAGES)

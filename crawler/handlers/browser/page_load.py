@@ -72,6 +72,7 @@ class PageLoad:
     ) -> None:
         self.request = request
         self.page: Page | None = None
+        self.limit = asyncio.timeout(None)  # of the whole attempt
         self.is_loaded = False  # its document is parsed: what the page does now leaves that as it is
         self._wire_turn = wire_turn
         self._written = written

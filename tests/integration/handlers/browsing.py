@@ -16,14 +16,15 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
 
 from crawler.errors import ConfigError
-from crawler.handlers.browser import chromium
+from crawler.handlers.browser import chromium, handler
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
-from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.address_guard import AddressPolicy
 from tests.shipped import shipped
 
 LOOPBACK = "127.0.0.1/32"  # where the sites of the tests are; the rest of 127.0.0.0/8 is refused
+
+LIMITS = ("chromium.LAUNCH_SECONDS", "chromium.END_SECONDS", "handler.OPEN_SECONDS", "handler.CLOSE_SECONDS")
 
 
 def executable() -> str:
@@ -37,22 +38,24 @@ def executable() -> str:
 
 
 @asynccontextmanager
-async def opened(**changed: Any) -> AsyncIterator[BrowserDownloadHandler]:
-    """A handler whose browser is ended afterwards."""
+async def opened(**changed: Any) -> AsyncIterator[handler.BrowserDownloadHandler]:
+    """A handler whose browser is ended afterwards, and not because the machine is busy."""
     settings = shipped("settings.test")
-    settings.setdict({"BROWSER_EXECUTABLE": executable(), "BROWSER_SETTLE_SECONDS": 0.4, "DOWNLOAD_TIMEOUT": 20})
+    settings.setdict({"BROWSER_EXECUTABLE": executable(), "BROWSER_SETTLE_SECONDS": 0.4, "DOWNLOAD_TIMEOUT": 200})
     settings.setdict({"GUARD_ALLOWED_NETWORKS": LOOPBACK} | changed, priority="cmdline")
     crawler = Crawler(Spider, settings)
     crawler.stats = MemoryStatsCollector(crawler)
     crawler.spider = Spider("browsing")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("scrapy_playwright.handler.verify_installed_reactor", lambda _: None)
-        handler = BrowserDownloadHandler(crawler)
-    try:
-        yield handler
-    finally:
-        await handler._close()
-        await asyncio.sleep(0)
+        for limit in LIMITS:
+            patch.setattr(f"crawler.handlers.browser.{limit}", 200)
+        one = handler.BrowserDownloadHandler(crawler)
+        try:
+            yield one
+        finally:
+            await one._close()
+            await asyncio.sleep(0)
 
 
 class Stats(StatsCollector):

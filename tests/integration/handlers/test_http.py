@@ -31,7 +31,7 @@ def download(plan: Mapping[str, bool], env: Mapping[str, str]) -> dict[str, dict
     """The plan in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.integration.handlers.departing"],
-        cwd=PROJECT, env=dict(env), input=json.dumps(plan), capture_output=True, text=True, timeout=60, check=False,
+        cwd=PROJECT, env=dict(env), input=json.dumps(plan), capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, Any]] = json.loads(done.stdout)
