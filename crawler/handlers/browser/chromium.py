@@ -23,6 +23,7 @@ RESOURCES: Final = frozenset({"image", "media", "font", "stylesheet", "script", 
 MEGABYTE: Final = 1024 * 1024
 LAUNCH_SECONDS: Final = 30.0
 END_SECONDS: Final = 5.0  # for a browser to exit by itself
+AT_ONCE: Final = "kPrefetchSchedulerTestingActiveSetSizeLimit"
 FLAGS: Final = (
     "--disable-gpu",
     "--disable-quic",
@@ -35,6 +36,8 @@ FLAGS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    # Documents that a page expects to be next (speculation rules), and which nothing else intercepts: none at a time.
+    f"--enable-features=PrefetchSchedulerTesting:{AT_ONCE}ForBase/0/{AT_ONCE}ForBurst/0",
 )
 
 

@@ -27,7 +27,7 @@ from scrapy.exceptions import (
     NotSupported,
 )
 from scrapy.http import Response
-from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+from scrapy_playwright.handler import BrowserContextWrapper, ScrapyPlaywrightDownloadHandler
 
 from crawler import config
 from crawler import stats as names
@@ -36,7 +36,7 @@ from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.contexts import ContextKey, Contexts, OpenContext
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
 from crawler.handlers.browser.lifecycle import BrowserLifecycle
-from crawler.handlers.browser.page_load import PageLimits, PageLoad, headers_of, wait_until_idle
+from crawler.handlers.browser.page_load import LOGIN_ERROR, PageLimits, PageLoad, headers_of, wait_until_idle
 from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.resolver import Resolver
 from crawler.meta import WIRE_TURN
@@ -133,13 +133,20 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         if (broken := lent.admitted.broken) is not None:
             lent.admitted.broken = None
             return ProxyError(f"{request}: {broken}")
-        if "INVALID_AUTH_CREDENTIALS" in words and self.browser is not None:
+        if LOGIN_ERROR in words and self.browser is not None:
             return BrowserError(
                 f"{request}: Chromium {self.browser.version} does not log in to the worker's own proxy, which all its "
                 "requests go through. Releases before 156 may not: install a newer one, or name it in "
                 "BROWSER_EXECUTABLE"
             )
         return BrowserError(f"{request}: {words}") if "net::ERR_" not in words else _network_failure(words)
+
+    async def _create_browser_context(
+        self, name: str, context_kwargs: dict[str, Any] | None, spider: Spider | None = None
+    ) -> BrowserContextWrapper:
+        wrapper = await super()._create_browser_context(name, context_kwargs, spider)
+        await wrapper.context.route("**", lambda route: route.abort())  # of popups: a page's own route is asked first
+        return wrapper
 
     async def _create_page(self, request: Request, spider: Spider) -> Page:
         page: Page = await super()._create_page(request, spider)

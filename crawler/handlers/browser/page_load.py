@@ -32,7 +32,9 @@ from crawler.worker.turns.unsent import MissedError
 
 SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})
-EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's error for a 4xx or 5xx without a body
+# Chromium's errors for what is an answer: a 4xx or 5xx without a body, a 401 that asks for credentials.
+EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"
+LOGIN_ERROR: Final = "ERR_INVALID_AUTH_CREDENTIALS"
 FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
 RESTLESS: Final = 20  # attempts to go elsewhere, each undone by the next one before its request could be intercepted
 STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts
@@ -115,7 +117,7 @@ class PageLoad:
                 return self._instead.result()
             return task.result()
         except Error as error:
-            if EMPTY_ERROR in error.message and self._head is not None:
+            if self._head is not None and self._is_answer(error):
                 return self.response(*self._head)
             raise
         finally:
@@ -134,6 +136,10 @@ class PageLoad:
                     await self._session.send("Page.stopLoading")
         except TimeoutError:
             self._flooded()
+
+    def _is_answer(self, error: Error) -> bool:
+        asks_to_log_in = LOGIN_ERROR in error.message and self._head is not None and self._head[0] == 401
+        return EMPTY_ERROR in error.message or asks_to_log_in
 
     def close(self) -> None:
         """Stop everything that belongs to this load."""
@@ -156,11 +162,16 @@ class PageLoad:
                 await route.abort("aborted")
             elif asked.is_navigation_request() and _frame(asked) == self._main_frame():
                 await self._leave(route, asked)
-            elif asked.resource_type in self._limits.blocked or urlsplit(asked.url).scheme not in SCHEMES:
+            elif self._is_blocked(asked):
                 self._stats.inc_value(names.BROWSER_BLOCKED.format(asked.resource_type))
                 await route.abort("blockedbyclient")
             else:
                 await route.continue_()
+
+    def _is_blocked(self, asked: Asked) -> bool:
+        """Whether the page does without it; what it only prefetches is for the next page, and may be that itself."""
+        is_prefetched = "prefetch" in asked.headers.get("sec-purpose", "")
+        return is_prefetched or asked.resource_type in self._limits.blocked or urlsplit(asked.url).scheme not in SCHEMES
 
     def _give_up(self, beyond: int) -> None:
         """Leave what the page asks for without an answer, which would cost the worker as much as the question. What it
@@ -224,6 +235,7 @@ class PageLoad:
 
     def _seen(self, answer: Answer) -> None:
         if answer.request.is_navigation_request() and _frame(answer.request) == self._main_frame():
+            self._head = self._head or (answer.status, Headers(answer.headers))
             self._sent(answer.url)
 
     def _sent(self, url: str) -> None:

@@ -22,6 +22,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
 from scrapy.http import JsonRequest, TextResponse
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+from scrapy_playwright.page import PageMethod
 
 from crawler import stats as names
 from crawler.errors import BrowserError, PageTimeoutError, ProxyError
@@ -92,6 +93,16 @@ async def test_every_status_is_an_answer(handler: BrowserDownloadHandler, status
 
     assert (response.status, response.headers["X-Own"]) == (status, b"yes")
     assert body in response.text if isinstance(response, TextResponse) else not response.body
+
+
+@pytest.mark.parametrize("scheme", ["Basic realm=x", "Digest realm=x, nonce=1", "NTLM", "Negotiate"])
+async def test_a_page_behind_a_login_is_an_answer(handler: BrowserDownloadHandler, scheme: str) -> None:
+    with Site({"/": Page("log in", 401, {"WWW-Authenticate": scheme})}) as site:
+        response = await handler.download_request(Request(site.url("/")))
+
+    assert (response.status, response.headers["WWW-Authenticate"]) == (401, scheme.encode())
+    assert site.requested == ["/"]
+    assert "Authorization" not in site.received[0].headers
 
 
 async def test_what_is_no_html_comes_as_it_is(handler: BrowserDownloadHandler) -> None:
@@ -175,6 +186,28 @@ async def test_resources_are_blocked_by_type_and_popups_closed(handler: BrowserD
     assert sorted(site.requested) == ["/", "/s.css"]
     assert handler.stats.get_value(names.BROWSER_BLOCKED.format("image")) == 1
     assert {len(wrapper.context.pages) for wrapper in handler.context_wrappers.values()} == {0}
+
+
+async def test_no_popup_that_a_click_opens_is_asked_for(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page("<a href=/pop target=_blank>more</a>"), "/pop": Page()}) as site:
+        click = [PageMethod("click", "a"), PageMethod("evaluate", "fetch('/clicked')")]
+        await handler.download_request(Request(site.url("/"), meta={"playwright_page_methods": click}))
+
+    assert site.requested == ["/", "/clicked"]
+
+
+async def test_no_page_is_asked_for_before_its_turn(handler: BrowserDownloadHandler) -> None:
+    rules = ", ".join(
+        f'"{what}": [{{"urls": ["/{what}"], "eagerness": "immediate"}}]' for what in ("prefetch", "prerender")
+    )
+    links = "".join(f'<link rel={rel} as=document href="/link-{rel}">' for rel in ("prefetch", "prerender", "next"))
+    # What the browser asks for of its own accord it has asked for by then: that came after a tenth of the time.
+    later = "<script>setTimeout(() => fetch('/later').then(() => document.title = 'over'), 1000)</script>"
+    with Site({"/": Page(f"<script type=speculationrules>{{{rules}}}</script>{links}{later}")}) as site:
+        waits = [PageMethod("wait_for_function", "document.title == 'over'", timeout=200_000)]
+        await handler.download_request(Request(site.url("/"), meta={"playwright_page_methods": waits}))
+
+    assert site.requested == ["/", "/later"]
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/octet-stream", "text/html"])
