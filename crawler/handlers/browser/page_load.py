@@ -19,7 +19,7 @@ from playwright.async_api import Request as Asked
 from playwright.async_api import Response as Answer
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
 from scrapy.http import Headers, Response
 from scrapy.statscollectors import StatsCollector
 from scrapy.utils._download_handlers import make_response
@@ -87,6 +87,7 @@ class PageLoad:
         self._frame_id = ""
         self._left_at = 0.0  # when the document was requested, monotonic seconds
         self._head: tuple[int, Headers] | None = None  # of the document, once known
+        self._is_shown = self._is_parsed = False  # at least its beginning, and all of it
         self._instead: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -102,6 +103,9 @@ class PageLoad:
         documents = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}
         await session.send("Fetch.enable", {"patterns": [documents]})
         session.on("Page.frameRequestedNavigation", self._attempted)
+        session.on("Page.frameNavigated", self._shows)
+        session.on("Page.domContentEventFired", self._parsed)
+        session.on("Page.frameStoppedLoading", self._stopped)
         await session.send("Page.enable")
 
     async def end(self, loading: Coroutine[Any, Any, Response]) -> Response:
@@ -149,8 +153,8 @@ class PageLoad:
 
     @property
     def has_answered(self) -> bool:
-        """Whether the document came, at least its head."""
-        return self._head is not None
+        """Whether the document came, at least its beginning, and the tab shows it."""
+        return self._is_shown
 
     async def _route(self, route: Route, asked: Asked) -> None:
         self._asked += 1
@@ -191,8 +195,7 @@ class PageLoad:
             await route.abort("aborted")
             return
         if self._wire_turn is not None and not self._wire_turn.allowed():
-            if not self._instead.done():
-                self._instead.set_exception(MissedError())
+            self._end_with(MissedError())
             await route.abort("aborted")
             return
         self._left_at = monotonic()
@@ -208,6 +211,24 @@ class PageLoad:
             self._attempts += 1
             if self._attempts >= RESTLESS and event["reason"] != "formSubmissionPost":
                 self._hand_over(self.response(302, Headers({"Location": event["url"]})))
+
+    def _shows(self, event: dict[str, Any]) -> None:
+        """The tab shows a document: that of the page, or one that is none, as after history.back()."""
+        frame = event["frame"]
+        if frame["id"] == self._frame_id:
+            if self._is_shown and urlsplit(frame["url"]).scheme not in SCHEMES:
+                self._fail(
+                    f"the page leaves for {frame.get('unreachableUrl', frame['url'])[:200]}: nothing is left of it"
+                )
+            self._is_shown = True
+
+    def _parsed(self, _: dict[str, Any]) -> None:
+        self._is_parsed = True
+
+    def _stopped(self, event: dict[str, Any]) -> None:
+        """Nothing more comes: neither the rest of a document that was cut, nor of one that stopped its own loading."""
+        if event["frameId"] == self._frame_id and self._is_shown and not self._is_parsed:
+            self._end_with(ResponseDataLossError(f"{self.request}: its document is cut, or the page stops its loading"))
 
     async def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         pause, status = {"requestId": event["requestId"]}, event.get("responseStatusCode")
@@ -228,10 +249,21 @@ class PageLoad:
 
     async def _raw(self, session: CDPSession, paused: str) -> bytes:
         try:
-            return await raw_body.read(session, paused, self._limits.most_bytes(self.request))
+            body = await raw_body.read(session, paused, self._limits.most_bytes(self.request))
         except DownloadCancelledError as error:
             self._fail(str(error))
             return b""
+        if lacks := self._lacks(body):
+            self._end_with(ResponseDataLossError(f"{self.request}: its document is cut: {lacks} bytes are missing"))
+        return body
+
+    def _lacks(self, body: bytes) -> int:
+        """How many bytes of *body* did not come, as far as its headers tell."""
+        _, headers = self._head or (0, Headers())
+        promised = (headers.get("Content-Length") or b"").strip()
+        if self.request.method == "HEAD" or "Content-Encoding" in headers or not promised.isdigit():
+            return 0
+        return max(0, int(promised) - len(body))
 
     def _seen(self, answer: Answer) -> None:
         if answer.request.is_navigation_request() and _frame(answer.request) == self._main_frame():
@@ -245,8 +277,11 @@ class PageLoad:
             self._wire_turn.sent(monotonic() - written if written >= self._left_at else 0.0)
 
     def _fail(self, why: str) -> None:
+        self._end_with(DownloadCancelledError(f"{self.request}: {why}"))
+
+    def _end_with(self, error: Exception) -> None:
         if not self._instead.done():
-            self._instead.set_exception(DownloadCancelledError(f"{self.request}: {why}"))
+            self._instead.set_exception(error)
 
     def _hand_over(self, response: Response) -> None:
         if not self._instead.done():

@@ -19,7 +19,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Error
 from scrapy import Request, Spider
-from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError, ResponseDataLossError
 from scrapy.http import JsonRequest, TextResponse
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
@@ -271,6 +271,36 @@ async def test_a_page_that_never_stops_going_elsewhere_gets_nowhere(
         assert "fine" in await text(handler, Request(site.url("/next")))
         assert set(site.requested) == {"/", "/next"}
         assert site.requested.count("/") <= 5, "one document per turn"
+
+
+@pytest.mark.parametrize("goes", ["history.back()", "location = 'about:blank'", "location = 'chrome-extension://a/b'"])
+@pytest.mark.parametrize("begin", ["", "onload = () => "])
+async def test_what_is_shown_when_the_page_is_gone_is_not_taken_for_it(
+    handler: BrowserDownloadHandler, begin: str, goes: str
+) -> None:
+    with Site({"/": Page(f"<p>price 9.99</p><script>{begin}{goes}</script>"), "/next": Page("fine")}) as site:
+        with pytest.raises(DownloadCancelledError, match=r"the page leaves for .*: nothing is left of it"):
+            await handler.download_request(Request(site.url("/")))
+        assert "fine" in await text(handler, Request(site.url("/next")))
+
+
+@pytest.mark.parametrize("goes", ["location = 'mailto:a@b'", "location = 'intent://a'", "window.stop()"])
+async def test_a_page_that_stops_its_own_loading_is_not_waited_for(handler: BrowserDownloadHandler, goes: str) -> None:
+    page = Page(f"<p>price 9.99</p><script>{goes}</script><p>the rest</p>")
+    with Site({"/": page}) as site, pytest.raises(ResponseDataLossError, match="the page stops its loading"):
+        await handler.download_request(Request(site.url("/")))
+
+
+async def test_a_page_that_tries_an_application_once_it_is_loaded_is_returned(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page("<p>fine</p><script>onload = () => { location = 'intent://a' }</script>")}) as site:
+        assert "fine" in await text(handler, Request(site.url("/")))
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+async def test_a_document_that_is_cut_is_none(handler: BrowserDownloadHandler, kind: str) -> None:
+    page = Page("<p>half", headers={"Content-Type": kind, "Content-Length": "5000"})
+    with Site({"/": page}) as site, pytest.raises(ResponseDataLossError, match="its document is cut"):
+        await handler.download_request(Request(site.url("/")))
 
 
 async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> None:
