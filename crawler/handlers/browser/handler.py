@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from playwright._impl._api_structures import SetCookieParam
 from playwright.async_api import Browser, BrowserContext, Error, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request, Spider
@@ -32,6 +31,7 @@ from scrapy_playwright.handler import BrowserContextWrapper, ScrapyPlaywrightDow
 from crawler import config
 from crawler import stats as names
 from crawler.errors import AddressRefusedError, BrowserError, PageTimeoutError, ProxyError
+from crawler.handlers.browser import cookies
 from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.contexts import ContextKey, Contexts, OpenContext
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
@@ -154,8 +154,8 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         load.page = page
         patience = self._seconds(request) + self._browser.idle_seconds  # from now on: to open a tab is not the page's
         load.limit.reschedule(asyncio.get_running_loop().time() + patience)
-        if cookies := request.headers.get("Cookie"):
-            await page.context.add_cookies(_cookies(cookies.decode("latin-1"), request.url))
+        if header := request.headers.get("Cookie"):
+            await cookies.put(page.context, header, request.url)
         self.stats.inc_value(names.BROWSER_PAGES)
         return page
 
@@ -242,11 +242,6 @@ def _context_options(proxy_url: str, lent: OpenContext) -> dict[str, Any]:
     proxy = {"server": proxy_url, "bypass": "<-loopback>", "username": shown.username, "password": shown.password}
     agent = {"user_agent": lent.wants.user_agent} if lent.wants.user_agent else {}
     return {"proxy": proxy, "service_workers": "block", "accept_downloads": False} | agent
-
-
-def _cookies(header: str, url: str) -> list[SetCookieParam]:
-    pairs = [part.strip().partition("=") for part in header.split(";")]
-    return [{"name": name, "value": value, "url": url} for name, _, value in pairs if name]
 
 
 def _network_failure(words: str) -> Exception:

@@ -26,7 +26,7 @@ from scrapy_playwright.page import PageMethod
 
 from crawler import stats as names
 from crawler.errors import BrowserError, PageTimeoutError, ProxyError
-from crawler.handlers.browser import chromium
+from crawler.handlers.browser import chromium, cookies
 from crawler.handlers.browser.contexts import ContextKey
 from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.wire_turn import WireTurn
@@ -134,6 +134,40 @@ async def test_a_session_knows_nothing_of_another_ones_cookies(handler: BrowserD
             await handler.download_request(Request(site.url("/"), headers=headers, meta=meta))
 
     assert [page.headers["Cookie"] for page in site.received] == ["of=first; own=1", "of=second", "of=second"]
+
+
+async def test_a_cookie_is_the_requests_and_of_the_whole_host(handler: BrowserDownloadHandler) -> None:
+    """Whatever the site has set under the same name meanwhile, for a path of its own too."""
+    page = Page("<script src=/s.js></script>", headers={"Set-Cookie": "own=the-sites; Path=/"})
+    pages = {"/a/1": page, "/a/2": Page("", headers={"Set-Cookie": "own=narrow; Path=/a"}), "/a/3": Page()}
+    with Site(pages | {"/s.js": Page("", headers={"Content-Type": "text/javascript"})}) as site:
+        for path, cookie in (("/a/1", "a=1; own=é"), ("/a/2", "own=2"), ("/a/3", "own=3")):
+            meta = {"session": "whole-host"}
+            await handler.download_request(Request(site.url(path), headers={"Cookie": cookie}, meta=meta))
+
+    assert [site.last(path).headers["Cookie"] for path in ("/a/2", "/a/3")] == ["a=1; own=2", "a=1; own=3"]
+    assert site.last("/a/1").headers["Cookie"].encode("latin-1").decode() == "a=1; own=é"
+    assert site.last("/s.js").headers["Cookie"] == "a=1; own=the-sites"
+
+
+async def test_a_cookie_that_chromium_does_not_take_keeps_no_page_away(
+    handler: BrowserDownloadHandler, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Site({"/": Page("fine")}) as site:
+        headers, meta = {"Cookie": f"__Host-a=1; b=2; c={'x' * 5000}"}, {"session": "refused"}
+        assert "fine" in await text(handler, Request(site.url("/"), headers=headers, meta=meta))
+
+    assert site.received[0].headers["Cookie"] == "b=2"
+    assert f"no such cookies for {site.url('/')}, which is asked for without: __Host-a, c" in caplog.text
+
+
+async def test_a_cookie_is_of_no_narrower_path_than_its_host() -> None:
+    """As Chromium takes `__Host-` ones for / only."""
+    found = cookies.parse(b"__Host-a=1; b", "https://a.example/shop/1?q#top")
+    assert [(one["name"], one["value"], one["url"]) for one in found] == [
+        ("__Host-a", "1", "https://a.example/"),
+        ("b", "", "https://a.example/"),
+    ]
 
 
 async def test_a_context_that_is_gone_keeps_no_other_one_open() -> None:
