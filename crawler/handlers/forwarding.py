@@ -61,6 +61,11 @@ class ProxyRequestHead:
         """The header's value, empty if it is missing."""
         return next((value for key, value in self._headers() if key == name), b"")
 
+    @property
+    def body_bytes(self) -> float:
+        """How many bytes belong to the request after its head; without a limit for a tunnel. Raises ValueError."""
+        return float("inf") if self.method == b"CONNECT" else int(self.header(b"content-length") or 0)
+
     def address(self) -> tuple[str, int]:
         """Target host and port; raises ValueError for anything but CONNECT and http."""
         parts = urlsplit(f"//{self.target}" if self.method == b"CONNECT" else self.target)

@@ -90,10 +90,8 @@ class EgressProxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while (asked := await self._admitted(reader, writer)) is None:
-                pass
-            head, shown = asked
-            await self._forward(head, shown, (reader, writer))
+            if (asked := await self._admitted(reader, writer)) is not None:
+                await self._forward(*asked, (reader, writer))
         except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:  # TimeoutError is an OSError
             logger.debug("A browser's connection ended: %s", error)
         finally:
@@ -105,8 +103,9 @@ class EgressProxy:
         async with asyncio.timeout(HEAD_SECONDS):
             head = ProxyRequestHead.parse(await reader.readuntil(b"\r\n\r\n"))
         shown = self._passes.get(head.header(b"proxy-authorization"))
-        if shown is None:
-            await _reply(writer, "407 Proxy Authentication Required", 'Proxy-Authenticate: Basic realm="crawler"')
+        if shown is None:  # on a connection that was kept, Chromium would ask a host again that hangs up on it
+            login = 'Proxy-Authenticate: Basic realm="crawler"'
+            await _reply(writer, "407 Proxy Authentication Required", login, "Connection: close")
             return None
         return head, shown
 
@@ -125,7 +124,7 @@ class EgressProxy:
             else:
                 upstream[1].write(head.forwarded(shown.upstream))
                 shown.wrote(host, port)
-            await self._relay(client, upstream, partial(shown.wrote, host, port))
+            await self._relay(client, upstream, head.body_bytes, partial(shown.wrote, host, port))
         finally:
             await _closed(upstream[1])
 
@@ -162,8 +161,9 @@ class EgressProxy:
                 failure = error
         raise failure
 
-    async def _relay(self, client: Streams, upstream: Streams, wrote: Callable[[], None]) -> None:
-        """Relay both ways until both are done; cut an idle connection, or one that brought too much."""
+    async def _relay(self, client: Streams, upstream: Streams, sent: float, wrote: Callable[[], None]) -> None:
+        """Relay both ways until both are done; cut an idle connection, or one that brought too much: more than *sent*
+        bytes for the host would be another request, with our credentials."""
         loop, idle = asyncio.get_running_loop(), self._limits.idle_seconds
         async with asyncio.timeout(idle) as deadline:
 
@@ -172,7 +172,7 @@ class EgressProxy:
             ) -> None:
                 while data := await reader.read(CHUNK_BYTES):
                     if (most := most - len(data)) < 0:
-                        raise OSError("more bytes than one connection may bring")
+                        raise OSError("more bytes than this connection may bring")
                     writer.write(data)
                     told()
                     await writer.drain()
@@ -182,7 +182,7 @@ class EgressProxy:
 
             try:
                 async with asyncio.TaskGroup() as both:
-                    both.create_task(pump(client[0], upstream[1], float("inf"), wrote))
+                    both.create_task(pump(client[0], upstream[1], sent, wrote))
                     both.create_task(pump(upstream[0], client[1], self._limits.received_bytes, lambda: None))
             except BaseExceptionGroup as group:
                 raise group.exceptions[0] from None

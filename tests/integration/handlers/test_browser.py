@@ -346,6 +346,22 @@ async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> N
 # --- its turn
 
 
+async def test_a_host_that_hangs_up_is_asked_once() -> None:
+    """Chromium asks again on a connection that it has used before, if only to log in to our proxy."""
+    heads: list[bytes] = []
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+
+    host = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with opened() as handler, host:
+        with pytest.raises(DownloadFailedError):
+            await handler.download_request(Request(f"http://127.0.0.1:{host.sockets[0].getsockname()[1]}/"))
+
+    assert len(heads) == 1
+
+
 async def test_what_may_not_leave_any_more_never_does(handler: BrowserDownloadHandler) -> None:
     wire_turn = WireTurn(lambda: False, pytest.fail, pytest.fail)
     with Site({"/": Page()}) as site:
