@@ -71,7 +71,7 @@ async def test_without_a_spool_nothing_is_leased_and_leases_outlive_the_outage(f
     """Longer than a lease, and than the hard cap: a page that waits for MongoDB is not fetched again."""
     with site() as pages:
         await fleet.push(pages.url("/"))
-        away: dict[str, Any] = {"SPOOL_DIR": "", "STORAGE_CONNECT_SECONDS": 0.3, "FRONTIER_HARD_CAP_SECONDS": 2}
+        away: dict[str, Any] = {"SPOOL_DIR": "", "STORAGE_CONNECT_SECONDS": 0.3, "FRONTIER_HARD_CAP_SECONDS": 5}
         away["STORAGE_RETRY_MAX_SECONDS"] = 0.5  # who still waits when MongoDB is back does so within the cap
         worker = fleet.start(DOWNLOAD_DELAY=0.1, **away, **SHORT_LEASE)
         await pages.asked(6)
@@ -79,13 +79,14 @@ async def test_without_a_spool_nothing_is_leased_and_leases_outlive_the_outage(f
         await said(worker, "Leasing is paused")
         await fleet.until(lambda left: left.in_flight == 0)
         asked = len(pages.requested)
-        await asyncio.sleep(3)
+        await asyncio.sleep(6)
         assert len(pages.requested) == asked < PAGES
         await mongod.start_again()
         status, log = await ended(worker)
     assert status == 0
     assert (await fleet.left()).states == {"done": PAGES + 1}
     assert len(stored(mongod, fleet)) == PAGES + 1
-    assert len(pages.requested) == PAGES + 1
+    assert len(set(pages.requested)) == PAGES + 1
+    assert not set(pages.requested[:asked]) & set(pages.requested[asked:]), "(before, a slow machine may reach the cap)"
     assert log.count("Leasing is paused: MongoDB is away, and there is no spool (SPOOL_DIR)") == 1
     assert log.count("Leasing resumes") == 1
