@@ -24,7 +24,7 @@ class ContextCredentials:
     username: str = field(default_factory=lambda: secrets.token_hex(8))
     password: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     refused: set[str] = field(default_factory=set)  # hosts
-    broken: str | None = None  # the last failure of *upstream*
+    _broken: dict[tuple[str, int], str] = field(default_factory=dict)
     _written: dict[tuple[str, int], float] = field(default_factory=dict)
 
     @property
@@ -38,8 +38,20 @@ class ContextCredentials:
 
     def written(self, url: str) -> float:
         """When bytes were last sent to the host of *url*, in monotonic seconds; 0 if never."""
-        parts = urlsplit(url)
-        return self._written.get((parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)), 0.0)
+        return self._written.get(_address(url), 0.0)
+
+    def broke(self, host: str, port: int, why: str) -> None:
+        """Note that *upstream* failed on the way to *host*."""
+        self._broken[host, port] = why
+
+    def broken(self, url: str) -> str:
+        """Why *upstream* did not reach the host of *url*; empty if it did, or if it was asked about that before."""
+        return self._broken.pop(_address(url), "")
+
+
+def _address(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 @dataclass(frozen=True, slots=True)

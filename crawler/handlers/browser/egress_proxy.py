@@ -147,8 +147,9 @@ class EgressProxy:
             if head.method == b"CONNECT":
                 await _tunnel(streams, head.target, proxy.authorization)
         except (OSError, EOFError, asyncio.LimitOverrunError, CannotResolveHostError) as error:
-            shown.broken = f"{proxy}: {str(error) or type(error).__name__}"
-            raise OSError(shown.broken) from error
+            why = f"{proxy}: {str(error) or type(error).__name__}"
+            shown.broke(host, port, why)
+            raise OSError(why) from error
         return streams
 
     async def _connect(self, addresses: list[str], port: int) -> Streams:

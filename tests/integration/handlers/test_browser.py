@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,6 +58,19 @@ async def text(handler: BrowserDownloadHandler, request: Request) -> str:
     response = await handler.download_request(request)
     assert isinstance(response, TextResponse)
     return response.text
+
+
+@asynccontextmanager
+async def hanging_up() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """The URL of a host that hangs up on each request, and the heads of those."""
+    heads: list[bytes] = []
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as host:
+        yield f"http://127.0.0.1:{host.sockets[0].getsockname()[1]}/", heads
 
 
 # --- what it returns
@@ -348,16 +361,9 @@ async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> N
 
 async def test_a_host_that_hangs_up_is_asked_once() -> None:
     """Chromium asks again on a connection that it has used before, if only to log in to our proxy."""
-    heads: list[bytes] = []
-
-    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heads.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.close()
-
-    host = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    async with opened() as handler, host:
+    async with opened() as handler, hanging_up() as (url, heads):
         with pytest.raises(DownloadFailedError):
-            await handler.download_request(Request(f"http://127.0.0.1:{host.sockets[0].getsockname()[1]}/"))
+            await handler.download_request(Request(url))
 
     assert len(heads) == 1
 
@@ -407,6 +413,21 @@ async def test_a_proxy_that_is_not_there_is_at_fault(handler: BrowserDownloadHan
         proxy = gone.url("")
     with pytest.raises(ProxyError):
         await handler.download_request(Request(f"{scheme}://127.0.0.1:1080/", meta={"proxy": proxy}))
+
+
+async def test_a_proxy_is_at_fault_for_what_it_did_not_reach_and_nothing_else(handler: BrowserDownloadHandler) -> None:
+    """Not for the host of a later page because it refused a tracker of this one."""
+    with Site({}) as gone:
+        tracker = gone.url("/t.js").replace("http:", "https:")
+    with Site({"/": Page(f"fine<script src={tracker}></script>")}) as site:
+        async with listening() as proxy, hanging_up() as (url, heads):
+            meta, headers = {"proxy": proxy.url}, {"Proxy-Authorization": proxy.admit().header}
+            assert "fine" in await text(handler, Request(site.url("/"), meta=meta, headers=headers))
+            with pytest.raises(DownloadFailedError) as error:
+                await handler.download_request(Request(url, meta=meta, headers=headers))
+
+    assert heads
+    assert not isinstance(error.value, ProxyError)
 
 
 # --- how it survives
