@@ -100,6 +100,7 @@ class Chromium:
         self._playwright: Playwright | None = None
         self._session: CDPSession | None = None
         self._pid: int | None = None
+        self._driver: int | None = None
 
     async def launch(self, proxy_url: str) -> Browser:
         """Start a browser that can only reach the proxy."""
@@ -118,6 +119,7 @@ class Chromium:
             )
             self._session = await browser.new_browser_cdp_session()
             self._pid = next(one["id"] for one in await self._processes() if one["type"] == "browser")
+            self._driver = parent(self._pid)
         return browser
 
     async def memory(self) -> int:
@@ -129,24 +131,41 @@ class Chromium:
     async def close(self) -> None:
         """End browser and driver, whatever state they are in."""
         playwright, self._playwright, self._session = self._playwright, None, None
+        driver, self._driver = self._driver, None
         if playwright is not None:
-            with suppress(TimeoutError, Error):
+            try:
                 async with asyncio.timeout(END_SECONDS):
                     await playwright.stop()  # the driver ends the browser too
+            except TimeoutError:
+                _kill(driver)
+            except Error:  # it is gone
+                pass
         self.kill()
 
     def kill(self) -> None:
         """End the browser now."""
         pid, self._pid = self._pid, None
-        if pid is not None:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(pid)
 
     async def _processes(self) -> list[dict[str, Any]]:
         if self._session is None:
             raise Error("no browser runs")
         found = await self._session.send("SystemInfo.getProcessInfo")
         return cast("list[dict[str, Any]]", found["processInfo"])
+
+
+def parent(pid: int) -> int | None:
+    """The process that has started *pid*; None if it is gone or there is no /proc."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def _kill(pid: int | None) -> None:
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def private_bytes(pid: int) -> int:

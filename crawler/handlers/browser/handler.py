@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from playwright._impl._errors import TargetClosedError
 from playwright.async_api import Browser, BrowserContext, Error, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request, Spider
@@ -26,7 +27,8 @@ from scrapy.exceptions import (
     NotSupported,
 )
 from scrapy.http import Response
-from scrapy_playwright.handler import BrowserContextWrapper, ScrapyPlaywrightDownloadHandler
+from scrapy.settings import BaseSettings, Settings
+from scrapy_playwright.handler import BrowserContextWrapper, Config, ScrapyPlaywrightDownloadHandler
 
 from crawler import config
 from crawler import stats as names
@@ -44,6 +46,7 @@ from crawler.meta import WIRE_TURN
 OPEN_SECONDS = 30.0  # for a tab to open; a browser that takes longer is hung
 CLOSE_SECONDS = 5.0  # for a tab or context; a browser that takes longer is hung
 IDLE_SECONDS = 60.0  # of a tunnel
+INIT_CALLBACK = "playwright_page_init_callback"  # in meta
 
 logger = logging.getLogger(__name__)
 
@@ -73,12 +76,24 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         self._lifecycle = BrowserLifecycle(
             Chromium(self._browser.executable), self._browser, crawler.stats, self._proxy, self._forget
         )
+        self._take_no_settings_of_scrapy_playwright(crawler.settings)
+
+    def _take_no_settings_of_scrapy_playwright(self, given: BaseSettings) -> None:
+        """With PLAYWRIGHT_MAX_CONTEXTS, say, a page waited for a context that no other one ever closed."""
+        if names_given := sorted(name for name in given if name.startswith("PLAYWRIGHT_")):
+            logger.warning(
+                "The browser tier does not read %s: it has BROWSER_ settings of its own (docs/browser.md)",
+                ", ".join(names_given),
+            )
+        self.config = Config.from_settings(Settings())
         self.config.target_closed_max_retries = 0  # a retry takes its own turn
         self.config.max_pages_per_context = self._browser.concurrency
+        self.__dict__.pop("context_semaphore", None)
 
     async def download_request(self, request: Request) -> Response:
         """The rendered page of *request*; the raw bytes if the document is not HTML."""
         wire_turn = request.meta.pop(WIRE_TURN, None)
+        _refuse_code_by_name(request)
         await self._judge(request)
         async with self._lifecycle.seat():
             attempt = request.copy()  # scrapy-playwright writes into headers and meta
@@ -179,6 +194,15 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         request.meta["download_latency"] = monotonic() - started
         return load.response(answer.status, headers, self._within(request, body))
 
+    async def _apply_page_methods(self, page: Page, request: Request, spider: Spider) -> None:
+        try:
+            await super()._apply_page_methods(page, request, spider)
+        except Error as error:
+            if isinstance(error, TargetClosedError) or "crashed" in error.message:
+                raise
+            why = error.message.splitlines()[0][:200]
+            raise DownloadCancelledError(f"{request}: a method of playwright_page_methods failed: {why}") from error
+
     def _flooded(self) -> None:
         self._lifecycle.retire("flooded")
 
@@ -228,6 +252,15 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         await self._lifecycle.close()
         await self._proxy.close()
         self._resolver.close()
+
+
+def _refuse_code_by_name(request: Request) -> None:
+    """scrapy-playwright imports what the string names, and whoever writes to the queue may have written it."""
+    if isinstance(named := request.meta.get(INIT_CALLBACK), str):
+        raise NotSupported(
+            f"{request}: meta[{INIT_CALLBACK!r}] = {named[:200]!r} would import code that the queue names: "
+            "list what the page has to do in meta['playwright_page_methods']"
+        )
 
 
 async def _closed(one: Page | BrowserContext) -> None:

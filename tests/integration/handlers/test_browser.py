@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
+import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -19,7 +21,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Error
 from scrapy import Request, Spider
-from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError, ResponseDataLossError
+from scrapy.exceptions import (
+    DownloadCancelledError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    NotSupported,
+    ResponseDataLossError,
+)
 from scrapy.http import JsonRequest, TextResponse
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
@@ -233,6 +241,46 @@ async def test_resources_are_blocked_by_type_and_popups_closed(handler: BrowserD
     assert sorted(site.requested) == ["/", "/s.css"]
     assert handler.stats.get_value(names.BROWSER_BLOCKED.format("image")) == 1
     assert {len(wrapper.context.pages) for wrapper in handler.context_wrappers.values()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        (PageMethod("wait_for_selector", "#none", timeout=100), "Page.wait_for_selector: Timeout 100ms exceeded"),
+        (PageMethod("evaluate", "none()"), "Page.evaluate: ReferenceError: none is not defined"),
+    ],
+)
+async def test_a_page_method_that_fails_is_named(handler: BrowserDownloadHandler, method: PageMethod, why: str) -> None:
+    """It was taken for a page that is slow, or for a browser that fails."""
+    with Site({"/": Page()}) as site:
+        request = Request(site.url("/"), meta={"playwright_page_methods": [method]})
+        with pytest.raises(
+            DownloadCancelledError, match=f"a method of playwright_page_methods failed: {re.escape(why)}"
+        ):
+            await handler.download_request(request)
+
+
+async def test_no_code_is_imported_that_the_queue_names(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page()}) as site:
+        request = Request(site.url("/"), meta={"playwright_page_init_callback": "antigravity.fly"})
+        with pytest.raises(NotSupported, match=r"= 'antigravity\.fly' would import code that the queue names"):
+            await handler.download_request(request)
+
+        assert "antigravity" not in sys.modules
+        assert not site.received
+
+
+async def test_settings_of_scrapy_playwright_are_named_and_not_read(caplog: pytest.LogCaptureFixture) -> None:
+    """Two sessions have two contexts, whatever PLAYWRIGHT_MAX_CONTEXTS is, or the second one would wait without end."""
+    given = {"PLAYWRIGHT_MAX_CONTEXTS": 1, "PLAYWRIGHT_DEFAULT_NAVIGATION_TIMEOUT": 1}
+    async with opened(**given) as handler:
+        with Site({"/": Page("fine")}) as site:
+            for session in "ab":
+                assert "fine" in await text(handler, Request(site.url("/"), meta={"session": session}))
+
+    assert (
+        "does not read PLAYWRIGHT_DEFAULT_NAVIGATION_TIMEOUT, PLAYWRIGHT_MAX_CONTEXTS: it has BROWSER_" in caplog.text
+    )
 
 
 async def test_no_popup_that_a_click_opens_is_asked_for(handler: BrowserDownloadHandler) -> None:
@@ -516,17 +564,47 @@ async def test_a_killed_browser_is_replaced(handler: BrowserDownloadHandler) -> 
 
 
 async def test_a_frozen_browser_is_found_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(BROWSER_CHECK_SECONDS=0.2) as watched:
+    async with opened(BROWSER_CHECK_SECONDS=600) as watched:
         with Site({"/": Page("fine")}) as site:
             await watched.download_request(Request(site.url("/")))
-            monkeypatch.setattr(chromium, "END_SECONDS", 0.5)
             os.kill(watched._lifecycle._chromium._pid or 0, signal.SIGSTOP)
+            loading = asyncio.ensure_future(watched.download_request(Request(site.url("/"))))
+            await looked(watched, monkeypatch)
             with pytest.raises(BrowserError):
-                await watched.download_request(Request(site.url("/")))
-            monkeypatch.undo()  # the next one is not frozen, however busy the machine
+                await loading
             assert "fine" in await text(watched, Request(site.url("/")))
 
         assert watched.stats.get_value(names.BROWSER_RESTARTS.format("hung")) == 1
+
+
+async def test_a_frozen_driver_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(BROWSER_CHECK_SECONDS=600) as watched:
+        with Site({"/": Page("fine")}) as site:
+            await watched.download_request(Request(site.url("/")))
+            driver = chromium.parent(watched._lifecycle._chromium._pid or 0) or 0
+            os.kill(driver, signal.SIGSTOP)
+            await looked(watched, monkeypatch)
+            monkeypatch.setattr(chromium, "END_SECONDS", 0.5)
+            await watched._lifecycle._end()
+            monkeypatch.undo()
+            assert "fine" in await text(watched, Request(site.url("/")))
+
+        assert "State:\tT" not in state(driver)
+
+
+async def looked(watched: BrowserDownloadHandler, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check that comes each BROWSER_CHECK_SECONDS, with little patience: others have it on a busy machine."""
+    monkeypatch.setattr(chromium, "END_SECONDS", 0.5)
+    await watched._lifecycle._look()
+    monkeypatch.undo()
+
+
+def state(pid: int) -> str:
+    """What the system says of the process *pid*, if there is one."""
+    try:
+        return Path(f"/proc/{pid}/status").read_text("utf-8")
+    except OSError:
+        return ""
 
 
 async def test_it_is_replaced_after_its_pages_and_contexts_after_theirs() -> None:
