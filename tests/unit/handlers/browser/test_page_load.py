@@ -20,6 +20,9 @@ class Asked:
     url, resource_type, frame = "http://shop.example/1", "fetch", None
     answers = 0
 
+    def __init__(self) -> None:
+        self.headers: dict[str, str] = {}
+
     def is_navigation_request(self) -> bool:
         return False
 
