@@ -27,16 +27,15 @@ from scrapy.utils._download_handlers import make_response
 from crawler import stats as names
 from crawler import tasks
 from crawler.handlers.browser import raw_body
+from crawler.handlers.browser.main_frame import SCHEMES, MainFrame
 from crawler.handlers.wire_turn import WireTurn
 from crawler.worker.turns.unsent import MissedError
 
-SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})
 # Chromium's errors for what is an answer: a 4xx or 5xx without a body, a 401 that asks for credentials.
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"
 LOGIN_ERROR: Final = "ERR_INVALID_AUTH_CREDENTIALS"
 FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
-RESTLESS: Final = 20  # attempts to go elsewhere, each undone by the next one before its request could be intercepted
 STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
@@ -82,12 +81,10 @@ class PageLoad:
         self._stats = stats
         self._flooded = flooded
         self._asked = 0
-        self._attempts = 0  # to go elsewhere
         self._session: CDPSession | None = None
-        self._frame_id = ""
+        self._main = MainFrame("", self._elsewhere, self._blank, self._cut)
         self._left_at = 0.0  # when the document was requested, monotonic seconds
         self._head: tuple[int, Headers] | None = None  # of the document, once known
-        self._is_shown = self._is_parsed = False  # at least its beginning, and all of it
         self._instead: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -98,15 +95,11 @@ class PageLoad:
         page.on("popup", self._start(lambda popup: popup.close()))
         session = self._session = await page.context.new_cdp_session(page)
         tree = await session.send("Page.getFrameTree")
-        self._frame_id = tree["frameTree"]["frame"]["id"]
+        self._main.frame_id = tree["frameTree"]["frame"]["id"]
         session.on("Fetch.requestPaused", self._start(lambda event: self._answered(session, event)))
         documents = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}
         await session.send("Fetch.enable", {"patterns": [documents]})
-        session.on("Page.frameRequestedNavigation", self._attempted)
-        session.on("Page.frameNavigated", self._shows)
-        session.on("Page.domContentEventFired", self._parsed)
-        session.on("Page.frameStoppedLoading", self._stopped)
-        await session.send("Page.enable")
+        await self._main.watch(session)
 
     async def end(self, loading: Coroutine[Any, Any, Response]) -> Response:
         """The page that *loading* yields, or what came instead: a redirect, a response without a body.
@@ -154,7 +147,7 @@ class PageLoad:
     @property
     def has_answered(self) -> bool:
         """Whether the document came, at least its beginning, and the tab shows it."""
-        return self._is_shown
+        return self._main.is_shown
 
     async def _route(self, route: Route, asked: Asked) -> None:
         self._asked += 1
@@ -187,7 +180,7 @@ class PageLoad:
     async def _leave(self, route: Route, asked: Asked) -> None:
         if self._left_at:  # the page navigates elsewhere
             if asked.method == "GET" and urlsplit(asked.url).scheme in {"http", "https"}:
-                self._hand_over(self.response(302, Headers({"Location": asked.url})))
+                self._elsewhere(asked.url)
             elif not self.is_loaded:
                 self._fail(
                     f"the page sends {asked.method} to {asked.url[:200]} instead of loading: that is not followed"
@@ -205,35 +198,19 @@ class PageLoad:
         headers = asked.headers | {name: value for name, value in ours.items() if name not in KEPT_BACK}
         await route.continue_(headers=headers, method=self.request.method, post_data=self.request.body or None)
 
-    def _attempted(self, event: dict[str, Any]) -> None:
-        """The page asks to go elsewhere. `_leave` tells what comes of that, unless the page asks again too soon."""
-        if event["frameId"] == self._frame_id and urlsplit(event["url"]).scheme in {"http", "https"}:
-            self._attempts += 1
-            if self._attempts >= RESTLESS and event["reason"] != "formSubmissionPost":
-                self._hand_over(self.response(302, Headers({"Location": event["url"]})))
+    def _elsewhere(self, url: str) -> None:
+        self._hand_over(self.response(302, Headers({"Location": url})))
 
-    def _shows(self, event: dict[str, Any]) -> None:
-        """The tab shows a document: that of the page, or one that is none, as after history.back()."""
-        frame = event["frame"]
-        if frame["id"] == self._frame_id:
-            if self._is_shown and urlsplit(frame["url"]).scheme not in SCHEMES:
-                self._fail(
-                    f"the page leaves for {frame.get('unreachableUrl', frame['url'])[:200]}: nothing is left of it"
-                )
-            self._is_shown = True
+    def _blank(self, url: str) -> None:
+        self._fail(f"the page leaves for {url[:200]}: nothing is left of it")
 
-    def _parsed(self, _: dict[str, Any]) -> None:
-        self._is_parsed = True
-
-    def _stopped(self, event: dict[str, Any]) -> None:
-        """Nothing more comes: neither the rest of a document that was cut, nor of one that stopped its own loading."""
-        if event["frameId"] == self._frame_id and self._is_shown and not self._is_parsed:
-            self._end_with(ResponseDataLossError(f"{self.request}: its document is cut, or the page stops its loading"))
+    def _cut(self) -> None:
+        self._end_with(ResponseDataLossError(f"{self.request}: its document is cut, or the page stops its loading"))
 
     async def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         pause, status = {"requestId": event["requestId"]}, event.get("responseStatusCode")
         with suppress(Error):
-            if event["frameId"] == self._frame_id and status is not None and not self._instead.done():
+            if event["frameId"] == self._main.frame_id and status is not None and not self._instead.done():
                 headers = Headers()
                 for header in event.get("responseHeaders", ()):
                     headers.appendlist(header["name"], header["value"])
