@@ -80,7 +80,8 @@ class Command(FleetCommand, ScrapyCommand):
     async def _export(self, collection: str, opts: argparse.Namespace, since: datetime | None) -> None:
         assert self.settings is not None
         config = StorageConfig.from_settings(self.settings)
-        query = reader.since_query(collection, since, config)
+        field = reader.time_field(collection, config)
+        query = {field: {"$gte": since}} if since else {}
         async with connection.session(self.settings) as database:
             known = sorted({*await reader.collections(database), *collections(config)})
             total = await reader.count(database, collection, query) if collection in known else 0
@@ -88,6 +89,8 @@ class Command(FleetCommand, ScrapyCommand):
                 self.point_elsewhere(STORES)
             if collection not in known:
                 raise UnknownCollectionError(collection, known)
+            if since and not total:
+                await _check_time(database, collection, field)
             csv = opts.format == "csv"
             names = await _columns(database, collection) if csv else ()
             folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
@@ -118,6 +121,12 @@ def _check(args: list[str], opts: argparse.Namespace) -> None:
         raise UsageError(words, print_help=False)
     if opts.raw and opts.format != "csv":
         raise UsageError("--raw is for --format csv: the other formats always keep text as it is", print_help=False)
+
+
+async def _check_time(database: connection.Database, collection: str, field: str) -> None:
+    """Raise if --since finds nothing because no document says when it changed."""
+    if await reader.count(database, collection, {}) and not await reader.has_field(database, collection, field):
+        raise UsageError(f"--since: documents of {collection} have no {field} to go by", print_help=False)
 
 
 async def _columns(database: connection.Database, collection: str) -> list[str]:

@@ -68,8 +68,10 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def prices(item: dict[str, Any], records: Sequence[dict[str, Any]]) -> list[Price]:
-    """Each price of the item with the time it was first seen, oldest first."""
-    changed = [(record["at"], record["changes"]["price"]) for record in records if "price" in record["changes"]]
+    """Each price of the item with the time it was first seen, oldest first; not those that it had before it was deleted
+    and came back."""
+    since = [record for record in records if record["at"] >= item["first_seen_at"]]
+    changed = [(record["at"], record["changes"]["price"]) for record in since if "price" in record["changes"]]
     first = changed[0][1].get("old") if changed else item.get("price")
     return [(item["first_seen_at"], _price(first)), *((at, _price(change.get("new"))) for at, change in changed)]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from crawler.storage import attempts, validators
+from crawler.storage.archive import index
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.indexes import REJECTED
@@ -13,13 +14,18 @@ from crawler.storage.items.codec import CODEC
 from crawler.storage.items.documents import UNTYPED
 
 _BATCH = 500
+_RECORDS: Final = frozenset({REJECTED, index.PAGES, attempts.ATTEMPTS, validators.COLLECTION})
 _ALL: Mapping[str, Any] = {}
 
 
-def since_query(collection: str, since: datetime | None, config: StorageConfig) -> dict[str, Any]:
-    """The query for items changed, or records made, at or after *since* (None: all)."""
-    is_log = collection == REJECTED or collection in config.history.values()
-    return {"at" if is_log else "last_changed_at": {"$gte": since}} if since else {}
+def time_field(collection: str, config: StorageConfig) -> str:
+    """The field that says when an item changed, or a record was made."""
+    return "at" if collection in _RECORDS.union(config.history.values()) else "last_changed_at"
+
+
+async def has_field(database: Database, collection: str, field: str) -> bool:
+    """Whether a document has it; reads the whole collection if none has."""
+    return await database[collection].find_one({field: {"$exists": True}}, {"_id": 1}) is not None
 
 
 async def count(database: Database, collection: str, query: Mapping[str, Any]) -> int:
@@ -94,8 +100,9 @@ async def item_field_names(database: Database) -> list[str]:
 
 
 async def _names(database: Database, collection: str, document: str) -> set[str]:
-    """The names in *document*, the path of a document in those of *collection*."""
-    names = {"$map": {"input": {"$objectToArray": document}, "in": "$$this.k"}}
+    """The names in *document*, the path of a document in those of *collection*; another value there has none."""
+    whole = {"$cond": [{"$eq": [{"$type": document}, "object"]}, document, {}]}
+    names = {"$map": {"input": {"$objectToArray": whole}, "in": "$$this.k"}}
     stages: list[Mapping[str, Any]] = [
         {"$project": {"_id": 0, "names": names}},
         {"$unwind": "$names"},

@@ -80,6 +80,14 @@ async def test_csv_of_items_of_no_class_has_a_column_for_each_field(export: Expo
     assert "item" not in rows[0]
 
 
+async def test_csv_of_items_that_are_no_maps(export: Export, database: Database) -> None:
+    items = ["text", None, 5, [{"a": 1}], {"title": "T"}]
+    await database["items"].insert_many([{"_id": n, "item": item} for n, item in enumerate(items)])
+    await database["items"].insert_one({"_id": 9})
+    out, _ = await export("items", "--format", "csv")
+    assert out.splitlines() == ["_id,item.title", "0,", "1,", "2,", "3,", "4,T", "9,"]
+
+
 @pytest.mark.usefixtures("shop")
 async def test_csv_to_a_file(export: Export, tmp_path: Path) -> None:
     target = tmp_path / "products.csv"
@@ -100,6 +108,26 @@ async def test_since_selects_what_changed(export: Export) -> None:
     out, _ = await export("product_changes", "--since", "2026-03-01")
     (record,) = map(json.loads, out.splitlines())
     assert record["changes"] == {"price": {"old": "1.50", "new": "9.90"}}
+
+
+@pytest.mark.parametrize("name", ["archive", "attempts", "rejected_items", "validators"])
+async def test_since_selects_records_by_their_time(export: Export, database: Database, name: str) -> None:
+    await database[name].insert_many([{"_id": n, "at": NOW + timedelta(hours=n)} for n in range(3)])
+    out, _ = await export(name, "--since", "2026-03-10T13:00")
+    assert [json.loads(line)["_id"] for line in out.splitlines()] == [1, 2]
+
+
+async def test_since_is_refused_where_documents_say_no_time(export: Export, database: Database) -> None:
+    await database.run_items.insert_one({"run": "20260310-1"})
+    with pytest.raises(UsageError) as error:
+        await export("run_items", "--since", "1h")
+    assert str(error.value) == "--since: documents of run_items have no last_changed_at to go by"
+
+
+async def test_since_finds_nothing_new(export: Export, database: Database) -> None:
+    await database.offers.insert_one({"last_changed_at": NOW})
+    out, err = await export("offers", "--since", "2026-03-11")
+    assert (out, err.split()[0]) == ("", "0")
 
 
 async def test_other_collections_have_all_their_columns(export: Export, database: Database) -> None:

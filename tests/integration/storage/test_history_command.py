@@ -111,6 +111,14 @@ def test_prices_begin_with_the_first_one() -> None:
     assert prices(item, []) == [(at(0), Decimal(3))]
 
 
+def test_prices_of_a_product_that_came_back_are_those_since_then() -> None:
+    item: dict[str, Any] = {"first_seen_at": at(20), "price": Decimal(30)}
+    before = {"at": at(9), "changes": {"price": {"old": Decimal(2), "new": Decimal(3)}}}
+    again = {"at": at(20), "changes": {"price": {"old": Decimal(29), "new": Decimal(30)}}}
+    assert prices(item, [before]) == [(at(20), Decimal(30))]
+    assert prices(item, [before, again]) == [(at(20), Decimal(29)), (at(20), Decimal(30))]
+
+
 @given(st.lists(st.none() | st.decimals(0, 10**6, places=2), min_size=1, max_size=9), st.integers(1, 90))
 def test_plot_is_as_wide_as_asked_and_spans_all_prices(values: list[Decimal | None], width: int) -> None:
     line: list[tuple[datetime, Decimal | None]] = [(at(n), value) for n, value in enumerate(values)]
