@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from crawler.errors import ConfigError
 from crawler.storage import connection
@@ -18,6 +20,8 @@ from crawler.storage.spool.high_water import HighWater
 from crawler.storage.spool.spool import Spool
 
 Settings = Mapping[str, Any]
+LONGEST_NAME: Final = 255  # bytes, on most file systems
+READABLE: Final = 60  # characters of a longer one, of up to four bytes each
 
 
 def writer(
@@ -59,5 +63,7 @@ def spool(directory: Path, config: StorageConfig) -> Spool:
 def spool_directory(settings: Settings, config: StorageConfig) -> Path:
     """One per database: items meant for one must not end up in another."""
     server = connection.address(str(settings.get("MONGODB_URI") or "")) or settings["EMBEDDED_DATA_DIR"]
-    target = f"{settings['MONGODB_DATABASE']}@{server}"
-    return Path(config.spool_dir) / re.sub(r"[^\w.@-]+", "_", target)
+    target = re.sub(r"[^\w.@-]+", "_", f"{settings['MONGODB_DATABASE']}@{server}")
+    if len(os.fsencode(target)) > LONGEST_NAME:  # such as of a replica set whose members have long names
+        target = f"{target[:READABLE]}-{sha256(os.fsencode(target)).hexdigest()[:12]}"
+    return Path(config.spool_dir) / target

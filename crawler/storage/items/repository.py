@@ -70,6 +70,7 @@ class Repository:
         self._stats = stats
         self._unfit: dict[str, str] = {}  # by collection in use, why nothing is written to it; mostly ""
         self._run_items = RunItems(database, config.run_items_kept)
+        self._told: set[str] = set()  # collections of which `_notice` has said it
 
     async def prepare(self) -> None:
         """Create indexes and finish what a killed worker left pending; raises ServiceError if that fails, or where a
@@ -144,7 +145,19 @@ class Repository:
         stored = await self._read(name, matched, _STATE)
         if pending := [state for state in stored.values() if "pending_changes" in state]:
             await self._record(name, pending)
+        self._notice(name, matched, stored)
         return done | {entry.id: _result(entry, stored.get(entry.id)) for entry in matched}, stored
+
+    def _notice(self, name: str, entries: Sequence[StoredDocument], stored: States) -> None:
+        """Say it, once, where the items of a page lack keys: the first is stored, and the others are lost as stale."""
+        for entry in entries if name not in self._told else ():
+            state = stored.get(entry.id, {})
+            same_time = state.get("last_seen_at") == entry.naive_time
+            if same_time and state.get("content_hash") != entry.content_hash:
+                self._told.add(name)
+                text = "%.300s of %s was seen with different content at one time, and only the first is stored. %s"
+                logger.warning(text, entry.id, name, "Several items of a page each need a `key` (docs/spiders.md)")
+                return
 
     async def _ensure(self, name: str) -> str:
         """Look at the collection and create its indexes before its first items; returns why it must not be written

@@ -250,6 +250,18 @@ def test_a_directory_that_cannot_be_used_is_refused(settings: dict[str, Any], tm
         building.spool(building.spool_directory(settings, config(settings)), config(settings))
 
 
+def test_a_replica_set_of_long_names_has_a_spool_of_its_own(settings: dict[str, Any]) -> None:
+    names = set()
+    for sets in ("first", "second"):
+        members = (f"mongodb-{n}.{sets}.mongodb-headless.databases.svc.cluster.local:27017" for n in range(5))
+        settings["MONGODB_URI"] = f"mongodb://{','.join(members)}/?replicaSet=rs0"
+        directory = building.spool_directory(settings, config(settings))
+        building.spool(directory, config(settings)).close()
+        names.add(directory.name)
+    assert len(names) == 2
+    assert all(name.startswith(f"{settings['MONGODB_DATABASE']}@mongodb-0.") for name in names)
+
+
 def test_the_command_shows_and_stores_what_waits(
     mongod: Server, settings: dict[str, Any], scrapy_run: ScrapyRunner
 ) -> None:

@@ -95,6 +95,22 @@ async def test_older_observation_is_ignored(writer: Writer, database: Database) 
     assert await database.products.find_one({"_id": URL}) == before
 
 
+async def test_items_of_a_page_that_share_a_key_are_told_once(
+    writer: Writer, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    await writer.store(seen(0, "9.00"))
+    await writer.store(seen(0, "9.00"))
+    assert not caplog.records
+    for visit in (1, 2):
+        for size, price in (("S", "10.00"), ("M", "11.00"), ("L", "12.00")):
+            await writer.store(seen(visit, price, title=f"Shirt {size}"))
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.startswith(f"{URL} of products was seen with different content at one time, and only the first")
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    assert (stored["title"], stored["version"]) == ("Shirt S", 2)
+
+
 async def test_storing_the_same_observation_again_changes_nothing(writer: Writer, database: Database) -> None:
     await writer.store(seen(1, "10.00"))
     await writer.store(seen(2, "11.00"))
