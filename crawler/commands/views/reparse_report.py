@@ -55,25 +55,25 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
         console.print(table)
     items = ", ".join(f"{number:,} {word}" for word, number in report.of(counts.ITEMS).items()) or "none"
     console.print(f"{several(pages, 'page')} parsed again in {report.seconds:.1f} s; items: {items}", highlight=False)
-    for stat, words in _NOTES.items():
+    for stat, (thing, words) in _NOTES.items():
         if number := report.stats[stat]:
-            console.print(f"{number:,} {words}", highlight=False)
+            console.print(f"{several(number, thing)} {words}", highlight=False)
     if dry_run:
         console.print("dry run: nothing is written; the changed and new items would be stored without --dry-run")
     if report.cut:
-        console.print(f"cut short: {report.left:,} pages are left; the same call starts over", highlight=False)
+        console.print(f"cut short: {several(report.left, 'page')} left; the same call starts over", highlight=False)
     if report.failed:
         console.print(f"{report.failed} of the workers failed: see the lines above", style="red")
 
 
 _NOTES = {
-    "spider_exceptions/count": "pages whose callback raised",
-    "items/rejected": "items rejected",
-    counts.FAILED: "items failed: see the lines above",
-    counts.BLOCKED: "block pages and empty shells not parsed",
-    counts.MISSING: "pages are gone from the archive: see the lines above",
-    counts.DAMAGED: "pages are damaged in the archive: see the lines above",
-    counts.DISCARDED: "new requests discarded",
-    counts.REFUSED: "downloads refused that callbacks wanted",
-    counts.DEFAULTED: "pages went to the default callback: theirs no longer exists",
+    "spider_exceptions/count": ("page", "whose callback raised"),
+    "items/rejected": ("item", "rejected"),
+    counts.FAILED: ("item", "failed: see the lines above"),
+    counts.BLOCKED: ("page", "not parsed: block pages and empty shells"),
+    counts.MISSING: ("page", "gone from the archive: see the lines above"),
+    counts.DAMAGED: ("page", "damaged in the archive: see the lines above"),
+    counts.DISCARDED: ("new request", "discarded"),
+    counts.REFUSED: ("download", "refused that callbacks wanted"),
+    counts.DEFAULTED: ("page", "parsed by the default callback: theirs is gone"),
 }

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
+from scrapy.settings import BaseSettings
+
 from crawler import config
 from crawler.errors import ConfigError
 
@@ -46,13 +48,13 @@ class ArchiveConfig:
         return min(self.file_bytes, bound // 4) if bound else self.file_bytes
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+    def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError naming the setting, its value and what is expected."""
         return cls(
             keep=Keep(config.choice(settings, "ARCHIVE_PAGES", list(Keep))),
             directory=Path(str(settings.get("ARCHIVE_DIR"))).absolute(),
             uri=_uri(settings),
-            options=_options(settings),
+            options=config.mapping(settings, "ARCHIVE_OPTIONS"),
             file_bytes=int(config.number(settings, "ARCHIVE_FILE_MB", 0.001, 10_240) * 2**20),
             file_seconds=config.number(settings, "ARCHIVE_FILE_SECONDS", 1, 86_400),
             keep_days=config.integer(settings, "ARCHIVE_KEEP_DAYS", 0, 36_500),
@@ -70,12 +72,3 @@ def _uri(settings: Mapping[str, Any]) -> str:
         allowed = "empty, or s3://bucket/prefix, gs://bucket/prefix, az://account/container, file:///directory"
         raise ConfigError("ARCHIVE_URI", shown, f"{allowed}; credentials come from the environment")
     return value
-
-
-def _options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    value = settings.get("ARCHIVE_OPTIONS") or {}
-    if not isinstance(value, Mapping):
-        raise ConfigError(
-            "ARCHIVE_OPTIONS", type(value).__name__, "a dict of obstore options such as {'endpoint': ...}"
-        )
-    return dict(value)

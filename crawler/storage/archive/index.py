@@ -16,6 +16,7 @@ from crawler.storage.connection import Database
 PAGES: Final = "archive"
 FILES: Final = "archive_files"
 _BATCH: Final = 500
+_PLACE: Final = ("file", "offset", "length")
 
 Entry = dict[str, Any]
 
@@ -43,8 +44,10 @@ def entry(record: WarcRecord, place: RecordPlace) -> Entry:
 
 
 def added(one: Entry) -> UpdateOne:
-    """The update for a new record."""
-    return UpdateOne({"_id": one["_id"]}, {"$setOnInsert": one}, upsert=True)
+    """The update for a new record, or for one whose file is listed again: there it may have moved."""
+    at = {name: one[name] for name in _PLACE}
+    rest = {name: value for name, value in one.items() if name not in at}
+    return UpdateOne({"_id": one["_id"]}, {"$setOnInsert": rest, "$set": at}, upsert=True)
 
 
 def seen_again(record_id: str, at: datetime) -> UpdateOne:
@@ -120,8 +123,8 @@ class Index:
 
     async def file_kept(self, name: str, size: int, where: str, at: datetime) -> None:
         """Record that a finished file is in its store."""
-        new = {"bytes": size, "where": where, "finished_at": at}
-        await self._files.update_one({"_id": name}, {"$setOnInsert": new, "$max": {"used_at": at}}, upsert=True)
+        now = {"$set": {"bytes": size, "where": where}, "$max": {"used_at": at}}
+        await self._files.update_one({"_id": name}, now | {"$setOnInsert": {"finished_at": at}}, upsert=True)
 
     async def files_used(self, names: Sequence[str], at: datetime) -> None:
         """Record that records of these files are originals of later ones."""
@@ -134,8 +137,9 @@ class Index:
         return [(one["_id"], one["bytes"], one["used_at"]) async for one in found if _is_file(one)]
 
     async def kept(self, names: Sequence[str]) -> set[str]:
-        """Those of the files *names* that are recorded."""
-        return {one["_id"] async for one in self._files.find({"_id": {"$in": list(names)}}, {"_id": 1})}
+        """Those of the files *names* that are recorded, and pages of theirs."""
+        with_pages = await self._pages.distinct("file", {"file": {"$in": list(names)}})
+        return {one["_id"] async for one in self._files.find({"_id": {"$in": with_pages}}, {"_id": 1})}
 
     async def forget(self, name: str) -> None:
         """Remove a deleted file and the pages whose bodies it held."""

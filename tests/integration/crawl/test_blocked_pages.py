@@ -70,7 +70,7 @@ async def test_it_ends_as_a_dead_letter_that_refers_to_what_came(
     if keep == "all":
         done = fleet.runner.run("reparse", "walk", *fleet.options(ARCHIVE_DIR=str(tmp_path / "archive")))
         assert done.returncode == 0, done.stderr
-        assert f"{len(NO_PAGES)} block pages and empty shells not parsed" in done.stdout
+        assert f"{len(NO_PAGES)} pages not parsed: block pages and empty shells" in done.stdout
         assert set(await titles(mongo_database)) == set(map(site.url, PAGES))
 
 

@@ -142,7 +142,7 @@ async def test_pages_whose_file_is_gone_are_counted(shop: Shop) -> None:
             path.unlink()
         shown = shop.reparse(status=1)
     assert "0 pages parsed again" in shown
-    assert "11 pages are gone from the archive" in shown
+    assert "11 pages gone from the archive" in shown
 
 
 async def test_pages_that_cannot_be_read_are_named_and_the_others_are_parsed(
@@ -166,7 +166,7 @@ async def test_pages_that_cannot_be_read_are_named_and_the_others_are_parsed(
         shop.change_rules(RULE)
         shown = shop.reparse(status=1)
     assert "6 pages parsed again" in shown
-    assert "5 pages are damaged in the archive" in shown
+    assert "5 pages damaged in the archive" in shown
     assert shop.said.count("An archived page was not parsed") == 5
     assert all(one["url"] in shop.said for one in (flipped, moved, swapped, unplaced, timeless))
     assert sorted(brand or "" for brand in await brands(mongo_database)) == [""] * 5 + ["Acme"] * 5

@@ -25,7 +25,7 @@ from crawler.storage.archive import archive as module
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.files import OpenFile
-from crawler.storage.archive.finishing import Finisher
+from crawler.storage.archive.finishing import Finisher, unlisted
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Reader, Selection, Stored
 from crawler.storage.archive.records import Page
@@ -327,6 +327,37 @@ async def test_without_mongodb_pages_are_written_and_listed_later(
     await again.open()
     await again.close()
     assert bodies(await read(database, config)) == [page(1).body]
+
+
+async def test_what_is_behind_a_hole_in_a_file_is_found_when_it_is_listed_again(
+    database: Database, config: ArchiveConfig, opened: Open
+) -> None:
+    async with opened(config) as archive:
+        for number in range(3):
+            await archive.add(page(number))
+    (path,) = config.directory.iterdir()
+    places = [one async for one in database.archive.find().sort("offset", 1)]
+    content, hole = path.read_bytes(), places[1]["offset"] + 20
+    path.unlink()
+    path.with_name(f"{path.name}.open").write_bytes(content[:hole] + content[hole + 9 :])
+    async with opened(config):
+        pass
+    found = {stored.entry["url"]: stored.page is not None for stored in await read(database, config)}
+    assert found == {page(0).url: True, page(1).url: False, page(2).url: True}
+    (file,) = await database.archive_files.find().to_list()
+    assert file["bytes"] == path.stat().st_size == len(content) - 9
+
+
+async def test_files_without_pages_in_the_index_are_unlisted(
+    database: Database, config: ArchiveConfig, opened: Open
+) -> None:
+    for number in range(2):
+        async with opened(config) as archive:
+            await archive.add(page(number))
+    assert await unlisted(config, Index(database)) == []
+    lost = await database.archive.find_one_and_delete({"url": page(1).url})
+    assert lost is not None
+    assert await unlisted(config, Index(database)) == [lost["file"]]
 
 
 async def test_files_of_another_program_are_left_out(database: Database) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from crawler.commands import reparse
 from crawler.commands.reparse import sensible_workers
-from crawler.commands.views.reparse_report import show
+from crawler.commands.views.reparse_report import ReparseReport, show
 from crawler.replay import counts
 
 WORKER = """
@@ -50,4 +51,13 @@ def test_a_reparse_that_is_cut_short_says_what_was_done(monkeypatch: pytest.Monk
     assert (report.cut, report.left, report.failed) == (True, 7, 0)
     show(Console(file=(shown := io.StringIO())), report, dry_run=False)
     assert "3 pages parsed again" in shown.getvalue()
-    assert "cut short: 7 pages are left" in shown.getvalue()
+    assert "cut short: 7 pages left" in shown.getvalue()
+
+
+def test_one_of_a_kind_is_told_as_one() -> None:
+    report = ReparseReport(Counter({counts.PAGES: 1, counts.DAMAGED: 1, counts.FAILED: 1}))
+    show(Console(file=(shown := io.StringIO())), report, dry_run=False)
+    assert [line.partition(":")[0] for line in shown.getvalue().splitlines()][1:] == [
+        "1 item failed",
+        "1 page damaged in the archive",
+    ]

@@ -32,7 +32,7 @@ def test_the_shipped_settings_archive_failures_within_a_bound() -> None:
         ("ARCHIVE_KEEP_GB", [-1, 1_000_001]),
         ("ARCHIVE_PENDING_GB", [0, 1_000_001]),
         ("ARCHIVE_URI", ["ftp://a/b", "bucket", "s3://", "http://a/b", "s3://key:s3cret@bucket"]),
-        ("ARCHIVE_OPTIONS", ["endpoint", 5]),
+        ("ARCHIVE_OPTIONS", ["endpoint", 5, '{"secret_access_key": "s3cret"']),
     ],
 )
 def test_ranges(name: str, values: list[Any]) -> None:
@@ -40,6 +40,11 @@ def test_ranges(name: str, values: list[Any]) -> None:
         with pytest.raises(ConfigError, match=name) as error:
             ArchiveConfig.from_settings(shipped(**{name: value}))
         assert "s3cret" not in str(error.value)
+
+
+def test_a_command_line_gives_options_as_json() -> None:
+    config = ArchiveConfig.from_settings(shipped(ARCHIVE_OPTIONS='{"region": "eu-central-1"}'))
+    assert config.options == {"region": "eu-central-1"}
 
 
 def test_an_option_that_the_store_does_not_know_is_refused() -> None:
