@@ -45,8 +45,9 @@ class ConditionalMiddleware:
     """Works on leased GET requests of the http tier, in a run that crawls known pages once more: `push --recrawl`, a
     schedule.
 
-    Off without the frontier or the MongoDB pipeline, and with HTTPCACHE_ENABLED: Scrapy's cache does its own
-    validation. While MongoDB is away pages are fetched whole, which is counted.
+    Off without the frontier or the MongoDB pipeline; with feeds, which hold what was scraped; and with
+    HTTPCACHE_ENABLED: Scrapy's cache does its own validation. While MongoDB is away pages are fetched whole, which is
+    counted.
     """
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
@@ -167,10 +168,10 @@ class ConditionalMiddleware:
 
 
 def wanted(settings: BaseSettings) -> bool:
-    """Whether a crawl with *settings* makes conditional requests."""
+    """Whether a crawl with *settings* makes conditional requests: not where feeds would lack what is unchanged."""
     stores = settings.getwithbase("ITEM_PIPELINES").get(STORE) is not None
-    cached = settings.getbool("HTTPCACHE_ENABLED")
-    return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not cached
+    whole = settings.getbool("HTTPCACHE_ENABLED") or config.mapping(settings, "FEEDS") or settings.get("FEED_URI")
+    return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not whole
 
 
 def plainly(held: HeldLease) -> bool:

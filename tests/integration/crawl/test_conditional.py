@@ -164,3 +164,11 @@ async def test_scrapys_cache_still_works_for_development(fleet: Fleet, tmp_path:
         again = await crawl(fleet, shop.url("/a"), "--recrawl", **cache)
         assert shop.requested == ["/a"]
     assert (count(again, "httpcache/hit"), count(again, "item_scraped_count")) == (1, 1)
+
+
+async def test_a_feed_has_all_items_of_a_recrawl(fleet: Fleet, tmp_path: Path) -> None:
+    with Shop({"/a": "<title>A</title>"}, {"/a": {"ETag": '"1"'}}) as shop:
+        await crawl(fleet, shop.url("/a"))
+        log = await crawl(fleet, shop.url("/a"), "--recrawl", FEEDS={str(tmp_path / "feed.jsonl"): {"format": "jsonl"}})
+    assert count(log, "items/unchanged") == 1
+    assert '"title": "A"' in (tmp_path / "feed.jsonl").read_text()
