@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from crawler.errors import ShoalError
-from crawler.storage import schema
+from crawler.storage import foreign_collections, schema
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 
@@ -46,36 +46,43 @@ class Step:
     migration: Migration
     collection: str
     validator: schema.Schema
-    exists: bool
+    action: str
     invalid: int
 
     def __str__(self) -> str:
-        action = "change its validator" if self.exists else "create it with a validator"
-        left = f"; {self.invalid:,} documents break it: they stay and can be updated" if self.invalid else ""
-        return f"version {self.migration.version}, {self.collection}: {action}{left}"
+        left = f"; documents that break it, stay and can be updated: {self.invalid:,}" if self.invalid else ""
+        return f"version {self.migration.version}, {self.collection}: {self.action}{left}"
 
 
 async def current(database: Database) -> int:
-    """The stored schema version; 0 if no migration has run."""
-    found = await database[VERSIONS].find_one({"_id": _ID})
-    return int(found["version"]) if found else 0
+    """The stored schema version; 0 if no migration has run. Raises ShoalError for what is no version."""
+    if (found := await database[VERSIONS].find_one({"_id": _ID})) is None:
+        return 0
+    try:
+        return int(found["version"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        where = f"the document {_ID!r} of collection {VERSIONS} in {database.name}"
+        cure = "delete it, and `scrapy migrate` takes all steps again, which does no harm"
+        raise ShoalError(f"{where} has version {found.get('version')!r:.80}, expected an integer: {cure}") from None
 
 
 async def plan(database: Database, config: StorageConfig, migrations: Sequence[Migration] = MIGRATIONS) -> list[Step]:
     """The remaining steps; reads all documents of the collections they touch.
 
-    Raises ShoalError if the database is ahead of this program.
+    Raises ShoalError if the database is ahead of this program, or a collection is of a kind that has no validator.
     """
     version = await current(database)
     if version > max(one.version for one in migrations):
         known = max(one.version for one in migrations)
         raise ShoalError(f"the database has schema version {version}, this program knows {known}: update the program")
-    existing = set(await database.list_collection_names())
+    left = [one for one in migrations if one.version > version]
+    wanted = [(one, name, validator) for one in left for name, validator in one.validators(config).items()]
+    names = {name for _, name, _ in wanted}
+    if unfit := await foreign_collections.look(database, names):
+        raise ShoalError("; ".join(unfit.values()))
     return [
-        Step(one, name, validator, name in existing, await _invalid(database, name, validator, name in existing))
-        for one in migrations
-        if one.version > version
-        for name, validator in one.validators(config).items()
+        Step(one, name, validator, await _action(database, name), await _invalid(database, name, validator))
+        for one, name, validator in wanted
     ]
 
 
@@ -99,5 +106,11 @@ async def _set_validator(database: Database, step: Step) -> None:
     await database.command("collMod", step.collection, validationAction="error", **options)
 
 
-async def _invalid(database: Database, name: str, validator: schema.Schema, exists: bool) -> int:
-    return await database[name].count_documents({"$nor": [{"$jsonSchema": validator}]}) if exists else 0
+async def _action(database: Database, name: str) -> str:
+    async for found in await database.list_collections(filter={"name": name}):
+        return "replace its validator" if found["options"].get("validator") else "set its validator"
+    return "create it with a validator"
+
+
+async def _invalid(database: Database, name: str, validator: schema.Schema) -> int:
+    return await database[name].count_documents({"$nor": [{"$jsonSchema": validator}]})

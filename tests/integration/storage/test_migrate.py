@@ -78,10 +78,29 @@ async def test_what_readers_could_not_use_is_refused(database: Database, writer:
     assert error.value.issue == "refused_by_mongodb"
 
 
+async def test_a_validator_of_somebody_else_is_said_to_go(database: Database) -> None:
+    await database.create_collection("products", validator={"mine": {"$exists": True}})
+    assert "version 1, products: replace its validator" in await migrate(database)
+
+
+async def test_a_view_is_named_before_the_first_step(database: Database) -> None:
+    await database.create_collection("pages", viewOn="elsewhere", pipeline=[])
+    with pytest.raises(ShoalError, match=f"collection pages of {database.name} is a view"):
+        await migrate(database)
+    assert "products" not in await database.list_collection_names()
+
+
+@pytest.mark.parametrize("odd", [{"version": "two"}, {"version": None}, {"version": float("nan")}, {}])
+async def test_what_is_no_version_is_named_with_its_cure(database: Database, odd: dict[str, Any]) -> None:
+    await database["schema"].insert_one({"_id": "version"} | odd)
+    with pytest.raises(ShoalError, match="expected an integer: delete it, and `scrapy migrate` takes all steps"):
+        await current(database)
+
+
 async def test_old_documents_stay_and_can_be_changed(database: Database) -> None:
     await database["products"].insert_one({"_id": "old", "price": Decimal128("1")})
     assert (
-        "version 1, products: change its validator; 1 documents break it: they stay and can be updated"
+        "version 1, products: set its validator; documents that break it, stay and can be updated: 1"
         in await migrate(database)
     )
     await database["products"].update_one({"_id": "old"}, {"$set": {"title": "Knife"}})
