@@ -42,6 +42,8 @@ def connect(settings: Mapping[str, Any]) -> Client:
             serverSelectionTimeoutMS=timeout_ms,
             connectTimeoutMS=timeout_ms,
             socketTimeoutMS=int(config.number(settings, "STORAGE_REPLY_SECONDS", 0.1, 600) * 1000),
+            # shorter than most pauses of an outage: a user that was made anew is refused on connections of the old one
+            maxIdleTimeMS=int(config.number(settings, "STORAGE_RETRY_MAX_SECONDS", 0.05, 600) * 1000 / 3),
         )
     except OSError as error:
         reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)

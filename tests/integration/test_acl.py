@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -151,3 +152,21 @@ async def test_the_documented_roles_of_mongodb_suffice_and_allow_nothing_else(gu
         assert len(await quality.by_spider(database, "products", ["title"], {})) == 1
         with pytest.raises(OperationFailure, match="not authorized"):
             await database.products.insert_one({"_id": "x"})
+
+
+async def test_a_user_of_mongodb_that_is_made_anew_is_logged_in_again(guarded: Server) -> None:
+    """Connections of the old one stay refused."""
+    settings = storage_settings(guarded, "worker")
+    settings.set("STORAGE_RETRY_MAX_SECONDS", 0.3, priority="cmdline")
+    outage = MongoOutage(RecordedStats(), "here", 0.3)
+    async with (
+        AsyncMongoClient[dict[str, Any]](guarded.url, username="root", password="s3cret") as root,
+        storage.session(settings) as database,
+        asyncio.timeout(60),
+    ):
+        await database.products.insert_one({"_id": "before"})
+        await root.shoal.command("dropUser", "worker")
+        with pytest.raises(OperationFailure, match=r"requires authentication|Authentication failed"):
+            await database.products.find_one()
+        await root.shoal.command("createUser", "worker", pwd="s3cret", roles=["shoalWorker"])
+        await outage.insist(lambda: database.products.insert_one({"_id": "after"}))

@@ -27,7 +27,7 @@ def database(mongo_database: AsyncDatabase[dict[str, Any]]) -> Database:
 @pytest.fixture
 def clamped(database: Database, mongodb_uri: str) -> Database:
     """As `connection.connect` reads it."""
-    seconds = {"STORAGE_CONNECT_SECONDS": 5, "STORAGE_REPLY_SECONDS": 20}
+    seconds = {"STORAGE_CONNECT_SECONDS": 5, "STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}
     options = connection.connect({"MONGODB_URI": mongodb_uri, **seconds}).codec_options
     return database.with_options(codec_options=options)
 

@@ -36,6 +36,7 @@ async def work(uri: str, name: str, age: int) -> None:
         "MONGODB_DATABASE": name,
         "STORAGE_CONNECT_SECONDS": 10,
         "STORAGE_REPLY_SECONDS": 30,
+        "STORAGE_RETRY_MAX_SECONDS": 15,
     }
     stats = RecordedStats()
     client = connect(settings)

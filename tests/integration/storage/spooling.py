@@ -23,7 +23,7 @@ async def main(uri: str, how: str) -> None:
     if how == "full":
         resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT_BYTES, LIMIT_BYTES))
     settings = {"MONGODB_URI": uri, "MONGODB_DATABASE": "spool", "STORAGE_CONNECT_SECONDS": 2}
-    settings["STORAGE_REPLY_SECONDS"] = 20
+    settings |= {"STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}
     spool_dir = os.environ["SPOOL_DIR"]
     config = StorageConfig(batch_ms=5, batch_size=20, retry_max_seconds=0.2, spool_dir=spool_dir)
     client = connection.connect(settings)

@@ -36,7 +36,7 @@ async def dies(*_):
     os.kill(os.getpid(), signal.{signal.SIGKILL.name})
 
 async def main(uri, name):
-    seconds = {{"STORAGE_CONNECT_SECONDS": 20, "STORAGE_REPLY_SECONDS": 20}}
+    seconds = {{"STORAGE_CONNECT_SECONDS": 20, "STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}}
     settings = {{"MONGODB_URI": uri, "MONGODB_DATABASE": name, **seconds}}
     stats = RecordedStats()
     writer = a_writer(database(connect(settings), settings), stats)

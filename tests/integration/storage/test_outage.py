@@ -32,14 +32,14 @@ def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
 
 @pytest.fixture
 def settings(mongod: Server) -> dict[str, Any]:
-    seconds = {"STORAGE_CONNECT_SECONDS": 2, "STORAGE_REPLY_SECONDS": 20}
+    seconds = {"STORAGE_CONNECT_SECONDS": 2, "STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}
     return {"MONGODB_URI": mongod.url, "MONGODB_DATABASE": "outage", **seconds}
 
 
 @pytest.fixture
 def hasty(settings: dict[str, Any]) -> dict[str, Any]:
     """For who meets a server that does not answer."""
-    return settings | {"STORAGE_CONNECT_SECONDS": 0.5, "STORAGE_REPLY_SECONDS": 1}
+    return settings | {"STORAGE_CONNECT_SECONDS": 0.5, "STORAGE_REPLY_SECONDS": 1, "STORAGE_RETRY_MAX_SECONDS": 15}
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from tests.zygote import PROJECT_DIR
 
 # PyMongo forgets the socket of a connection attempt that `close` interrupts; it goes with the garbage.
 pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
-SECONDS = {"STORAGE_CONNECT_SECONDS": 2, "STORAGE_REPLY_SECONDS": 20}
+SECONDS = {"STORAGE_CONNECT_SECONDS": 2, "STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}
 Build = Callable[..., Writer]
 
 

@@ -268,7 +268,7 @@ async def test_the_spool_is_replayed(
 ) -> None:
     await fill(mongo_database, "products")
     settings: dict[str, Any] = {"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": mongo_database.name}
-    settings |= {"STORAGE_CONNECT_SECONDS": 10, "STORAGE_REPLY_SECONDS": 20}
+    settings |= {"STORAGE_CONNECT_SECONDS": 10, "STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}
     config = StorageConfig(batch_ms=5, spool_dir=str(tmp_path), **KEPT)
     directory = building.spool_directory(settings, config)
     shutil.copytree(next((STORE / "spool").iterdir()), directory)

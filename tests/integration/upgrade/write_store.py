@@ -268,7 +268,7 @@ async def write_storage(directory: Path) -> None:
     data = Path(tempfile.mkdtemp())
     mongod = servers.Server(MONGOD, data)
     settings = {"MONGODB_URI": mongod.url, "MONGODB_DATABASE": "upgrade", "STORAGE_CONNECT_SECONDS": 2}
-    settings["STORAGE_REPLY_SECONDS"] = 20
+    settings |= {"STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}
     try:
         client = connection.connect(settings)
         config = StorageConfig(batch_ms=5, retry_max_seconds=0.2, spool_dir=str(directory / "spool"))
