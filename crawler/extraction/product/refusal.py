@@ -30,7 +30,7 @@ def refusal(document: Document, rules: DomainRules) -> str:
 
 def _of_html(structured: Structured, shown: Shown, *, is_told: bool) -> str:
     evidence = structured.read(is_product=is_told)
-    is_stated = is_told or evidence.main or opengraph.is_product(structured.metas)
+    is_stated = is_told or evidence.main or (opengraph.is_product(structured.metas) and shown.has_sign)
     if evidence.other and not is_stated:
         return "structured data describes a page of another kind, such as an article"
     if evidence.listed and not is_stated and url_identifiers.likelihood(structured.document.url) < 1:

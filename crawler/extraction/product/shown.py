@@ -73,15 +73,25 @@ class Shown:
             score += visible_stock.is_out(self.view)
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
 
+    @property
+    def has_sign(self) -> bool:
+        """Whether anything stated or shown speaks for a product: some sites call all of their pages products."""
+        is_stated = not all(map(self.draft.lacks, _SIGNS))
+        is_shown = self._own_price is not None or any(self._signs.values())
+        return is_stated or is_shown or visible_stock.is_out(self.view)
+
     def lacking(self) -> list[str]:
         """Of the signs that weigh most in `is_product`, those that the page lacks, in words."""
-        signs = {
+        return [name for name, is_there in self._signs.items() if not is_there]
+
+    @cached_property
+    def _signs(self) -> dict[str, bool]:
+        return {
             "price of its own by a heading": self._own_price is not None and self.view.heading is not None,
             "buy button": buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE,
             "identifier with a label": identifiers.has_label(self.view),
             "URL like a product's": url_identifiers.likelihood(self.draft.document.url) > 0,
         }
-        return [name for name, is_there in signs.items() if not is_there]
 
     @property
     def is_of_several(self) -> bool:
@@ -256,6 +266,7 @@ class Shown:
                 draft.set(name, read(page), "html")
 
 
+_SIGNS: Final = ("price", "availability", "sku", "gtin", "brand")  # of a product, in structured data
 _DENIALS: Final = ("OutOfStock", "Discontinued")
 _PROMISES: Final = ("InStock", "LimitedAvailability")
 _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {

@@ -25,7 +25,7 @@ _A: Final = tag_ids("a")
 _IMG: Final = tag_ids("img")
 _NAMED = re.compile(r"name|title|heading|caption|titel|nombre|nazwa", re.IGNORECASE)
 _HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
-_LETTERS = re.compile(r"[^\W\d_]{2}")
+_NAME = re.compile(r"[^\W\d_]{2}|\d{3}")  # also an article number
 
 
 def is_in_card(page: View, index: int) -> bool:
@@ -95,7 +95,7 @@ def _names_another(page: View, link: LexborNode) -> bool | None:
         return None
     path = _path(target)
     text = text_of(link, MAX_NAME) if path != _path(page.document.url) else ""
-    if not _LETTERS.search(text) or text in page.title:
+    if not _NAME.search(text) or text in page.title:
         return None
     titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
     return titled if titled or url_identifiers.names_product(path.split("/")[:-1]) else None
@@ -105,7 +105,7 @@ def _shows_another(page: View, link: LexborNode, inside: Sequence[LexborNode]) -
     """Whether *link* is only the image of another page's product, which the card names in a title beside it."""
     image = next((each for each in islice(link.traverse(), 10) if each.tag_id in _IMG), None)
     name = (image.attributes.get("alt") or "").strip() if image is not None else ""
-    target = page.document.absolute(link.attributes.get("href")) if _LETTERS.search(name) else None
+    target = page.document.absolute(link.attributes.get("href")) if _NAME.search(name) else None
     if target is None or name in page.title or not same_site(target, page.document.url):
         return False
     is_away = _path(target) != _path(page.document.url)

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 from crawler import urls
 from crawler.caches import cached
 from crawler.extraction.structured import site_names
-from crawler.extraction.tree.nodetext import enclosing, text_of
+from crawler.extraction.tree.nodetext import enclosing, tag_ids, text_of
 from crawler.extraction.visible import cards, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_facts import NEAR, shown_title
@@ -46,6 +46,7 @@ _SLUG = re.compile(r"(?:\d{1,9}-)?([^/?#&]+)")
 _MANY = re.compile(
     r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
 )
+_OPTION: Final = tag_ids("option")
 _PARTED = re.compile(r"[|·]")
 _TESTED: Final = frozenset(view.TESTED)
 # How a label may begin: most texts do not.
@@ -85,11 +86,20 @@ def labelled_brand(page: View) -> str | None:
             continue
         if label in labels.PUBLISHERS and page.once(_is_book):
             continue
-        following = (each for each, _ in page.texts[index + 1 : index + 3] if each.strip(" :："))
-        value = same or next(following, "")
+        value = same or _behind_label(page, index)
         if 0 < len(value) <= 60 and not value.endswith((":", "：")):
             return value
     return None
+
+
+def _behind_label(page: View, index: int) -> str:
+    """The text behind a label that is no entry of a menu, unless it is one to choose from, as in a search by brands."""
+    text, node = page.texts[index]
+    if not text.endswith((":", "：")) and page.flags(node) & view.LINK:
+        return ""
+    following = ((each, of) for each, of in page.texts[index + 1 : index + 3] if each.strip(" :："))
+    value, of = next(following, ("", node))
+    return "" if of.tag_id in _OPTION else value
 
 
 def _from_label(text: str) -> str:
@@ -166,12 +176,8 @@ def _brand_page(page: View, heading: str) -> str | None:
         flags = page.flags(node)
         if not flags & view.LINK or flags & view.OTHER or len(text) >= MAX_BRAND or text in heading:
             continue
-        link = enclosing(node, "a", AROUND)
-        href = (link.attributes.get("href") or "") if link is not None else ""
-        page_of = _BRAND_PAGE.search(href)
-        if page_of is None:
-            continue
-        if name := _of_many(text, href[page_of.end() - 1 :]) if _MANY.search(text) else text:
+        path = _brand_path(node)
+        if path and (name := _of_many(text, path) if _MANY.search(text) else text):
             return name
     return None
 
@@ -191,11 +197,20 @@ def _brand_image(page: View, heading: str) -> str | None:
         around = around.parent
     for node in around.css("img[alt]")[:MAX_LOGOS] if around is not None else ():
         name = _short(_LOGO.sub("", (node.attributes["alt"] or _titled(node)).strip()))
+        name = _of_many(name, _brand_path(node)) if name and _MANY.search(name) else name
         if not name or (name in heading and " " in name and not _begun(name, heading)):
             continue  # a picture of the product
         if name != heading and _is_of_brand(node) and not page.flags(node) & view.OTHER:
             return name
     return None
+
+
+def _brand_path(node: LexborNode) -> str:
+    """What names the brand in the link to a brand's page that *node* is in, or ""."""
+    link = enclosing(node, "a", AROUND)
+    href = (link.attributes.get("href") or "") if link is not None else ""
+    page_of = _BRAND_PAGE.search(href)
+    return href[page_of.end() - 1 :] if page_of is not None else ""
 
 
 def _titled(image: LexborNode) -> str:

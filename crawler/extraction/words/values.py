@@ -122,6 +122,7 @@ def identifier(raw: object) -> str | None:
     value = name(raw)
     if value is None or "://" in value:
         return None
+    value = value.lstrip("# ")  # "number"
     if not _CODE.fullmatch(value) and (label := SKU_PREFIX.match(value)):
         value = value[label.end() :]
         if not _CODE.match(value):

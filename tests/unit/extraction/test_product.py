@@ -476,6 +476,14 @@ def test_a_category_that_calls_itself_a_product_is_none() -> None:
     assert extract_product(html, "https://x.example/drills/") is None
 
 
+def test_a_category_of_products_that_are_named_by_a_number_is_none() -> None:
+    cards = "".join(
+        f"<li><a class=name href=/bags/{at}>{at}</a><p class=price>230 €</p></li>" for at in ("0996-4", "0997-1")
+    )
+    html = f"<title>Shopping bags</title><h1>Shopping bags</h1><ul>{cards}</ul><button>Add to cart</button>"
+    assert extract_product(html, "https://x.example/bags/") is None
+
+
 def test_one_size_in_stock_is_enough() -> None:
     sizes = [{"@type": "Product", "name": "Shirt", "sku": str(n), "offers": {"price": "9", "priceCurrency": "EUR",
               "availability": stock}} for n, stock in enumerate(("OutOfStock", "InStock", "OutOfStock"))]  # fmt: skip
@@ -658,6 +666,13 @@ def test_the_logo_of_the_brand(title: str, image: str, brand: str | None) -> Non
     assert found(html, "https://x.example/p/knife").brand == brand
 
 
+@pytest.mark.parametrize(("href", "brand"), [("#", None), ("/brand/acme", "Acme"), ("/brand/others", None)])
+def test_a_logo_that_asks_to_see_more_of_a_brand_has_the_name_that_its_link_has(href: str, brand: str | None) -> None:
+    logo = f'<div id="brand-logo"><a href="{href}"><img alt="View all products by Acme"></a></div>'
+    html = f"<title>Knife</title><main><h1>Knife</h1>{logo}<p class=price>$49</p><button>Buy</button></main>"
+    assert found(html, "https://x.example/p/knife").brand == brand
+
+
 def test_reviews_near_the_heading_count_before_those_beside_other_stars() -> None:
     shown = "<i class=stars>7 reviews</i><h1>Acme knife</h1><p>782 reviews<p class=price>$49<p><button>Buy</button>"
     assert found(f"<title>Acme knife</title>{shown}", "https://x.example/p/knife").review_count == 782
@@ -671,7 +686,35 @@ def test_reviews_near_the_heading_count_before_those_beside_other_stars() -> Non
     ],
 )
 def test_metas_of_a_product(meta: str) -> None:
-    assert found(f"<head><title>Knife</title>{meta}</head><h1>Knife</h1>", "https://x.example/knife").title == "Knife"
+    html = f"<head><title>Knife</title>{meta}</head><h1>Knife</h1><p>$49"
+    assert found(html, "https://x.example/knife").title == "Knife"
+
+
+@pytest.mark.parametrize(
+    ("body", "url", "is_product"),
+    [
+        (
+            "<h1>Contact us</h1><form><textarea></textarea><button>Send</button></form>",
+            "https://x.example/contact",
+            False,
+        ),
+        ("<h1>Log in</h1><form><input type=password><button>Log in</button></form>", "https://x.example/login", False),
+        ("<h1>Knife</h1><p>Forged by hand</p>", "https://x.example/product/knife", True),
+        ("<h1>Knife</h1><p>Item no. KN-2041</p>", "https://x.example/knife", True),
+        ("<h1>Knife</h1><p>Out of stock</p>", "https://x.example/knife", True),
+        ("<h1>Knife</h1><p>$49</p>", "https://x.example/knife", True),
+        ("<h1>Knife</h1><button>Add to cart</button>", "https://x.example/knife", True),
+    ],
+)
+def test_a_page_has_to_bear_out_that_it_is_a_product(body: str, url: str, *, is_product: bool) -> None:
+    called = f'<title>Example</title><meta property="og:type" content="product">{body}'
+    assert (extract_product(called, url) is not None) is is_product
+
+
+def test_a_recipe_that_calls_itself_a_product_is_none_without_a_sign_of_one() -> None:
+    stated = '<script type="application/ld+json">{"@type": "Recipe", "name": "Bean curry"}</script>'
+    called = f'<meta property="og:type" content="product">{stated}'
+    assert extract_product(f"{called}<h1>Bean curry</h1><p>Soak the beans.", "https://x.example/recipes/curry") is None
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ def brand_of(html: str, rules: DomainRules | None = None) -> tuple[str | None, s
         ("ja", "<table><tr><th>メーカー</th><td>碧文堂</td></tr></table>", "碧文堂"),
         ("en", "<p>MANUFACTURER</p><p>Acme Ltd</p>", "Acme Ltd"),
         ("en", "<p>Our brand is known</p>", None),
+        ("en", "<label>Brand</label><select><option>Choose one<option>Acme</select>", None),
+        ("en", '<a href="/brands">Brands</a><h3>Offers</h3><a href="/winery">Winery</a><h3>Categories</h3>', None),
         ("en", "<div class=related-products><p>Brand: Acme</p></div>", None),
         ("en", "<aside><h4>Brand</h4><ul><li>Acme</li></ul></aside>", None),
         ("en", "<p>Brand: new in its box, never used.</p>", None),

@@ -190,6 +190,7 @@ def test_names_and_identifiers() -> None:
     assert values.identifier("NORD 370 EASY II") == "NORD 370 EASY II"
     assert values.identifier(20451) == "20451"
     assert values.identifier("SKU 00041") == "00041"
+    assert values.identifier("#84682") == "84682"
     assert values.identifier("SKU-00041") == "SKU-00041"
     assert values.identifier("Mã: (chưa có)") is None
     assert values.brand("\u200eAcme\u200f") == "Acme"

@@ -72,7 +72,7 @@ def test_markup_of_a_product_on_an_article_counts(sold: str) -> None:
 def test_a_page_that_calls_itself_a_product_keeps_its_breadcrumbs() -> None:
     crumbs = (
         '<ol itemscope itemtype="https://schema.org/BreadcrumbList"><li itemprop="itemListElement" itemscope '
-        'itemtype="https://schema.org/ListItem"><b itemprop="name">Lighting</b></li></ol><h1>Desk lamp</h1>'
+        'itemtype="https://schema.org/ListItem"><b itemprop="name">Lighting</b></li></ol><h1>Desk lamp</h1><p>19.90 €'
     )
     stated: dict[str, object] = {"@type": "Article", "headline": "Lamps compared"}
     called = page(stated, crumbs, head='<meta property="og:type" content="product">')
