@@ -9,10 +9,8 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, Final
 
-from selectolax.lexbor import LexborNode
-
 from crawler import urls
-from crawler.entities import unescape
+from crawler.extraction.content import authors
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import WORD, Passage
@@ -22,12 +20,9 @@ from crawler.extraction.tree.nodetext import text_of
 
 MAX_NODES: Final = 2_000  # of JSON-LD, examined
 MAX_TIMES: Final = 40  # <time> elements
-LONGEST_NAME: Final = 100  # characters
 BELOW_HEADING: Final = 6  # passages that may contain the date
 LONGEST_LINE: Final = 30  # words of a line searched for a date
 FIRST_YEAR: Final = 1995
-MANY_AUTHORS: Final = 10
-MANY_BYLINES: Final = 10
 
 _WORKS: Final = frozenset(
     str.split(
@@ -43,12 +38,6 @@ _DATES: Final = str.split(
     article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.date dcterms.created
     dc.date.created pubdate publishdate publish_date publication_date date.published parsely-pub-date sailthru.date
     article.published cxenseparse:recs:publishtime citation_publication_date citation_date
-    """
-)
-_AUTHORS: Final = str.split(
-    """
-    author article:author parsely-author dc.creator dcterms.creator dc.contributor sailthru.author byl
-    citation_author twitter:creator
     """
 )
 _TITLES: Final = ("og:title", "twitter:title", "dc.title", "citation_title")
@@ -67,22 +56,6 @@ _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
 _MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:de\s)?([^\W\d_]{3,10})\.?,?\s(?:de\s)?(\d{4})(?!\d)")
 _MONTH_FIRST = re.compile(r"([^\W\d_]{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)")
-_BY = re.compile(
-    r"^\W*(?:(?:written|posted|published|reviewed|edited|words?|text)\s+)?(?:by|von|par|por|di|av|door)\b\W*",
-    re.IGNORECASE,
-)
-_NO_NAME = re.compile(
-    r"https?:|www\.|@[\w-]+\.|[{}<>|\\]|^(?:admin|administrator|author|unknown|editor|null|undefined)$", re.IGNORECASE
-)
-# Selectors, each with one for what is in such an element: `.byline a` would climb the whole tree from each link.
-_BYLINES: Final = (
-    ("[itemprop~=author]", "[itemprop=name]"), ("[itemprop=author]", ""), ("a[rel~=author]", ""), (".author-name", ""),
-    (".byline__name", ""), (".post-author", ""), (".entry-author", ""), (".byline", "a"), (".author", "a"),
-    (".byline", ""), (".author", ""),
-)  # fmt: skip
-_ANY_BYLINE: Final = (
-    "[itemprop~=author],[rel~=author],[class*=author],[class*=byline]"  # what the others have in common
-)
 _ANY_TIME: Final = "time,[itemprop^=date]"
 
 
@@ -101,7 +74,7 @@ def facts(document: Document, metas: Mapping[str, str], kind: Kind, found: Seque
     works = list(_works(document))
     return Facts(
         title=_title(document, metas, found),
-        author=_author(document, metas, works, kind),
+        author=authors.author(document, metas, works, kind),
         published=_published(document, metas, works, kind, found, today),
         details=_details(document, metas),
     )
@@ -165,46 +138,6 @@ def _bare(title: str, site: str) -> str:
         return title[title.find(parts[0]) + len(parts[0]) :].lstrip(" |–—·•»«:/-")
     last = max((match for match in _SEPARATOR.finditer(title)), key=lambda match: match.start())
     return title[: last.start()] if len(title) - last.end() < last.start() else title
-
-
-def _author(document: Document, metas: Mapping[str, str], works: Sequence[dict[str, Any]], kind: Kind) -> str | None:
-    for work in works:
-        if names := _names(work.get("author") or work.get("creator")):
-            return ", ".join(names)
-    for name in _AUTHORS if kind != "forum" else ():
-        if (value := _name(metas.get(name, ""))) and not value.startswith("@"):
-            return value
-    if kind in {"product", "shop"} or document.first(_ANY_BYLINE) is None:
-        return None
-    for css, inner in _BYLINES:
-        if (node := _byline(document, css, inner)) is not None and (value := _name(text_of(node, 300))):
-            return value
-    return None
-
-
-def _byline(document: Document, css: str, inner: str) -> LexborNode | None:
-    """The first element of *css*, or the first of *inner* in one of them."""
-    if not inner:
-        return document.first(css)
-    found = (node.css_first(inner) for node in document.tree.css(css)[:MANY_BYLINES])
-    return next((node for node in found if node is not None), None)
-
-
-def _names(value: Any) -> list[str]:
-    names: list[str] = []
-    for each in (value if isinstance(value, list) else [value])[:MANY_AUTHORS]:
-        stated = each.get("name") if isinstance(each, dict) else each
-        stated = stated[0] if isinstance(stated, list) and stated else stated
-        name = _name(stated) if isinstance(stated, str) else ""
-        if name and name not in names:
-            names.append(name)
-    return names
-
-
-def _name(text: str) -> str:
-    """*text* as a name, or ""."""
-    name = _BY.sub("", " ".join(unescape(text[: 4 * LONGEST_NAME]).split())).strip(" ,;:–—-")
-    return name if 1 < len(name) <= LONGEST_NAME and len(name.split()) <= 12 and not _NO_NAME.search(name) else ""
 
 
 def _published(

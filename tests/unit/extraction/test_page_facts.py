@@ -78,6 +78,19 @@ def test_dates(html: str, url: str) -> None:
         ('<body><a rel="nofollow author" href=/>Ann Smith</a>', "Ann Smith"),
         *((f'<body><p class="x {name}">Ann Smith</p>', "Ann Smith") for name in NAMES),
         ('<meta name="author" content="admin">', None),
+        ('<meta name="author" content="Ann Smith | Kitchen Notes">', "Ann Smith"),
+        (
+            '<meta property="og:site_name" content="Old Post"><meta name="author" content="Old Post">'
+            '<body><p class="byline">By Ann Smith</p>',
+            "Ann Smith",
+        ),
+        ('<meta name="author" content="news.example"><body><p class="author">Author: Ann Smith</p>', "Ann Smith"),
+        ('<meta name="author" content="news.example"><body><p class="author">Bob, 2 May, 3:21</p>', "news.example"),
+        ('<meta name="author" content="news.example"><body><p class="author">news.example</p>', "news.example"),
+        (
+            ld('[{"@type": "Article", "author": "News"}, {"@type": "Recipe", "author": {"name": "Ann Smith"}}]'),
+            "Ann Smith",
+        ),
         ("<body><p>By Ann Smith</p>", None),
     ],
 )
