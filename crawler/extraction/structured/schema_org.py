@@ -202,7 +202,7 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str], le
 
 def is_of_other_page(node: Node, url: str) -> bool:
     """Whether *node* names another address as its own than *url*, by its path."""
-    own = node.get("url")
+    own = _first(node.get("url"))  # a card links to its product by image and name
     if not isinstance(own, str) or own == url or not own.startswith(("http", "/")):
         return False
     return _path(own) not in ("", _path(url))
@@ -218,7 +218,7 @@ def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     name = _folded(node.get("name"))
     if name and any(name in heading or heading in name for heading in headings):
         score += NAMED
-    own = node.get("url") or node.get("@id")
+    own = _first(node.get("url")) or node.get("@id")
     if isinstance(own, str) and own.startswith(("http", "/")):
         score += NAMED if _path(own) == _path(url) else -NAMED
     return score

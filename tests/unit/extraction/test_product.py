@@ -476,6 +476,17 @@ def test_a_category_that_calls_itself_a_product_is_none() -> None:
     assert extract_product(html, "https://x.example/drills/") is None
 
 
+def test_cards_that_link_to_their_products_twice_are_a_listings() -> None:
+    card = (
+        '<li itemscope itemtype="https://schema.org/Product"><a itemprop="url" href="/p/{0}"><img alt=x></a>'
+        '<a itemprop="url" href="/p/{0}"><b itemprop="name">Board {0}</b></a><div itemprop="offers" itemscope '
+        'itemtype="https://schema.org/Offer"><b itemprop="price">{0}8.00</b>'
+        '<meta itemprop="priceCurrency" content="EUR"></div></li>'
+    )
+    html = f"<title>Wood</title><h1>Wood</h1><ul>{card.format(1)}{card.format(2)}</ul>"
+    assert extract_product(html, "https://x.example/wood/") is None
+
+
 def test_a_category_of_products_that_are_named_by_a_number_is_none() -> None:
     cards = "".join(
         f"<li><a class=name href=/bags/{at}>{at}</a><p class=price>230 €</p></li>" for at in ("0996-4", "0997-1")
