@@ -281,7 +281,8 @@ def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, o
     if offered:  # in a link to all offers, with the cheapest one's shipping
         score -= 3 + len(text) / 80
     else:
-        is_other = money.is_said("other_price", page, candidate) or money.is_part(page, candidate.index)
+        is_more = text.startswith("+")  # for shipping, or a choice
+        is_other = is_more or money.is_said("other_price", page, candidate) or money.is_part(page, candidate.index)
         score -= 4 * bool(flags & view.LINK) + 4 * is_other
         score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:

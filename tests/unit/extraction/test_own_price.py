@@ -78,3 +78,10 @@ def test_prices_of_quantities_in_rows_of_a_table_are_not_those_of_one() -> None:
     assert extracted(f"<h1>Knife</h1><table>{rows}</table>{BUY}") == Decimal("0.39")
     old = "<table><tr><td>$0.39</td><td>$0.29</td></tr></table>"
     assert extracted(f"<h1>Knife</h1>{old}{BUY}") == Decimal("0.29")
+
+
+def test_what_is_added_to_a_price_is_none() -> None:
+    body = "<h1>Speakers</h1><p>€ 430,00</p><p>prezzo online</p><p>+ € 90,00 di trasporto</p><button>Acquista</button>"
+    item = extract_product(f"<html lang=it><title>Speakers</title>{body}</html>", "https://negozio.example/p/1093")
+    assert item is not None
+    assert str(item.price) == "430.00"
