@@ -10,8 +10,9 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.http import TextResponse
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
 
@@ -73,3 +74,10 @@ async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) ->
     yield proxy
     await proxy.close()
     resolver.close()
+
+
+async def text(of: handler.BrowserDownloadHandler, request: Request) -> str:
+    """The body of *request* in the browser."""
+    response = await of.download_request(request)
+    assert isinstance(response, TextResponse)
+    return response.text
