@@ -44,8 +44,8 @@ class ContextCredentials:
         """Note that *upstream* failed on the way to *host*."""
         self._broken[host, port] = why
 
-    def broken(self, url: str) -> str:
-        """Why *upstream* did not reach the host of *url*; empty if it did, or if it was asked about that before."""
+    def pop_broken(self, url: str) -> str:
+        """Why *upstream* did not reach the host of *url*, which is forgotten with that; empty if it did."""
         return self._broken.pop(_address(url), "")
 
 

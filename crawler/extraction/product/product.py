@@ -14,7 +14,7 @@ from crawler.extraction.product import script_brand, script_sku, state_product, 
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.product.shown import Shown
 from crawler.extraction.product.stated import Structured, StructuredData
-from crawler.extraction.structured import opengraph, site_names
+from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import identifiers
 from crawler.extraction.words import url_identifiers
@@ -29,7 +29,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
 
     It is a product page if a title is found and one of these holds: a `product` pattern of the rules matches the URL,
     or their `price` matches the page; structured data describes one main product (not the entries of a listing); the
-    page calls itself a product (og:type) and something else speaks for one (`Shown.has_sign`); or it looks like one
+    page calls itself a product and something else speaks for one (`Shown.is_called_product`); or it looks like one
     (`Shown.is_product`), which is skipped if structured data describes an article, or lists products and the URL does
     not name one, or if the rules have `product` patterns.
 
@@ -49,7 +49,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     is_guessed = not rules.names_products()
     is_told = _is_stated(draft, structured.evidence, rules)
     evidence = structured.read(is_looked_at=is_guessed or rules.is_product(document.url), is_product=is_told)
-    if not (_is_stated(draft, evidence, rules) or (opengraph.is_product(structured.metas) and shown.has_sign)):
+    if not (_is_stated(draft, evidence, rules) or shown.is_called_product(structured.metas)):
         is_listed = evidence.listed and url_identifiers.likelihood(document.url) < 1  # else of things beside it
         is_another = is_listed or evidence.other or not is_guessed
         if is_another or not (shown.is_product(evidence) or _stated_in_script(draft, structured)):

@@ -6,7 +6,6 @@ from crawler.extraction.product import rules as domain
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.product.shown import Shown
 from crawler.extraction.product.stated import Structured
-from crawler.extraction.structured import opengraph
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import other_kinds
 from crawler.extraction.words import url_identifiers
@@ -30,7 +29,7 @@ def refusal(document: Document, rules: DomainRules) -> str:
 
 def _of_html(structured: Structured, shown: Shown, *, is_told: bool) -> str:
     evidence = structured.read(is_product=is_told)
-    is_stated = is_told or evidence.main or (opengraph.is_product(structured.metas) and shown.has_sign)
+    is_stated = is_told or evidence.main or shown.is_called_product(structured.metas)
     if evidence.other and not is_stated:
         return "structured data describes a page of another kind, such as an article"
     if evidence.listed and not is_stated and url_identifiers.likelihood(structured.document.url) < 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Final
 
@@ -12,6 +12,7 @@ from crawler.extraction.product import price_in_source, stated_price
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.product.stated import StructuredData
 from crawler.extraction.product.stated_price import ShownAs
+from crawler.extraction.structured import opengraph
 from crawler.extraction.visible import (
     attribute_price,
     buy_buttons,
@@ -73,9 +74,11 @@ class Shown:
             score += visible_stock.is_out(self.view)
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
 
-    @property
-    def has_sign(self) -> bool:
-        """Whether anything stated or shown speaks for a product: some sites call all of their pages products."""
+    def is_called_product(self, metas: Mapping[str, str]) -> bool:
+        """Whether the page calls itself a product (og:type), and anything else stated or shown speaks for one: some
+        sites call all of their pages products."""
+        if not opengraph.is_product(metas):
+            return False
         is_stated = not all(map(self.draft.lacks, _SIGNS))
         is_shown = self._own_price is not None or any(self._signs.values())
         return is_stated or is_shown or visible_stock.is_out(self.view)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from crawler.entities import unescape
@@ -58,7 +59,7 @@ def raw_fields(found: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in stated.items() if value}
 
 
-def is_product(found: dict[str, str]) -> bool:
+def is_product(found: Mapping[str, str]) -> bool:
     """Whether the page calls itself a product (`og:type` product, product.item, shop:product ...) or has its price."""
     kind, price = found.get("og:type", "").lower(), found.get("product:price:amount")
     return ("product" in kind and "group" not in kind) or (price is not None and values.price(price) is not None)

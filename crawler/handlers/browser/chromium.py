@@ -133,13 +133,8 @@ class Chromium:
         playwright, self._playwright, self._session = self._playwright, None, None
         driver, self._driver = self._driver, None
         if playwright is not None:
-            try:
-                async with asyncio.timeout(END_SECONDS):
-                    await playwright.stop()  # the driver ends the browser too
-            except TimeoutError:
-                _kill(driver)
-            except Error:  # it is gone
-                pass
+            with suppress(Error):  # it is gone
+                await _end(playwright, driver)
         self.kill()
 
     def kill(self) -> None:
@@ -160,6 +155,14 @@ def parent(pid: int) -> int | None:
         return int(Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[1])
     except OSError:
         return None
+
+
+async def _end(playwright: Playwright, driver: int | None) -> None:
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            await playwright.stop()  # the driver ends the browser too
+    except TimeoutError:
+        _kill(driver)
 
 
 def _kill(pid: int | None) -> None:

@@ -119,7 +119,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
     async def _attempt(self, load: PageLoad, lent: OpenContext) -> Response:
         request, seconds = load.request, self._seconds(load.request)
         self._loads[request] = load, lent
-        lent.admitted.broken(request.url)  # for what an earlier page loaded from there: not this one's failure
+        lent.admitted.pop_broken(request.url)  # for what an earlier page loaded from there: not this one's failure
         request.meta["playwright_context"] = lent.name
         request.meta["playwright_context_kwargs"] = _context_options(self._proxy.url, lent)
         request.meta["playwright_page_goto_kwargs"] = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
@@ -146,7 +146,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
 
     def _failure(self, error: Error, request: Request, lent: OpenContext) -> Exception:
         words = error.message.splitlines()[0][:200]
-        if broken := lent.admitted.broken(request.url):
+        if broken := lent.admitted.pop_broken(request.url):
             return ProxyError(f"{request}: {broken}")
         if LOGIN_ERROR in words and self.browser is not None:
             return BrowserError(

@@ -134,7 +134,7 @@ async def test_it_goes_through_another_proxy_where_a_pass_says_so() -> None:
 
             wrong = ours.admit(Proxy("http", "127.0.0.1", address, b"Basic " + b64encode(b"a:b")))
             assert (await ask(ours, raw, wrong)).startswith(b"HTTP/1.1 502 ")
-            assert "407" in wrong.broken(f"http://127.0.0.1:{port(site)}/")
+            assert "407" in wrong.pop_broken(f"http://127.0.0.1:{port(site)}/")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ async def test_a_further_proxy_that_makes_no_sense_is_broken_and_hung_up_on(
             await hung_up.wait()
 
     assert answer.startswith(b"HTTP/1.1 502 ")
-    broken = through.broken("http://127.0.0.1:9/")  # the request's failure is the proxy's, not the host's
+    broken = through.pop_broken("http://127.0.0.1:9/")  # the request's failure is the proxy's, not the host's
     assert broken
     assert not broken.endswith(": ")
 
@@ -173,7 +173,7 @@ async def test_another_proxy_is_no_way_to_a_forbidden_address() -> None:
         answer = await ask(ours, "CONNECT 169.254.169.254:80 HTTP/1.1", through)
 
         assert answer.startswith(b"HTTP/1.1 502 ")
-        assert not through.broken("http://169.254.169.254/")
+        assert not through.pop_broken("http://169.254.169.254/")
         assert ours._stats.get_value(names.BROWSER_REFUSED) == 1
 
 
