@@ -19,7 +19,8 @@ SCALARS: Final = {
 }
 DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.offsite.OffsiteMiddleware": 50,
-    "crawler.middlewares.downloader.costs.CostsMiddleware": 50,  # last: only tries pages that a callback will get
+    # last: only tries pages that a callback will get
+    "crawler.middlewares.downloader.trial_parse.TrialParseMiddleware": 50,
     "crawler.middlewares.downloader.robots.RobotsTxtMiddleware": 100,
     # this far out: all others see the 304 first
     "crawler.middlewares.conditional.downloader.ConditionalMiddleware": 150,
@@ -30,7 +31,7 @@ DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.sitemaps.SitemapsMiddleware": 592,  # before decompression, which it does itself
     "crawler.middlewares.downloader.codings.CodingsMiddleware": 595,  # right before decompression
     "crawler.middlewares.downloader.decompression.DecompressionMiddleware": 590,
-    "crawler.middlewares.charsets.CharsetMiddleware": 588,  # before anything reads the text
+    "crawler.middlewares.downloader.charsets.CharsetMiddleware": 588,  # before anything reads the text
     "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression
     "crawler.middlewares.downloader.redirect.RedirectMiddleware": 600,
     "crawler.middlewares.downloader.cookies.SessionsMiddleware": 700,

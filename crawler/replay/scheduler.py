@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 
 from crawler import scrapy_hooks
 from crawler.errors import CodecError
-from crawler.middlewares.charsets import corrected
+from crawler.middlewares.downloader.charsets import corrected
 from crawler.replay import counts
 from crawler.routing import codec
 from crawler.spiders.base import FrontierSpider

@@ -17,6 +17,8 @@ MODULES: Final = {
     "crawler.middlewares.archive": "crawler.middlewares.spider.archive",
     "crawler.middlewares.attempts": "crawler.middlewares.downloader.attempts",
     "crawler.middlewares.blocks": "crawler.middlewares.downloader.blocks",
+    "crawler.middlewares.charsets": "crawler.middlewares.downloader.charsets",
+    "crawler.middlewares.downloader.costs": "crawler.middlewares.downloader.trial_parse",
     "crawler.middlewares.headers": "crawler.middlewares.downloader.headers",
     "crawler.middlewares.httpauth": "crawler.middlewares.downloader.httpauth",
     "crawler.middlewares.lineage": "crawler.middlewares.spider.lineage",
@@ -29,12 +31,13 @@ MODULES: Final = {
     "crawler.middlewares.sessions": "crawler.middlewares.downloader.cookies",
     "crawler.middlewares.tiers": "crawler.middlewares.downloader.tiers",
 }
+CLASSES: Final = {"CostsMiddleware": "TrialParseMiddleware"}  # names that changed with the module
 
 
 def renamed(path: str) -> str:
     """The current path of an object; *path* itself if its module has not moved."""
     module, _, name = path.rpartition(".")
-    return f"{MODULES[module]}.{name}" if module in MODULES else path
+    return f"{MODULES[module]}.{CLASSES.get(name, name)}" if module in MODULES else path
 
 
 class Moved(MetaPathFinder):

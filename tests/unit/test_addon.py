@@ -163,7 +163,10 @@ def test_paths_of_an_earlier_release_go_on_working_and_the_new_name_is_said(capl
         "SCHEDULER": "crawler.frontier.scheduler.Scheduler",
         "SCHEDULER_QUEUE_CLASS": "crawler.frontier.queue.FrontierQueue",
         "DUPEFILTER_CLASS": "crawler.frontier.dupefilter.FrontierDupeFilter",
-        "DOWNLOADER_MIDDLEWARES": {"crawler.middlewares.retry.RetryMiddleware": 540},
+        "DOWNLOADER_MIDDLEWARES": {
+            "crawler.middlewares.retry.RetryMiddleware": 540,
+            "crawler.middlewares.downloader.costs.CostsMiddleware": None,
+        },
     }
     complete(settings := project(**old))
     for name in ("SCHEDULER", "SCHEDULER_QUEUE_CLASS", "DUPEFILTER_CLASS"):
@@ -172,6 +175,7 @@ def test_paths_of_an_earlier_release_go_on_working_and_the_new_name_is_said(capl
     places = settings.getdict("DOWNLOADER_MIDDLEWARES")
     assert places["crawler.middlewares.downloader.retry.RetryMiddleware"] == 540
     assert "crawler.middlewares.retry.RetryMiddleware" not in places
+    assert places["crawler.middlewares.downloader.trial_parse.TrialParseMiddleware"] is None
 
 
 @pytest.mark.parametrize("old", moved.MODULES)

@@ -16,7 +16,7 @@ from w3lib.encoding import resolve_encoding
 
 from crawler.extraction import Document
 from crawler.extraction.source import charsets
-from crawler.middlewares.charsets import CharsetMiddleware
+from crawler.middlewares.downloader.charsets import CharsetMiddleware
 from tests.effort import cpu_seconds
 
 URL = "https://shop.example.com/p/1"

@@ -26,7 +26,7 @@ from crawler.worker.scheduler import in_use
 Kind = Literal["html", "xml"]
 
 
-class CostsMiddleware:
+class TrialParseMiddleware:
     """Records on a request that its page is too costly; GateMiddleware then keeps it from the callback.
 
     Our spiders' default callback reads such pages in the child anyway. Known weakness: a callback that parses a page
