@@ -53,13 +53,13 @@ FAULTS = (
     Mutant(
         "what is given back is queued again",
         "lib/requeue",
-        "if cancel_leased(r, envelope) then return end",
+        "if cancel_leased(id, r, envelope) then return end",
         "",
         CONTROL,
     ),
     Mutant("a retry outlives its run", "nack", f"{_CANCELLED}r[STREAM], r[GENERATION])", "", CONTROL),
     Mutant("a move outlives its run", "move", f"{_CANCELLED}stream, r[GENERATION])", "", CONTROL),
-    Mutant("what is put off outlives its run", "put_off", "envelope and cancel_leased(r, envelope)", "false", CONTROL),
+    Mutant("what is put off outlives its run", "put_off", "not cancel_leased(ids[i], r, envelope)", "true", CONTROL),
     Mutant(
         "what was delayed is queued again", "lib/delayed", "if is_cancelled(stream, generation)", "if false", CONTROL
     ),
