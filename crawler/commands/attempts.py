@@ -13,9 +13,10 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.base import FleetCommand
 from crawler.commands.options import host_name, parse_since
 from crawler.commands.spider_stores import STORES
-from crawler.commands.usage import FleetCommand, answering, console
+from crawler.commands.terminal import answering, console
 from crawler.storage import attempts, connection
 from crawler.utils import tasks
 

@@ -10,7 +10,8 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
 from crawler.commands import misspelt
-from crawler.commands.usage import FleetCommand, answering
+from crawler.commands.base import FleetCommand
+from crawler.commands.terminal import answering
 from crawler.handlers import guard_check
 from crawler.startup.fleet_check import findings, start_findings
 from crawler.utils import tasks

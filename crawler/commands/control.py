@@ -9,8 +9,9 @@ from typing import Final
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.base import FleetCommand, check_known
 from crawler.commands.options import host_name
-from crawler.commands.usage import FleetCommand, agreed, answering, check_known
+from crawler.commands.terminal import agreed, answering
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier

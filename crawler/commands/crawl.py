@@ -21,8 +21,9 @@ from crawler import scrapy_settings
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands import early_settings, misspelt
+from crawler.commands.base import OneLine, spider_class
 from crawler.commands.stopping import ForcedStop, hang_up_asks
-from crawler.commands.usage import INTERRUPTED, OneLine, answering, spider_class
+from crawler.commands.terminal import INTERRUPTED, answering
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
 from crawler.errors import ConfigError, ShoalError
 from crawler.frontier.command_session import session

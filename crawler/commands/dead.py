@@ -15,8 +15,9 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands import early_settings
+from crawler.commands.base import FleetCommand, check_known
 from crawler.commands.options import host_name, integer
-from crawler.commands.usage import FleetCommand, agreed, answering, check_known
+from crawler.commands.terminal import agreed, answering
 from crawler.commands.views.dead_page import page_of, show
 from crawler.commands.views.dead_view import at, shown
 from crawler.errors import ConfigError

@@ -18,9 +18,10 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
+from crawler.commands.base import FleetCommand
 from crawler.commands.options import parse_since
 from crawler.commands.spider_stores import STORES
-from crawler.commands.usage import FleetCommand, answering
+from crawler.commands.terminal import answering
 from crawler.errors import ConfigError, ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection

@@ -17,7 +17,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import urls
-from crawler.commands.usage import FleetCommand, answering
+from crawler.commands.base import FleetCommand
+from crawler.commands.terminal import answering
 from crawler.errors import MessageError
 from crawler.extraction import Document, Feed, extract_page, extract_product, is_feed, missing_required
 from crawler.extraction.product.refusal import refusal

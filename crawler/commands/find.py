@@ -15,7 +15,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import urls
-from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.commands.base import FleetCommand, fingerprinter
+from crawler.commands.terminal import answering
 from crawler.commands.views.dead_view import printable
 from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
 from crawler.frontier.command_session import session

@@ -15,8 +15,9 @@ from scrapy.exceptions import UsageError
 
 from crawler import urls
 from crawler.addon import uses_addon
+from crawler.commands.base import OneLine
 from crawler.commands.options import host_name
-from crawler.commands.usage import OneLine, answering
+from crawler.commands.terminal import answering
 from crawler.errors import ConfigError, ShoalError
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")

@@ -15,8 +15,9 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.base import FleetCommand
 from crawler.commands.spider_stores import STORES
-from crawler.commands.usage import FleetCommand, answering, console
+from crawler.commands.terminal import answering, console
 from crawler.errors import ShoalError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import FleetCommand, answering
+from crawler.commands.base import FleetCommand
+from crawler.commands.terminal import answering
 from crawler.storage import connection, migrations
 from crawler.storage.config import StorageConfig
 from crawler.utils import tasks

@@ -9,8 +9,9 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
+from crawler.commands.base import FleetCommand, fingerprinter
 from crawler.commands.options import integer
-from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.commands.terminal import answering
 from crawler.frontier.command_session import session
 from crawler.frontier.runs.pushed_run import WantedRun
 from crawler.frontier.runs.runs import RunSkippedError

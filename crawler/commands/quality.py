@@ -11,9 +11,10 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.base import FleetCommand
 from crawler.commands.options import host_name
 from crawler.commands.spider_stores import STORES
-from crawler.commands.usage import FleetCommand, answering, console
+from crawler.commands.terminal import answering, console
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.policy import quality

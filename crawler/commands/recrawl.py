@@ -14,8 +14,9 @@ from scrapy import Request
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.base import FleetCommand, fingerprinter
 from crawler.commands.options import integer
-from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.commands.terminal import answering
 from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
 from crawler.frontier.command_session import session

@@ -20,8 +20,9 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
+from crawler.commands.base import FleetCommand
 from crawler.commands.options import host_name, integer, parse_since
-from crawler.commands.usage import FleetCommand, answering, console
+from crawler.commands.terminal import answering, console
 from crawler.commands.views.reparse_report import ReparseReport, show
 from crawler.errors import ShoalError
 from crawler.replay import counts

@@ -13,8 +13,9 @@ from typing import Final
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.base import FleetCommand, check_known
 from crawler.commands.options import integer
-from crawler.commands.usage import FleetCommand, answering, check_known, console
+from crawler.commands.terminal import answering, console
 from crawler.commands.views import runs_view, status_snapshot
 from crawler.errors import ServiceError
 from crawler.frontier.command_session import session

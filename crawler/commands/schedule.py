@@ -15,8 +15,9 @@ from typing import Final
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.base import FleetCommand, fingerprinter
 from crawler.commands.options import host_name, integer
-from crawler.commands.usage import FleetCommand, answering, console, fingerprinter
+from crawler.commands.terminal import answering, console
 from crawler.commands.views.schedule_view import lines, table, ticks_of, told, when
 from crawler.errors import ShoalError
 from crawler.frontier.command_session import session

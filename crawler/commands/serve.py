@@ -13,8 +13,9 @@ from scrapy_redis.defaults import START_URLS_KEY
 from scrapy_redis.spiders import RedisMixin
 
 from crawler.commands import early_settings, spider_stores
+from crawler.commands.base import FleetCommand, fingerprinter
 from crawler.commands.stopping import hang_up_asks
-from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.commands.terminal import answering
 from crawler.extensions.logs import LogAddon
 from crawler.frontier.command_session import session
 from crawler.producers.ticks import TickRunner

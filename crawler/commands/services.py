@@ -9,7 +9,8 @@ from dataclasses import asdict
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import FleetCommand, answering
+from crawler.commands.base import FleetCommand
+from crawler.commands.terminal import answering
 from crawler.embedded.service import SERVICES
 from crawler.embedded.status import ServiceStatus, status, stop
 

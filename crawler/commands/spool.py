@@ -15,7 +15,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.commands.usage import FleetCommand, answering, console
+from crawler.commands.base import FleetCommand
+from crawler.commands.terminal import answering, console
 from crawler.errors import ShoalError
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig

@@ -14,7 +14,8 @@ from rich.live import Live
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.commands.base import FleetCommand, spider_class
+from crawler.commands.terminal import answering, console
 from crawler.commands.views.status_snapshot import Snapshot, take_snapshot
 from crawler.commands.views.status_view import render
 from crawler.frontier.command_session import session

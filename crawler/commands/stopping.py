@@ -7,7 +7,7 @@ import signal
 import threading
 from typing import Final
 
-from crawler.commands.usage import INTERRUPTED
+from crawler.commands.terminal import INTERRUPTED
 
 FORCED_SECONDS: Final = 2.0  # an unclean end of Scrapy's takes less, if the event loop runs
 

@@ -10,7 +10,7 @@ from queue import Queue
 import pytest
 
 from crawler.commands import stopping
-from crawler.commands.usage import INTERRUPTED
+from crawler.commands.terminal import INTERRUPTED
 
 
 @pytest.fixture

@@ -1,33 +1,30 @@
-"""How commands start and end: settings as a crawl has them, errors and Ctrl-C as one line, a closed pipe in silence."""
+"""Base classes of commands: settings as a crawl has them, spiders by name, wrong usage as one line."""
 
 from __future__ import annotations
 
 import argparse
-import errno
 import re
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from shutil import get_terminal_size
-from threading import current_thread, main_thread
-from types import FrameType, SimpleNamespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
 
-from rich.console import Console
 from scrapy import Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured, UsageError
+from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import check_dicts, completed
-from crawler.commands import early_settings, misspelt, spider_stores, streams
+from crawler.commands import early_settings, misspelt, spider_stores
 from crawler.commands.options import NonEmpty
+from crawler.commands.terminal import answering
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.routing.fingerprint import RequestFingerprinter
@@ -38,11 +35,7 @@ if TYPE_CHECKING:
 else:
     _Command = object  # Scrapy would take a subclass of its command class in this package for a command
 
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 MIN_WIDTH: Final = 40  # below it nothing is readable
-INTERRUPTED = 130  # as shells say for Ctrl-C
-TERMINATED: Final = 143  # and for SIGTERM
-PIPE_WIDTH = 160  # columns when writing to a file or pipe: fits whole host names
 
 _INVALID = re.compile(r"argument (?:\S+/)*(\S+): (.+ is invalid: expected .+)", re.DOTALL)  # from an option's `type`
 
@@ -164,108 +157,6 @@ def _dress(crawler: Crawler, made: RequestFingerprinterProtocol) -> None:
                 middlewares.append(build_from_crawler(kind, crawler))
     chain = SimpleNamespace(middleware=SimpleNamespace(middlewares=middlewares))
     crawler.engine = cast("Any", SimpleNamespace(downloader=chain))
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError  # rich would exit with status 1
-
-
-def console() -> Console:
-    """The console for a command's readable output."""
-    return _Console() if sys.stdout.isatty() else _Console(width=PIPE_WIDTH)
-
-
-@contextmanager
-def answering(args: Sequence[str]) -> Iterator[None]:
-    """Wraps a command's work: exit status 2 for what a person has to fix, 130 for Ctrl-C, 143 for SIGTERM, which ends
-    the work in the same way, 0 after `| head`.
-
-    Refuses *args* as `_check_arguments` does. What it prints to a closed stream (`>&-`) goes nowhere.
-    """
-    streams.make_sure()
-    _check_arguments(args)
-    terminations: list[int] = []
-    try:
-        with _terminable(terminations):
-            yield
-            sys.stdout.flush()
-    except BrokenPipeError:
-        streams.print_nothing_more()
-    except KeyboardInterrupt:
-        print("terminated" if terminations else "interrupted", file=sys.stderr)
-        raise SystemExit(TERMINATED if terminations else INTERRUPTED) from None
-    except UnicodeEncodeError as error:
-        words = f"{error.object!a:.200} cannot be written in {error.encoding}: give it as valid text"
-        raise UsageError(words, print_help=False) from None
-    except ShoalError as error:
-        raise UsageError(str(error), print_help=False) from error
-    except OSError as error:
-        if error.filename is not None or error.errno not in _FULL:
-            raise
-        streams.print_nothing_more()
-        raise UsageError(f"standard output cannot be written: {error.strerror}", print_help=False) from None
-
-
-_BELOW_0: Final = re.compile(r"-[0-9]+")
-
-
-def _check_arguments(args: Sequence[str]) -> None:
-    """Scrapy takes unknown options for arguments; one that is empty would mean every spider."""
-    if unknown := [arg for arg in args if arg.startswith("-") and arg != "-" and not _BELOW_0.fullmatch(arg)]:
-        raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
-    if "" in args:
-        raise UsageError("an argument is empty: leave it out, or name what is meant", print_help=False)
-
-
-@contextmanager
-def _terminable(terminations: list[int]) -> Iterator[None]:
-    """Here SIGTERM does what Ctrl-C does, and is noted in *terminations*, unless somebody else listens to it. Only
-    the main thread may listen."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        terminations.append(number)
-        interrupt = signal.getsignal(signal.SIGINT)  # asyncio's while an event loop runs
-        if callable(interrupt):
-            interrupt(signal.SIGINT, frame)
-        else:  # Ctrl-C is ignored, as in a background job
-            raise KeyboardInterrupt
-
-    if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL or current_thread() is not main_thread():
-        yield
-        return
-    signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGTERM) is end:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def agreed(question: str) -> bool:
-    """Whether whoever sits at the terminal agrees to *question*; raises UsageError where nobody does."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
-    try:
-        return _answer(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
-    except EOFError:
-        raise SystemExit(INTERRUPTED) from None
-
-
-def _answer(prompt: str) -> str:
-    """`input` that the first Ctrl-C ends: the handler of an event loop, which then gets it, waits for its turn."""
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before) or current_thread() is not main_thread():  # ignored, as in a background job
-        return input(prompt)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return input(prompt)
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, before)
-        signal.raise_signal(signal.SIGINT)
-        return ""
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
