@@ -9,7 +9,7 @@ from typing import Any, Final
 from pymongo.errors import OperationFailure
 
 from crawler.items import PageItem, ProductItem
-from crawler.storage import run_items, schema, validators
+from crawler.storage import page_versions, run_items, schema
 from crawler.storage.connection import Database, first_clause
 from crawler.storage.indexes import REJECTED
 from crawler.storage.items import duplicates
@@ -21,10 +21,10 @@ from crawler.storage.recrawl import recrawl
 NAMES: Final = frozenset(
     {
         *(ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *schema.ARCHIVE),
-        *(duplicates.LINKS, run_items.COLLECTION, validators.COLLECTION, recrawl.COLLECTION),
+        *(duplicates.LINKS, run_items.COLLECTION, page_versions.COLLECTION, recrawl.COLLECTION),
     }
 )
-_EXPIRING: Final = frozenset({REJECTED, validators.COLLECTION})  # by an index of ours
+_EXPIRING: Final = frozenset({REJECTED, page_versions.COLLECTION})  # by an index of ours
 _UNAUTHORIZED: Final = 13
 _CURE: Final = "Copy it to an ordinary collection of that name, or let MONGODB_DATABASE name another database"
 

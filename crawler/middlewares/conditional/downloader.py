@@ -27,7 +27,7 @@ from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE, RUN_ID
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.storage import connection
-from crawler.storage.validators import StoredVersion, Validators
+from crawler.storage.page_versions import PageVersions, StoredVersion
 from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.scheduler import in_use
@@ -56,7 +56,7 @@ class ConditionalMiddleware:
         days = config.integer(settings, "CONDITIONAL_DAYS", 1, 3_650)
         self._client = connection.connect(settings)
         kept = config.integer(settings, "RUN_ITEMS_KEPT", 0, 10_000)
-        self._validators = Validators(connection.database(self._client, settings), days, kept)
+        self._versions = PageVersions(connection.database(self._client, settings), days, kept)
         self._clock = clock
         self._away_until = 0.0
         self._asked: WeakKeyDictionary[Request, StoredVersion] = WeakKeyDictionary()
@@ -114,7 +114,7 @@ class ConditionalMiddleware:
 
     async def store(self, page: StoredVersion) -> None:
         """Remember *page* for the next crawl."""
-        if await self._served(lambda: self._validators.store(page), otherwise=False):
+        if await self._served(lambda: self._versions.store(page), otherwise=False):
             self._count(names.CONDITIONAL_REMEMBERED)
 
     async def _revisits(self, generation: str) -> bool:
@@ -125,10 +125,10 @@ class ConditionalMiddleware:
 
     async def _find(self, request: Request) -> StoredVersion | None:
         page = page_id(self._crawler, request.url)
-        return await self._served(lambda: self._validators.find(page), otherwise=None)
+        return await self._served(lambda: self._versions.find(page), otherwise=None)
 
     async def _seen(self, page: StoredVersion, at: datetime, run: str) -> bool:
-        return await self._served(lambda: self._validators.seen(page, at, run), otherwise=False)
+        return await self._served(lambda: self._versions.seen(page, at, run), otherwise=False)
 
     def _again(self, request: Request, why: str) -> Request:
         """*request* without conditions, under the same lease."""
@@ -163,7 +163,7 @@ class ConditionalMiddleware:
         self._crawler.stats.inc_value(name, by)
 
     async def _close(self) -> None:
-        await self._validators.close()
+        await self._versions.close()
         await self._client.close()
 
 

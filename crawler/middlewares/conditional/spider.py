@@ -20,7 +20,7 @@ from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.policy import page_versions
 from crawler.storage.items.documents import identity, moment_of
-from crawler.storage.validators import StoredVersion
+from crawler.storage.page_versions import StoredVersion
 from crawler.worker.access import worker_of
 
 MAX_LINKS: Final = 1_000

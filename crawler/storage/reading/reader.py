@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
-from crawler.storage import attempts, validators
+from crawler.storage import attempts, page_versions
 from crawler.storage.archive import index
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
@@ -14,7 +14,7 @@ from crawler.storage.items.codec import CODEC
 from crawler.storage.items.documents import UNTYPED
 
 _BATCH = 500
-_RECORDS: Final = frozenset({REJECTED, index.PAGES, attempts.ATTEMPTS, validators.COLLECTION})
+_RECORDS: Final = frozenset({REJECTED, index.PAGES, attempts.ATTEMPTS, page_versions.COLLECTION})
 _ALL: Mapping[str, Any] = {}
 
 

@@ -15,9 +15,9 @@ from crawler.items import ProductItem
 from crawler.storage import run_items
 from crawler.storage.items.documents import document
 from crawler.storage.items.origin import Origin
+from crawler.storage.page_versions import PageVersions, StoredVersion
 from crawler.storage.run_items import Difference, RunItem, RunItems
 from crawler.storage.spool import entries
-from crawler.storage.validators import StoredVersion, Validators
 from tests.integration.storage.observing import RecordedStats, a_writer, at
 
 Database = AsyncDatabase[dict[str, Any]]
@@ -83,12 +83,12 @@ async def test_a_page_that_answered_304_is_part_of_the_run(mongo_database: Datab
     await writer.open()
     await writer.store(product("a", FIRST, 0))
     await writer.close()
-    validators = Validators(mongo_database, 90, 30)
+    versions = PageVersions(mongo_database, 90, 30)
     pair = ("products", "https://shop.example/a")
     page = StoredVersion("page", "e", "", (pair,), b"", at(0))
-    assert await validators.seen(page, at(50), SECOND)
-    assert not await validators.seen(replace(page, items=(pair, ("products", "missing"))), at(50), "20261124-3")
-    await validators.close()
+    assert await versions.seen(page, at(50), SECOND)
+    assert not await versions.seen(replace(page, items=(pair, ("products", "missing"))), at(50), "20261124-3")
+    await versions.close()
     members = [one async for one in run_items.members(mongo_database, SECOND)]
     assert members == [RunItem("products", "https://shop.example/a", 1)]
     none = [one async for one in run_items.members(mongo_database, "20261124-3")]

@@ -17,7 +17,7 @@ from crawler.errors import ConfigError, ServiceError
 from crawler.frontier.runs.runs import Runs
 from crawler.middlewares.conditional.downloader import STORE, ConditionalMiddleware, page_id
 from crawler.middlewares.conditional.spider import VersionMiddleware
-from crawler.storage.validators import StoredVersion
+from crawler.storage.page_versions import StoredVersion
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Stats, held
 
@@ -27,7 +27,7 @@ THEN = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE = StoredVersion(f"shop {URL}", '"1"', "yesterday", (("pages", URL),), b"", THEN)
 
 
-class Validators:
+class PageVersions:
     """Remembers PAGE; *away* as MongoDB may be."""
 
     away = False
@@ -57,12 +57,12 @@ class Site:
     """The middleware, with what is around it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, generation: str = "1", stream: str = "shop") -> None:
-        self.clock, self.stats, self.validators = Clock(), Stats(), Validators()
+        self.clock, self.stats, self.versions = Clock(), Stats(), PageVersions()
         crawler: Any = SimpleNamespace(settings=project(), stats=self.stats, spider=SimpleNamespace(name="shop"))
         self.middleware = ConditionalMiddleware(crawler, self.clock)
         lease = held()
         lease.lease = SimpleNamespace(generation=generation, stream=stream, leased_at_ms=0)  # type: ignore[assignment]
-        monkeypatch.setattr(self.middleware, "_validators", self.validators)
+        monkeypatch.setattr(self.middleware, "_versions", self.versions)
         monkeypatch.setattr(self.middleware, "_held", lambda request: lease)
         worker = SimpleNamespace(frontier=SimpleNamespace(runs=Runs(SimpleNamespace())))  # type: ignore[arg-type]
         monkeypatch.setattr("crawler.middlewares.conditional.downloader.worker_of", lambda crawler: worker)
@@ -109,24 +109,24 @@ async def test_a_spiders_own_condition_is_its_own_business(monkeypatch: pytest.M
 async def test_a_first_crawl_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(monkeypatch, generation="0")
     assert await site.ask(Request(URL)) == {}
-    assert site.validators.calls == 0
+    assert site.versions.calls == 0
 
 
 async def test_the_version_of_a_shell_says_nothing_of_what_fills_it(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(monkeypatch, stream="shop:browser")
     assert await site.ask(Request(URL)) == {}
-    assert site.validators.calls == 0
+    assert site.versions.calls == 0
 
 
 async def test_while_mongodb_is_away_pages_are_asked_for_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(monkeypatch)
-    site.validators.away = True
+    site.versions.away = True
     for _ in range(3):
         assert await site.ask(Request(URL)) == {}
         await site.middleware.store(PAGE)
-    assert site.validators.calls == 1, "it is left alone for a while"
+    assert site.versions.calls == 1, "it is left alone for a while"
     assert site.stats.counts == {"conditional/errors": 6}
-    site.validators.away = False
+    site.versions.away = False
     site.clock.now += 30
     assert await site.ask(Request(URL)) != {}
 
@@ -136,7 +136,7 @@ async def test_an_unchanged_page_whose_items_cannot_be_marked_is_asked_for_whole
 ) -> None:
     site = Site(monkeypatch)
     await site.ask(request := Request(URL))
-    site.validators.away = True
+    site.versions.away = True
     whole = await site.middleware.process_response(request, Response(URL, 304))
     assert isinstance(whole, Request)
     assert await site.ask(whole) == {}
@@ -144,7 +144,7 @@ async def test_an_unchanged_page_whose_items_cannot_be_marked_is_asked_for_whole
 
 async def test_an_unchanged_page_whose_links_cannot_be_read_is_asked_for_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(monkeypatch)
-    site.validators.links = b"noise"
+    site.versions.links = b"noise"
     await site.ask(request := Request(URL))
     whole = await site.middleware.process_response(request, Response(URL, 304))
     assert isinstance(whole, Request)

@@ -39,7 +39,7 @@ class StoredVersion:
     fetched_at: datetime  # aware
 
 
-class Validators:
+class PageVersions:
     """Reads and writes in batches. Every method raises ServiceError when MongoDB is away."""
 
     def __init__(self, database: Database, days: int, runs_kept: int = 0) -> None:
