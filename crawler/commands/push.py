@@ -13,8 +13,8 @@ from crawler.commands.base import FleetCommand, fingerprinter
 from crawler.commands.options import integer
 from crawler.commands.terminal import answering
 from crawler.frontier.command_session import session
+from crawler.frontier.run_record import RunSkippedError
 from crawler.frontier.runs.pushed_run import WantedRun
-from crawler.frontier.runs.runs import RunSkippedError
 from crawler.producers.progress import PushProgress
 from crawler.producers.push import Pusher, PushPlan
 from crawler.producers.rejects import Rejects

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, Self, get_args
 
 from crawler.errors import ShoalError
-from crawler.frontier.runs.runs import Overlap
+from crawler.frontier.run_record import Overlap
 from crawler.policy.schedules import MISSED, Cron, Interval, Missed, Timing
 from crawler.policy.tiers import TIERS
 from crawler.routing.push_schema import MAX_PRIORITY

@@ -23,7 +23,7 @@ from crawler.extraction.source.unpacking import DamagedError, TooLongError, unpa
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.pushing import Row
-from crawler.frontier.runs.runs import RunError, run_id_of
+from crawler.frontier.run_record import RunError, run_id_of
 from crawler.frontier.runs.sitemaps import MOST, SitemapVerdict
 from crawler.frontier.server.wire_format import push_row
 from crawler.outage import Outage

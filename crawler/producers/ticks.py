@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.runs.runs import Overlap, Run, RunError, RunSkippedError
+from crawler.frontier.run_record import Overlap, Run, RunError, RunSkippedError
 from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.schedules import Tick
 from crawler.policy.schedules import following

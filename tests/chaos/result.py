@@ -12,7 +12,7 @@ from typing import Any, Final
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import SpiderStats
-from crawler.frontier.runs.runs import RunCounts
+from crawler.frontier.run_record import RunCounts
 from crawler.routing import codec
 from crawler.storage.connection import Database
 from crawler.storage.reading import reader

@@ -8,7 +8,8 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Final, Self
 
-from crawler.frontier.runs.runs import Overlap, Run, RunError, Runs
+from crawler.frontier.run_record import Overlap, Run, RunError
+from crawler.frontier.runs.runs import Runs
 
 PUSH: Final = "push"  # name of a push without run options: any number may run at once
 RECRAWL: Final = "recrawl"

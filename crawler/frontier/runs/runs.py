@@ -10,7 +10,6 @@ from crawler.frontier.messages import MAX_NAME, WorkerState
 from crawler.frontier.run_record import (
     Overlap,
     Run,
-    RunCounts,
     RunError,
     RunSkippedError,
     generation_of,
@@ -21,8 +20,7 @@ from crawler.frontier.runs.control import Control, Target, run_target
 from crawler.frontier.runs.plain_runs import KnownRuns, PlainRuns
 from crawler.frontier.runs.run_snapshot import RunSnapshot
 from crawler.frontier.server.shards import Shards, pack
-
-__all__ = ["Overlap", "Run", "RunCounts", "RunError", "RunSkippedError", "Runs", "run_id_of"]
+from crawler.frontier.server.wire_format import flag
 
 _OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/runs/run_open.lua
 WAIT_SECONDS: Final = 1.0  # between checks whether a run has finished
@@ -58,19 +56,10 @@ class Runs:
         fresh run need not be.
         """
         _check(name=name, producer=producer, key=key, spider=spider)
+        overlaps, kept = flag(overlap == "allow"), self._shards.config.runs_kept
+        asked = (spider, name, producer, key, overlaps, flag(fresh), shares, kept)
         while True:
-            outcome, raw = await self._shards.run(
-                "run_open",
-                0,
-                spider,
-                name,
-                producer,
-                key,
-                "1" if overlap == "allow" else "0",
-                "1" if fresh else "0",
-                shares,
-                self._shards.config.runs_kept,
-            )
+            outcome, raw = await self._shards.run("run_open", 0, *asked)
             run = _read(raw)
             if outcome != _BUSY:
                 break

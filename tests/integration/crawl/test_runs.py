@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.frontier.runs.runs import Run
+from crawler.frontier.run_record import Run
 from tests.crawling import Fleet, ended, open_frontier, options, said
 from tests.integration.frontier.making import message
 from tests.sites import Page, Site

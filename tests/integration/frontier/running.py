@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.runs.runs import Run, RunCounts
+from crawler.frontier.run_record import Run, RunCounts
 from tests.integration.frontier.making import Timed, message
 
 DAY_MS = 86_400_000

@@ -10,7 +10,8 @@ import pytest
 
 from crawler.extensions.run_hooks import find_failing
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.runs.runs import RunCounts, RunError, Runs, run_id_of
+from crawler.frontier.run_record import RunCounts, RunError, run_id_of
+from crawler.frontier.runs.runs import Runs
 from crawler.frontier.server.shards import GENERATIONS
 from crawler.policy.webhooks import ENOUGH
 from tests.integration.frontier.making import handles, message, timed

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.run_record import Run, RunCounts
 from crawler.frontier.runs.retries import Retries
-from crawler.frontier.runs.runs import Run, RunCounts
 from tests.integration.frontier.making import Timed, handles, message, timed
 
 ACCEPTED, DUPLICATE, DEAD = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE, PushOutcome.DUPLICATE_DEAD

@@ -7,7 +7,7 @@ from typing import Any
 import msgpack
 import pytest
 
-from crawler.frontier.runs.runs import RunCounts
+from crawler.frontier.run_record import RunCounts
 from crawler.frontier.state.seeds import Seeds
 from tests.integration.frontier.making import Timed, handles, message, timed
 from tests.integration.frontier.running import BEGUN, counts, events, over

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.run_record import RunError, RunSkippedError
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
-from crawler.frontier.runs.runs import RunError, RunSkippedError
 from tests.integration.frontier.making import handles, message, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, over, push
 

@@ -17,7 +17,7 @@ import redis.asyncio
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ServiceError, ShoalError
-from crawler.frontier.runs.runs import Overlap, Run
+from crawler.frontier.run_record import Overlap, Run
 from crawler.frontier.state.leader import Lead
 from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource

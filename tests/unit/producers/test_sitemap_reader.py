@@ -18,7 +18,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.pushing import Row
-from crawler.frontier.runs.runs import RunError
+from crawler.frontier.run_record import RunError
 from crawler.frontier.runs.sitemaps import SitemapVerdict
 from crawler.frontier.server.outage import RedisOutage
 from crawler.policy.patterns import Pattern
