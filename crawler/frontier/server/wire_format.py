@@ -16,6 +16,7 @@ _PRIORITY: Final = struct.Struct(">h")
 _BYTES: Final = [bytes((value,)) for value in range(256)]
 _HANDLE: Final = struct.Struct("<dd")  # id, token
 _REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
+_LED: Final = {"link": 16, "redirect": 32}  # their twins are LINKED and REDIRECTED in lua/lib/report.lua
 _RECORD: Final = struct.Struct("<dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
 
 
@@ -112,8 +113,7 @@ def handle_row(number: int, token: int) -> bytes:
 def report_row(report: Report, number: int) -> bytes:
     """*report* as report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
-    flags = report.keep + 2 * report.excused + 4 * report.fault + 8 * report.again
-    flags += {"link": 16, "redirect": 32}.get(report.led, 0)
+    flags = report.keep + 2 * report.excused + 4 * report.fault + 8 * report.again + _LED.get(report.led, 0)
     return (
         _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, flags) + report.origin.encode()
     )

@@ -4,7 +4,8 @@
 -- ARGV[1]  host
 -- ARGV[2]  most requests per queue
 -- Result: {ms since it opened first, requests made dead letters}. O(log dead) per request.
--- include: clock damage state tally blame again hosts addresses lines records seen dead down unfile
+-- include: clock damage state tally blame again hosts addresses lines members records seen dead down
+-- include: unfile
 local name, most, buried = ARGV[1], tonumber(ARGV[2]), 0
 local h, key = host(name), T .. ':down:' .. ARGV[1]
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -16,7 +17,7 @@ end
 call('PEXPIRE', key, 2 * (GIVE_UP_MS + BREAKER_MAX_MS))
 
 local function give_up(queue, entry)
-  local ok, _, id, deliveries, status, _, _, generation = pcall(struct.unpack, '>dI6BHhxxxxxxxxBc0Bc0', entry)
+  local ok, _, id, deliveries, status, _, _, generation = pcall(struct.unpack, ENTRY_FORMAT, entry)
   local stream = string.gsub(queue, '!$', '')
   if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
   if not ok then
@@ -24,7 +25,7 @@ local function give_up(queue, entry)
     lose_one(stream, 'queued')
     return
   end
-  local envelope = string.sub(entry, 18)
+  local envelope = string.sub(entry, ENVELOPE_AT)
   local r = read_record(head .. names_of(name, stream, generation, ''))
   r[DELIVERIES], r[STATUS] = deliveries, status
   keep_letter('dead', id, r, envelope, 'host_down', down_detail(name))

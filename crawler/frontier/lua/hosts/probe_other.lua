@@ -5,13 +5,13 @@
 -- ARGV[1]  host
 -- ARGV[2]  the origin of the fault, in the form of lib/report
 -- Result: 1 if there is such a request. O(LOOKS + log queue) on each stream of the host.
--- include: clock damage state hosts ports
+-- include: clock damage state hosts members ports
 local LOOKS = 500
 local name, blamed = ARGV[1], ARGV[2]
 
 local function first_other(entries)
   for _, entry in ipairs(entries) do
-    local origin = #entry >= 29 and origin_of(name, string.sub(entry, 18))
+    local origin = #entry >= ENTRY_BYTES and origin_of(name, string.sub(entry, ENVELOPE_AT))
     if origin and origin ~= blamed then return entry end
   end
 end
@@ -29,7 +29,7 @@ local function bring_forward(stream)
     if not found then return false end
     call('LREM', list, 1, found)
   end
-  call('ZADD', ahead, score, struct.pack('>d', score) .. string.sub(found, 9))
+  call('ZADD', ahead, score, struct.pack('>d', score) .. string.sub(found, MEMBER_AT))
   state.ahead = state.ahead + 1
   return true
 end

@@ -4,18 +4,24 @@ local limits = call('EXISTS', T .. ':limited') == 1
 local SLICE = 64 -- requests examined together
 local drops, dropped = 256, 0 -- per call, so that no call takes long
 
+local function delay_entry(kind, at, base, name, entry)
+  local member = string.sub(entry, MEMBER_AT)
+  call('ZADD', T .. kind, at, struct.pack(DELAYED_FORMAT, #base, base, #name, name) .. member)
+  local t = tally(base, generation_of(member))
+  t.queued, t.delayed, drops = t.queued - 1, t.delayed + 1, drops - 1
+end
+
 -- An entry that waits for its run's budget or pages.
 local function put_back(base, name, entry, at)
   wake_at(at)
-  call('ZADD', T .. ':delayed', at, struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
-  local t = tally(base, generation_of(string.sub(entry, 9)))
-  t.queued, t.delayed, drops, dropped = t.queued - 1, t.delayed + 1, drops - 1, dropped + 1
+  delay_entry(':delayed', at, base, name, entry)
+  dropped = dropped + 1
   return false
 end
 
 -- Whether the run of an entry may fetch another page of the host; if not, it is dropped.
 local function admit(base, name, entry)
-  local generation = generation_of(string.sub(entry, 9))
+  local generation = generation_of(string.sub(entry, MEMBER_AT))
   local run = run_name(base, generation)
   local reached = is_limited(run) and limit_reached(run, name)
   if not reached then
@@ -23,7 +29,7 @@ local function admit(base, name, entry)
     return true
   end
   if reached == 'share' then return put_back(base, name, entry, now + WANT_MS) end
-  drop_page(base, generation, reached, string.sub(entry, 18))
+  drop_page(base, generation, reached, string.sub(entry, ENVELOPE_AT))
   local t = tally(base, generation)
   t.queued, drops, dropped = t.queued - 1, drops - 1, dropped + 1
 end
@@ -34,19 +40,16 @@ end
 
 -- Sets aside an entry of a paused or cancelled run; false for others.
 local function set_apart(base, place, name, entry)
-  local generation = is_controlled and generation_of(string.sub(entry, 9))
+  local generation = is_controlled and generation_of(string.sub(entry, MEMBER_AT))
   if not (generation and is_held_back(base, generation)) then return false end
-  local t = tally(base, generation)
-  t.queued, t.delayed, drops = t.queued - 1, t.delayed + 1, drops - 1
   if string.sub(place, #base + 1, #base + 1) == '!' then state.suspects = state.suspects - 1 end
-  call('ZADD', T .. ':delayed:aside', struct.unpack('>d', entry),
-    struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
+  delay_entry(':delayed:aside', (struct.unpack('>d', entry)), base, name, entry)
   return true
 end
 
 -- Whether an entry is leased; if not, it is dropped or waits until its run's budget renews.
 local function may_go(base, name, entry)
-  local run = has_budgets() and budget_of_run(spider_of(base), generation_of(string.sub(entry, 9)))
+  local run = has_budgets() and budget_of_run(spider_of(base), generation_of(string.sub(entry, MEMBER_AT)))
   local held = run and held_until({run})
   if held then return put_back(base, name, entry, held) end
   if limits and not admit(base, name, entry) then return false end
@@ -67,7 +70,7 @@ local function skip_over_limit(base, place, name)
   repeat
     local heads, over = heads_of(base, place, SLICE - 1), 0
     while over < math.min(#heads, drops) do
-      if not stays(base, name, generation_of(string.sub(heads[over + 1], 9))) then break end
+      if not stays(base, name, generation_of(string.sub(heads[over + 1], MEMBER_AT))) then break end
       over = over + 1
     end
     if over == 0 then return heads[1] end

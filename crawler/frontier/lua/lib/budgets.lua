@@ -6,7 +6,7 @@
 -- T:used:<day's begin> HASH name -> requests, bytes, browser ms, cost (d each).
 -- T:closed HASH name -> '<ms until>:<why>' of those that held a request back.
 local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS, LATER_MS = '<ddddddd', '<dddd', 259200000, 60000, 900000
-local FEW_BUDGETS, STATED_MS = 100, 300000
+local FEW_BUDGETS, STATED_MS, DAY_MS = 100, 300000, 86400000
 local KINDS = {'requests', 'bytes', 'browser', 'cost'}
 local terms_of, used_of, budgets_of, found_as, said_closed = {}, {}, {}, {}, {}
 local any_budgets, all_budgets
@@ -45,7 +45,7 @@ local function read_terms(raw, name)
     local from, to = struct.unpack('<dd', raw, at)
     b.open[#b.open + 1] = {from, to}
   end
-  while b.stop > 0 and now >= b.stop do b.begin, b.stop = b.stop, b.stop + 86400000 end -- not restated yet
+  while b.stop > 0 and now >= b.stop do b.begin, b.stop = b.stop, b.stop + DAY_MS end -- not restated yet
   return b
 end
 

@@ -3,15 +3,15 @@
 -- dropped.
 local function queue_entries(key, entries)
   for _, entry in ipairs(entries) do
-    local ok, stream, name, at = pcall(struct.unpack, '>Bc0Bc0', entry)
+    local ok, stream, name, at = pcall(struct.unpack, DELAYED_FORMAT, entry)
     local member = ok and string.sub(entry, at)
-    if ok and #member >= 21 and pcall(generation_of, member) then
-      local id, deliveries, status = struct.unpack('>I6BH', member)
+    if ok and #member >= MEMBER_BYTES and pcall(generation_of, member) then
+      local id, deliveries, status = struct.unpack(MEMBER_FORMAT, member)
       local generation, priority = generation_of(member), priority_of(member)
       local t, queue = tally(stream, generation), stream_for(stream, deliveries)
       t.delayed = t.delayed - 1
       if is_cancelled(stream, generation) then
-        drop_cancelled(id, stream, generation, string.sub(member, 10))
+        drop_cancelled(id, stream, generation, string.sub(member, ENVELOPE_IN_MEMBER))
       else
         turn_to(queue, name)
         enqueue(queue, name, status > 0 and retry_score(queue, name, priority) or score_of(priority), member, priority)

@@ -11,8 +11,8 @@ local function after_host(base, generation, worker)
 end
 
 local function hand_out(base, name, entry, reserved, worker)
-  local score, id, deliveries, status, _, _, generation = struct.unpack('>dI6BHhxxxxxxxxBc0Bc0', entry)
-  local envelope, at = string.sub(entry, 18), 2 * leased
+  local score, id, deliveries, status, _, _, generation = struct.unpack(ENTRY_FORMAT, entry)
+  local envelope, at = string.sub(entry, ENVELOPE_AT), 2 * leased
   leased = leased + 1
   state.token = math.max(state.token + 1, now * 1024) -- never one issued before the server lost its last second
   local record = struct.pack(HEAD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status)

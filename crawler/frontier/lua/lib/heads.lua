@@ -4,7 +4,7 @@
 local function whole_of(heads, base, place)
   local whole = {}
   for _, entry in ipairs(heads) do
-    if #entry >= 29 and pcall(struct.unpack, '>dI6BHhxxxxxxxxBc0Bc0', entry) then
+    if #entry >= ENTRY_BYTES and pcall(struct.unpack, ENTRY_FORMAT, entry) then
       whole[#whole + 1] = entry
     else
       set_aside(T .. ':q:' .. place .. ' ' .. string.sub(entry, 1, 40), entry)

@@ -94,11 +94,11 @@ local function retry_score(stream, name, priority)
     if not head or run[i] < head then head = run[i] end
   end
   if not head then return score_of(priority) end
-  local queued = struct.unpack('>d', head) + priority_of(string.sub(head, 9)) * STEP_MS
+  local queued = struct.unpack('>d', head) + priority_of(string.sub(head, MEMBER_AT)) * STEP_MS
   return math.min(now, queued) - priority * STEP_MS
 end
 
 local function delay_until(at, stream, name, member, kind)
   wake_at(at)
-  call('ZADD', T .. (kind or ':delayed'), at, struct.pack('>Bc0Bc0', #stream, stream, #name, name) .. member)
+  call('ZADD', T .. (kind or ':delayed'), at, struct.pack(DELAYED_FORMAT, #stream, stream, #name, name) .. member)
 end

@@ -1,22 +1,24 @@
 -- What a report does; row: id (d), token (d), ms since wire start (I4), latency ms (I4), status or 0 (H), Retry-After
--- ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 if the host is not to blame (a proxy failed)
--- and its pace stays unchanged, 4 if it is, though it did not answer, 8 if it complained of this request before, 16 if
--- another site linked here, 32 if it redirected here; then the origin ("https:443", in a group of several hosts
--- "https:www.shop.example:443"), with a fault, and with the first good response of an origin that the worker saw.
+-- ms (I4), flags (B), then the origin ("https:443", in a group of several hosts "https:www.shop.example:443"), with a
+-- fault, and with the first good response of an origin that the worker saw. Flags:
+--   1, 2    the slot is kept for a follow-up request; a proxy failed: the host is excused, its pace stays unchanged
+--   4, 8    the host is to blame, though it did not answer; it complained of this request before
+--   LINKED, REDIRECTED  another site linked or redirected here
 -- jitter: a random number in [0, 1).
 -- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS.
 -- Returns STALE if the token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker,
 -- CLOSED if it closed it.
+local LINKED, REDIRECTED = 16, 32 -- their twins are in server/wire_format.py
 local MOST_ORIGINS = 1000 -- bytes
 
 -- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other
 -- sites linked or redirected to a host that never answered.
 local function is_own(name, origin, flags)
   if origin == '' then return true end
-  if flags >= 32 then return false end
+  if flags >= REDIRECTED then return false end
   local known = call('HGET', T .. ':answers', name)
   if known then return string.find(known, '\n' .. origin .. '\n', 1, true) ~= nil end
-  return flags < 16
+  return flags < LINKED
 end
 
 local function note_origin(name, origin)
@@ -35,20 +37,21 @@ end
 local function report(r, id, row, jitter)
   if not r or r[RELEASED] == 1 then return STALE end
   local elapsed, latency, status, retry_after, flags = struct.unpack('<I4I4HI4B', row, 17)
+  local keeps_slot, excused, at_fault, heard = flags % 2 >= 1, flags % 4 >= 2, flags % 8 >= 4, flags % 16 >= 8
   local h, wire, answer, address = host(r[HOST]), now - elapsed, NOTED, address_of(r[HOST])
   local a = address and host(address)
-  local again, origin = (flags % 16 >= 8 or r[STATUS] == 429 or r[STATUS] == 503) and 1 or 0, string.sub(row, 32)
-  local fault = flags % 8 >= 4 or (status >= 500 and not (status == 503 and retry_after > 0))
+  local again, origin = (heard or r[STATUS] == 429 or r[STATUS] == 503) and 1 or 0, string.sub(row, 32)
+  local fault = at_fault or (status >= 500 and not (status == 503 and retry_after > 0))
   if fault and not is_own(r[HOST], origin, flags) then fault = nil end
   if fault == false and status > 0 and origin ~= '' then note_origin(r[HOST], origin) end
-  if flags % 4 < 2 then
+  if not excused then
     local granted = r[START_BY] - START_MS
     answer = adapt(h, pace_of(r[HOST], h), wire, granted, latency, status, retry_after, fault, again, jitter)
     if a then adapt(a, pace_of(address, a), wire, granted, latency, status, retry_after, nil, again, jitter) end
   end
   r[STATUS] = status
   unsettled[r[HOST]] = true -- its pace, or its breaker, may have changed
-  if flags % 2 == 1 then
+  if keeps_slot then
     for _, one in ipairs({h, a}) do
       one[NEXT] = one[NEXT] == r[RESERVED] and next_after(one, wire, true) or math.max(one[NEXT], next_after(one, wire))
     end
@@ -56,8 +59,8 @@ local function report(r, id, row, jitter)
     r[RESERVED] = -1
   else
     release(r, wire)
-    if flags % 4 < 2 then follow(h, pace_of(r[HOST], h), wire, status, jitter) end
-    if flags % 4 < 2 and a then follow(a, pace_of(address, a), wire, status, jitter) end
+    if not excused then follow(h, pace_of(r[HOST], h), wire, status, jitter) end
+    if not excused and a then follow(a, pace_of(address, a), wire, status, jitter) end
     if r[STREAM] == '' then
       end_lease(id, r)
       return answer

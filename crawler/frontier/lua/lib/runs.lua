@@ -6,7 +6,7 @@
 --   T:runs:until HASH spider -> msgpack map generation, counts: where its last run in a common generation ended
 -- A record: id, name, spider, generation, state, producer, key, opened, sealed, ended (ms, 0: not yet), fresh, shares,
 --   base and counts: what the generation's counters were when the run began, and what it came to.
-local EVENTS_KEPT = 10000
+local EVENTS_KEPT, DAY_MS = 10000, 86400000
 
 local function run_of(id)
   local raw = call('HGET', T .. ':runs', id)
@@ -45,7 +45,7 @@ end
 
 -- The UTC day of Unix ms as YYYYMMDD: days since 0000-03-01 (Richards 2013).
 local function day_of(ms)
-  local days = math.floor(ms / 86400000) + 719468
+  local days = math.floor(ms / DAY_MS) + 719468
   local era = math.floor(days / 146097)
   local of_era = days - era * 146097
   local year = math.floor((of_era - math.floor(of_era / 1460) + math.floor(of_era / 36524)

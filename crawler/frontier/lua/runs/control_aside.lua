@@ -11,13 +11,13 @@ local key = T .. (ARGV[1] == 'aside' and ':delayed:aside' or ':' .. ARGV[1])
 local entries = call('ZRANGE', key, ARGV[2], ARGV[2] + ARGV[3] - 1)
 local back, dropped = {}, {}
 for _, entry in ipairs(entries) do
-  local ok, stream, _, at = pcall(struct.unpack, '>Bc0Bc0', entry)
+  local ok, stream, _, at = pcall(struct.unpack, DELAYED_FORMAT, entry)
   local member = ok and string.sub(entry, at)
   local known, generation = pcall(generation_of, member or '')
   if not (ok and known) then
     back[#back + 1] = entry -- queue_entries sets it aside as damaged
   elseif is_cancelled(stream, generation) then
-    drop_cancelled(struct.unpack('>I6', member), stream, generation, string.sub(member, 10))
+    drop_cancelled(struct.unpack('>I6', member), stream, generation, string.sub(member, ENVELOPE_IN_MEMBER))
     local t = tally(stream, generation)
     t.delayed = t.delayed - 1
     dropped[#dropped + 1] = entry

@@ -25,18 +25,18 @@ local function url_of(envelope)
 end
 
 local function is_meant(entry)
-  local ok, of = pcall(generation_of, string.sub(entry, 9))
-  if not ok or #entry < 29 then return false end -- lease sets it aside
+  local ok, of = pcall(generation_of, string.sub(entry, MEMBER_AT))
+  if not ok or #entry < ENTRY_BYTES then return false end -- lease sets it aside
   if generation ~= '' and of ~= generation then return false end
-  if action == 'priority' and priority_of(string.sub(entry, 9)) == tonumber(ARGV[6]) then return false end
-  return pattern == '' or string.find(url_of(string.sub(entry, 18)), pattern) ~= nil
+  if action == 'priority' and priority_of(string.sub(entry, MEMBER_AT)) == tonumber(ARGV[6]) then return false end
+  return pattern == '' or string.find(url_of(string.sub(entry, ENVELOPE_AT)), pattern) ~= nil
 end
 
 local moved = {}
 
 local function carry_out(entry)
-  local member = string.sub(entry, 9)
-  local of, envelope = generation_of(member), string.sub(member, 10)
+  local member = string.sub(entry, MEMBER_AT)
+  local of, envelope = generation_of(member), string.sub(member, ENVELOPE_IN_MEMBER)
   local t = tally(stream, of)
   t.queued = t.queued - 1
   if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
@@ -82,8 +82,8 @@ if from_list then
 end
 local to = action == 'stream' and ARGV[6] or stream
 for _, member in ipairs(moved) do
-  local id, deliveries, status = struct.unpack('>I6BH', member)
-  local envelope, of = string.sub(member, 10), generation_of(member)
+  local id, deliveries, status = struct.unpack(MEMBER_FORMAT, member)
+  local envelope, of = string.sub(member, ENVELOPE_IN_MEMBER), generation_of(member)
   if action == 'priority' then envelope = struct.pack('>h', ARGV[6]) .. string.sub(envelope, 3) end
   local t = tally(to, of)
   t.queued = t.queued + 1

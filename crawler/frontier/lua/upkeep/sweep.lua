@@ -86,7 +86,7 @@ local function found_queued(stream, counted)
       call('LRANGE', T .. ':q:' .. place, 0, -1), call('ZRANGE', T .. ':early:' .. place, 0, -1),
     }) do
       for _, entry in ipairs(entries) do
-        local ok, generation = pcall(generation_of, string.sub(entry, 9))
+        local ok, generation = pcall(generation_of, string.sub(entry, MEMBER_AT))
         if not ok then -- lease sets it aside
           counters_hold = false
           return
@@ -162,7 +162,7 @@ for _, row in ipairs(rows) do
     recount(row, 'leased', leased_by[row.name])
   end
   if queued_by[stream] then recount(row, 'queued', queued_by[stream][generation] or 0) end
-  local spider = string.match(stream, '^[^:]*')
+  local spider = spider_of(stream)
   local of = spider .. ':' .. generation
   if row.shares then is_used[spider .. ':' .. row.shares] = true end
   if generation ~= '' and generation ~= (current[spider] or '0') then
@@ -211,15 +211,13 @@ local function keep_set(name, key)
 end
 
 local function retire(stream, generation, set_stays)
-  call('UNLINK', T .. ':pages:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
-  call('SREM', T .. ':limited', string.match(stream, '^[^:]*') .. ':' .. generation)
-  call('HDEL', T .. ':budgets', 'r:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
-  call('HDEL', T .. ':used:0', 'r:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
-  for _, kind in ipairs({'r:', 'p:'}) do
-    call('HDEL', T .. ':shares:0', kind .. string.match(stream, '^[^:]*') .. ':' .. generation)
-  end
-  call('HDEL', T .. ':scope', string.match(stream, '^[^:]*') .. ':' .. generation)
-  local name = stream .. ':' .. generation
+  local run, name = spider_of(stream) .. ':' .. generation, stream .. ':' .. generation
+  call('UNLINK', T .. ':pages:' .. run)
+  call('SREM', T .. ':limited', run)
+  call('HDEL', T .. ':budgets', 'r:' .. run)
+  call('HDEL', T .. ':used:0', 'r:' .. run)
+  for _, kind in ipairs({'r:', 'p:'}) do call('HDEL', T .. ':shares:0', kind .. run) end
+  call('HDEL', T .. ':scope', run)
   local key, retired = T .. ':gen:' .. name, T .. ':gen:' .. stream .. ':'
   local fields = {unpack(COUNTERS)}
   for _, field in ipairs(call('HKEYS', key)) do
