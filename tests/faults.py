@@ -196,7 +196,7 @@ FAULTS = (
     Mutant("failures are told again and again", "run_alarm", "or run.failing", "", RUNS),
     Mutant("everyone looks at once", "runs", "looked <= now and now < looked + ARGV[1]", "false", RUNS),
     Mutant("a retried letter is accepted twice", "lib/tally", "  t.accepted = t.accepted - 1\n", "", RUNS),
-    Mutant("a letter outlives its page's success", "lib/again", "    call('HDEL', T .. ':dead', id)\n", "", RUNS),
+    Mutant("a letter outlives its page's success", "lib/dead_again", "    call('HDEL', T .. ':dead', id)\n", "", RUNS),
     Mutant("fingerprints in use are dropped", "sweep", "and not is_used[name])", ")", RUNS),
     Mutant("a run under way is folded away", "sweep", "and not has_run[name] then", "then", RUNS),
     Mutant(

@@ -8,7 +8,7 @@
 -- ARGV[5]  its new priority; if missing, like ARGV[6], neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log dead).
--- include: clock damage state tally again hosts addresses shares records rewritten budgets spend lose release
+-- include: clock damage state tally dead_again hosts addresses shares records rewritten budgets spend lose release
 -- include: seen dead
 local id, r = held()
 if not r then return STALE end

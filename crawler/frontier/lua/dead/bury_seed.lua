@@ -8,7 +8,7 @@
 -- ARGV[4]  detail (msgpack)
 -- ARGV[5]  the generation in which it counts as accepted and dead; '' for none
 -- Result: 1, or 0 if it is a dead letter of this run already. O(log dead).
--- include: clock damage state tally again records seen dead
+-- include: clock damage state tally dead_again records seen dead
 local spider, entry, generation = ARGV[1], string.rep('\0', 12) .. ARGV[2], ARGV[5]
 local name = seed_name(spider, generation, entry)
 

@@ -4,7 +4,7 @@
 -- ARGV[1]  kind: 'dead' or 'gone'
 -- ARGV[2...]  ids
 -- Result: 1 per letter, 0 if there is none (any more). O(log dead) each.
--- include: clock damage state tally again records seen dead
+-- include: clock damage state tally dead_again records seen dead
 local result = {}
 for i = 2, #ARGV do result[i - 1] = drop_letter(ARGV[1], ARGV[i]) and 1 or 0 end
 save()

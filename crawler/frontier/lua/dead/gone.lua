@@ -6,7 +6,7 @@
 -- ARGV[3]  reason
 -- ARGV[4]  detail (msgpack, opaque here)
 -- Result: DONE or STALE. O(log gone).
--- include: clock damage state tally again hosts addresses records lose release seen dead
+-- include: clock damage state tally dead_again hosts addresses records lose release seen dead
 local id, r = held()
 if not r then return STALE end
 release_unreported(r)

@@ -6,7 +6,7 @@
 -- ARGV[3...]  ids
 -- Result: 1 per letter, 0 if there is none (any more), it was a seed or its run is cancelled. O(log dead + log queue)
 -- each.
--- include: clock damage state tally again hosts addresses members shares pages queue records seen dead control
+-- include: clock damage state tally dead_again hosts addresses members shares pages queue records seen dead control
 local kind, target, result = ARGV[1], ARGV[2], {}
 
 local function account(letter, generation)

@@ -7,7 +7,7 @@
 --                   request is due
 --   ahead           requests queued before the end of their host's list
 --   stepped         ms since when time has certainly passed evenly: the clock may have stepped before
---   again           0 when no dead letter's page is being tried again: see again
+--   again           0 when no dead letter's page is being tried again: see dead_again
 local STATE, STATE_BYTES, SETS_AT, STEP_AFTER_MS = '<ddddddddddddddd', 120, 57, 4500
 local SEQ_PER_MS = 64 -- its twin is in server/data_marks.py
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)

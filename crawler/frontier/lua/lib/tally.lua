@@ -43,8 +43,8 @@ local function count_retried(t, letter)
   count_as(t, 'retried', letter.reason, 1)
 end
 
--- A generation that lost nothing was blamed for what damage took from another one: see blame. Returns what is still to
--- be taken from others.
+-- A generation that lost nothing was blamed for what damage took from another one: see lose_one. Returns what is still
+-- to be taken from others.
 local function take_back(key, field, lost)
   if (tonumber(call('HGET', key, 'dropped:damaged') or nil) or 0) < lost then return 0 end
   call('HINCRBY', key, field, lost)

@@ -12,7 +12,7 @@
 -- -1, backlog, suspects waiting, {per request: id, record, envelope}, {hosts to look up, see lib/addresses}, {per host
 -- leased from that has an address: host, address}}. O(log hosts) per request leased, and up to DROPS requests of runs
 -- that reached their page limit (lib/pages).
--- include: clock damage state tally blame hosts addresses turns rules members shares pages records budgets control
+-- include: clock damage state tally lose_one hosts addresses turns rules members shares pages records budgets control
 -- include: heads admit hand_out
 -- include window: seen dropped
 if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end

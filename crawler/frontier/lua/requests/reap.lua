@@ -3,8 +3,8 @@
 -- alarm is due: there is no leader and no timer.
 -- KEYS[1]  the shard's tag
 -- Result: 1. O(log in flight + log queue) each.
--- include: clock damage state tally blame again hosts addresses members shares pages queue records budgets spend
--- include: lose release seen control cancel requeue dead delayed
+-- include: clock damage state tally lose_one dead_again hosts addresses members shares pages queue records budgets
+-- include: spend lose release seen control cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
 -- A lease with a damaged record: its request is set aside, and its host found by counting what is left.

@@ -6,7 +6,7 @@
 -- ARGV[3]  number of reports
 -- ARGV[4...]  the starts, the reports and the acks, as those scripts take them
 -- Result: one number per row, as those scripts give it. O(log in flight + streams of the host) each.
--- include: clock damage state tally again hosts addresses records start release
+-- include: clock damage state tally dead_again hosts addresses records start release
 -- include: pace pace_turns pace_trials pace_rests pace_pairs breaker adapt report
 -- include window: seen
 -- include: ack

@@ -3,7 +3,7 @@
 -- KEYS[1]  the shard's tag
 -- ARGV[1...]  id and token (d, d) of each lease
 -- Result: per lease DONE, or STALE (also for a mere slot): then nothing changes. O(log in flight) each.
--- include: clock damage state tally again hosts addresses shares records budgets spend release
+-- include: clock damage state tally dead_again hosts addresses shares records budgets spend release
 -- include window: seen
 -- include: ack
 local records, ids = lookup_rows(1)

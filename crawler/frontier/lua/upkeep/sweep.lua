@@ -14,7 +14,7 @@
 -- what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere are filed again
 -- (lib/refile), and leases whose expiry was lost expire (lib/unindexed). What waits for a time beyond the calendar
 -- comes now. Runs that their lists have lost are listed again (lib/relist).
--- include: clock damage state tally hosts addresses members refile unindexed uncounted relist in_turn
+-- include: clock damage state tally hosts addresses members refile unindexed uncounted relist sweep_slice
 local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
@@ -142,7 +142,7 @@ local function count_backlog(rows)
 end
 
 local groups, queued_by, backlog = {}, {}, state.backlog -- generations by spider and name, with all their streams
-local names, are_all = names_in_turn()
+local names, are_all = names_in_slice()
 if are_all then relist_runs() end
 local rows = read_generations(names)
 local queued, counted_backlog = count_backlog(rows)

@@ -5,7 +5,7 @@ local AT_ONCE, WHOLE_MS = 250, 600000
 
 -- The names of generations that this call looks at, and whether these are all. Those of a generation, one for each
 -- stream, are looked at together.
-local function names_in_turn()
+local function names_in_slice()
   local names, some = generation_names(), {}
   local at, calls = string.match(call('GET', T .. ':sweep') or '', '^(%d+):(%d+)$')
   local whole_at = tonumber(at) or 0
