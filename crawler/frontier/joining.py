@@ -42,10 +42,9 @@ async def join(
 
     *worker* has to be among the living already; without one it is only seen whether it might join. A new generation is
     opened after *only_after* and no other, where that is given: workers that begin together, and again after a death,
-    take part in one crawl. A crawl is
-    unfinished while anything of the spider is queued, leased or delayed, or another worker of it lives. Raises
-    ConfigError when that crawl has other arguments (`-a`), or is of a spider of that name in another *project* ("": one
-    without a name, which may join any).
+    take part in one crawl. A crawl is unfinished while anything of the spider is queued, leased or delayed, or another
+    worker of it lives. Raises ConfigError when that crawl has other arguments (`-a`), or is of a spider of that name in
+    another *project* ("": one without a name, which may join any).
 
     Known weakness: a worker killed when nothing was left counts as living for SILENT_MS; a start within that time joins
     its crawl and finds nothing to do.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from crawler.frontier.messages import MAX_NAME, Handle, Report
+from crawler.frontier.messages import MAX_NAME, Handle, NackOutcome, Report
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, flag, handle_row, report_row
@@ -73,13 +73,14 @@ class LeaseCalls:
         body: bytes | None = None,
         priority: int = 0,
         reason: str = "",
-    ) -> int:
+    ) -> NackOutcome:
         """Retry after *delay_ms*, uncharged, under the same id; a *body* replaces the old one, and *priority* then the
-        old priority. The last *reason* is kept, for its dead letter if it comes to that. Returns 1, 0 if the token is
-        stale, and 2 if it became a dead letter at once because its host is given up, see `breakers`."""
+        old priority. The last *reason* is kept, for its dead letter if it comes to that. Hosts are given up by
+        `breakers`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return int(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
+        row = (number, token, max(0, delay_ms), reason[:MAX_NAME], *changed)
+        return NackOutcome(await self.shards.run("nack", shard, *row))
 
     async def move(
         self,

@@ -92,6 +92,14 @@ class PushOutcome(IntEnum):
         return self.name.lower().replace("_", "/", 1)
 
 
+class NackOutcome(IntEnum):
+    """What became of a request that was to be retried; as in lua/requests/nack.lua."""
+
+    STALE = 0  # the lease is no longer ours
+    DONE = 1
+    GIVEN_UP = 2  # its host is: it became a dead letter at once
+
+
 class Lease(NamedTuple):
     """A request leased to this worker until the lease expires or ends.
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import logging
+from typing import Final
 
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Report
+
+NOTED: Final = 1  # answers to a report, as in lua/lib/breaker.lua; more: for how many ms the breaker opened
+CLOSED: Final = -1
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +25,13 @@ class Breakers:
         self._stats = stats
         self._changed: dict[str, bool] = {}  # host: whether its breaker opened (True) or closed
         self._blamed: dict[str, str] = {}  # host: the origin because of which it opened
+
+    def told(self, report: Report, answer: int) -> None:
+        """Note what *report* did to its host's breaker, by the answer of `Frontier.report`."""
+        if answer > NOTED:
+            self.opened(report.host, answer, report.origin)
+        elif answer == CLOSED:
+            self.closed(report.host)
 
     def opened(self, host: str, rest_ms: int, origin: str = "") -> None:
         """Log and count that *host*'s circuit breaker opened, because of that *origin* if one is given."""

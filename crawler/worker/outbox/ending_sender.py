@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Final
 
 from scrapy import Request
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle
+from crawler.frontier.messages import Handle, NackOutcome
 from crawler.frontier.streams import tier_of
 from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent
-
-GIVEN_UP: Final = 2  # Frontier.nack's answer for a request whose host is given up
 
 logger = logging.getLogger(__name__)
 
@@ -42,19 +39,19 @@ class EndingSender:
             await self._skip(unsent)
 
     async def _nack(self, nack: Nack) -> None:
-        ours = await self._frontier.nack(
+        outcome = await self._frontier.nack(
             *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
         )
-        self.count_stale([ours])
+        self.count_stale([outcome])
         named = nack.about if isinstance(nack.about, Request) else nack.handle[0]
         extra = {"about": nack.about or {"request_id": nack.handle[0]}}
-        if ours == GIVEN_UP:
+        if outcome is NackOutcome.GIVEN_UP:
             self._stats.inc_value(names.BURIED.format("host_down"))
             words = "%s became a dead letter: its host has been down for too long"
             logger.error(words, named, extra=extra)
             return
-        self._stats.inc_value(names.NACKED, ours)
-        self._stats.inc_value(names.NACKED_FOR.format(nack.reason), ours)
+        for name in (names.NACKED, names.NACKED_FOR.format(nack.reason)):
+            self._stats.inc_value(name, int(outcome))
         logger.debug("%s is put back for %d ms: %s", named, nack.delay_ms, nack.reason, extra=extra)
 
     async def _move(self, move: Move) -> None:

@@ -26,7 +26,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import BATCH, url_in
-from crawler.worker.outbox.breakers import Breakers
+from crawler.worker.outbox.breakers import NOTED, Breakers
 from crawler.worker.outbox.children import AGAIN_SECONDS, Children
 from crawler.worker.outbox.ending_sender import EndingSender
 from crawler.worker.outbox.lease_endings import Ending, Move, Nack
@@ -304,10 +304,8 @@ class Outbox:
     def _reported(self, batch: Sequence[Report], answers: Sequence[int]) -> None:
         self._ending_sender.count_stale(answers)
         for report, answer in zip(batch, answers, strict=True):
-            if answer > 1:
-                self.breakers.opened(report.host, answer, report.origin)
-            elif answer < 0:
-                self.breakers.closed(report.host)
+            if answer != NOTED:
+                self.breakers.told(report, answer)
 
     async def _send_given_back(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.give_back(batch)

@@ -9,7 +9,7 @@ from typing import Any
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError
-from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Slot
+from crawler.frontier.messages import Batch, Handle, Lease, Message, NackOutcome, PushOutcome, Report, Slot
 from crawler.worker.leases.held import HeldLease
 
 
@@ -130,9 +130,9 @@ class Frontier:
         self._call("give_back", list(handles))
         return [self.ours] * len(handles)
 
-    async def nack(self, *handle: Any, **how: Any) -> bool:
+    async def nack(self, *handle: Any, **how: Any) -> NackOutcome:
         self._call("nack", handle)
-        return self.ours
+        return NackOutcome(self.ours)
 
     async def move(self, *handle: Any, **how: Any) -> bool:
         self._call("move", (handle, how["stream"]))

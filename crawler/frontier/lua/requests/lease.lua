@@ -10,8 +10,8 @@
 -- ARGV[7...]  these streams, then hosts to pass over
 -- Result: {}: reap first; {0}: the worker has to state its rules; else {born, seq, now, ms until more may be due or
 -- -1, backlog, suspects waiting, {per request: id, record, envelope}, {hosts to look up, see lib/addresses}, {per host
--- leased from that has an address: host, address}}. O(log hosts) per request leased, and up to DROPS requests of runs
--- that reached their page limit (lib/pages).
+-- leased from that has an address: host, address}}. O(log hosts) per request leased, and up to `drops` requests
+-- (lib/admit) of runs that reached their page limit.
 -- include: clock damage state tally lose_one hosts addresses turns rules members shares pages records budgets control
 -- include: heads admit hand_out
 -- include window: seen dropped
