@@ -187,7 +187,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             why = download.exception if download is not None else None
             raise BrowserError(f"{request}: {why or 'the browser shows no document'}")
         load.is_loaded = True
-        headers = await headers_of(answer)
+        headers = headers_of(await answer.headers_array())
         await wait_until_idle(page, self._browser.idle_seconds)
         await self._apply_page_methods(page, request, spider)
         headers["Content-Type"] = "text/html; charset=utf-8"

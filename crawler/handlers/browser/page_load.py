@@ -7,7 +7,7 @@ tab stops there and Scrapy gets the redirect, as from any other handler.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -211,9 +211,7 @@ class PageLoad:
         pause, status = {"requestId": event["requestId"]}, event.get("responseStatusCode")
         with suppress(Error):
             if event["frameId"] == self._main.frame_id and status is not None and not self._instead.done():
-                headers = Headers()
-                for header in event.get("responseHeaders", ()):
-                    headers.appendlist(header["name"], header["value"])
+                headers = headers_of(event.get("responseHeaders", ()))
                 self._head = status, headers
                 is_bodiless = (300 <= status < 400 and "Location" in headers) or status in BODILESS
                 if is_bodiless or not raw_body.is_shown(headers):
@@ -230,17 +228,10 @@ class PageLoad:
         except DownloadCancelledError as error:
             self._fail(str(error))
             return b""
-        if lacks := self._lacks(body):
-            self._end_with(ResponseDataLossError(f"{self.request}: its document is cut: {lacks} bytes are missing"))
-        return body
-
-    def _lacks(self, body: bytes) -> int:
-        """How many bytes of *body* did not come, as far as its headers tell."""
         _, headers = self._head or (0, Headers())
-        promised = (headers.get("Content-Length") or b"").strip()
-        if self.request.method == "HEAD" or "Content-Encoding" in headers or not promised.isdigit():
-            return 0
-        return max(0, int(promised) - len(body))
+        if self.request.method != "HEAD" and (missing := raw_body.missing(body, headers)):
+            self._end_with(ResponseDataLossError(f"{self.request}: its document is cut: {missing} bytes are missing"))
+        return body
 
     def _seen(self, answer: Answer) -> None:
         if answer.request.is_navigation_request() and _frame(answer.request) == self._main_frame():
@@ -291,11 +282,11 @@ async def wait_until_idle(page: Page, seconds: float) -> None:
             await page.wait_for_load_state("networkidle", timeout=seconds * 1000)
 
 
-async def headers_of(answer: Answer) -> Headers:
-    """All headers of *answer*, including repeated ones."""
+def headers_of(rows: Iterable[Mapping[str, str]]) -> Headers:
+    """Headers as Chromium lists them, including repeated ones."""
     headers = Headers()
-    for header in await answer.headers_array():
-        headers.appendlist(header["name"], header["value"])
+    for row in rows:
+        headers.appendlist(row["name"], row["value"])
     return headers
 
 

@@ -21,6 +21,14 @@ def is_shown(headers: Headers) -> bool:
     return (headers.get("Content-Type") or SHOWN[0]).lower().lstrip().startswith(SHOWN)
 
 
+def missing(body: bytes, headers: Headers) -> int:
+    """How many bytes of *body* did not come, as far as its *headers* tell."""
+    promised = (headers.get("Content-Length") or b"").strip()
+    if "Content-Encoding" in headers or not promised.isdigit():
+        return 0
+    return max(0, int(promised) - len(body))
+
+
 async def read(session: CDPSession, paused: str, most: int) -> bytes:
     """The body of the response *paused* in *session*, unpacked. Raises DownloadCancelledError beyond *most* bytes, if
     that is not 0, and Playwright's Error."""
