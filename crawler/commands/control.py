@@ -53,7 +53,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--run", default="", metavar="ID", help="a run, as `scrapy runs` names it")
         parser.add_argument("--spider", default="", metavar="NAME", help="all requests of a spider")
         parser.add_argument("--host", type=host_name, default="", help="all requests of a politeness group")
-        parser.add_argument("--url", default="", metavar="GLOB", help="of these only matching URLs; * matches anything")
+        parser.add_argument("--url", default="", metavar="GLOB", help="only URLs that match; * stands for anything")
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -49,15 +49,15 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--name", default="", help="name of the run: a second one is refused while it is not over")
         parser.add_argument("--run", default="", metavar="ID", help="go on with a run that was cut short")
         parser.add_argument("--overlap", choices=OVERLAPS, help="while a run of that name is not over (default refuse)")
-        parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, once more")
+        parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, again")
         parser.add_argument("--scope", default="", metavar="JSON", help="what the run may fetch (docs/scope.md)")
         words = (
             "push a sitemap, index or feed by its URL, or with `robots` those that the robots.txt of each site names"
         )
         parser.add_argument("--sitemap", action="append", default=[], metavar="URL", help=words)
-        words = "only pages of sitemaps in whose URL this regular expression is found; may be repeated"
+        words = "of sitemaps only pages whose URL matches this regular expression; may be repeated"
         parser.add_argument("--include", action="append", default=[], metavar="PATTERN", help=words)
-        words = "no pages of sitemaps in whose URL this is found; may be repeated"
+        words = "of sitemaps no pages whose URL matches this; may be repeated"
         parser.add_argument("--exclude", action="append", default=[], metavar="PATTERN", help=words)
         parser.add_argument("--column", default="", help="read CSV: the column of the URLs, its name or its number")
         parser.add_argument("--dry-run", action="store_true", help="check all lines, push nothing")

@@ -47,7 +47,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--limit", type=integer(1, MOST), default=20, help="so many, newest first (default 20)")
+        parser.add_argument("--limit", type=integer(1, MOST), default=20, help="how many, newest first (default 20)")
         parser.add_argument("--json", action="store_true", help="one JSON object per run, or document")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -77,18 +77,16 @@ class Command(FleetCommand, ScrapyCommand):
             action="append",
             default=[],
             metavar="RE",
-            help="only pages of sitemaps in whose URL it is found",
+            help="of sitemaps only pages whose URL matches",
         )
-        add(
-            "--exclude", action="append", default=[], metavar="RE", help="no pages of sitemaps in whose URL it is found"
-        )
+        add("--exclude", action="append", default=[], metavar="RE", help="of sitemaps no pages whose URL matches")
         add("--changed-only", action="store_true", help="skip sitemaps whose lastmod is the same as at the last tick")
-        add("--missed", default="once", help="once (default), all or none of the ticks that were missed")
+        add("--missed", default="once", help="which missed ticks to run: once (default), all or none")
         words = "skip (default), queue, replace or allow a tick while the last run is not over"
         add("--overlap", default="skip", help=words)
         ranged = integer(-MAX_PRIORITY, MAX_PRIORITY)
         add("--priority", type=ranged, default=0, help="-1000 to 1000, higher first (default 0)")
-        add("--tier", default="", help=f"the least that its pages need ({', '.join(TIERS)})")
+        add("--tier", default="", help=f"the lowest tier that its pages need ({', '.join(TIERS)})")
         add("--column", default="", help="the file is CSV: the column of the URLs, its name or number")
         add("--scope", default="", metavar="JSON", help="what its runs may fetch (docs/scope.md)")
         add("--json", action="store_true", help="list, show: one JSON object per schedule")
@@ -98,7 +96,7 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             verb, *rest = args or [""]
             if verb not in VERBS or (verb != "add" and len(rest) != (verb != "list")):
-                words = f"name one of {', '.join(VERBS)}; then the schedule's name, but for list"
+                words = f"name one of {', '.join(VERBS)}; then the schedule's name, except for list"
                 raise UsageError(words, print_help=False)
             if verb == "add":
                 self._check_added(rest, opts)

@@ -35,7 +35,7 @@ class Command(FleetCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
-        parser.add_argument("--force", action="store_true", help="stop: even while they are in use")
+        parser.add_argument("--force", action="store_true", help="stop: even if they are in use")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         with answering(args):

@@ -102,7 +102,7 @@ def _terminable(terminations: list[int]) -> Iterator[None]:
 def agreed(question: str) -> bool:
     """Whether whoever sits at the terminal agrees to *question*; raises UsageError where nobody does."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
+        raise UsageError(f"{question} There is no terminal to ask on: add --yes", print_help=False)
     try:
         return _answer(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:

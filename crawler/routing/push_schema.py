@@ -12,7 +12,7 @@
 | dont_filter | true or false | crawl even if known |
 | not_before | number or text | Unix seconds, or ISO 8601 with a time zone |
 | country, proxy_pool | text | passed on in meta, for the proxy layer |
-| tier | text | http, browser or api: the least that the page needs |
+| tier | text | http, browser or api: the lowest tier that the page needs |
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ async def test_letters_of_the_other_kind_are_pointed_to(fleet: Fleet) -> None:
         (["dead", "retry", "products", "--reason", "spider_eror"], "spider_error"),
         (
             ["dead", "drop", "products"],
-            "Throw 2 dead letters of products away for good? Nobody can be asked here: --yes",
+            "Throw 2 dead letters of products away for good? There is no terminal to ask on: add --yes",
         ),
         (["dead", "list", "--reson", "x"], "there is no option --reson"),
         (["status", "prodcts"], "there is no spider 'prodcts'"),

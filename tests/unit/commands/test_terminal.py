@@ -154,7 +154,7 @@ def test_what_is_closed_takes_nothing_and_its_number_is_nobody_elses(closed: str
 
 def test_nobody_is_asked_where_there_is_no_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(UsageError, match="Nobody can be asked here"):
+    with pytest.raises(UsageError, match="There is no terminal to ask on"):
         agreed("Drop all?")
 
 
