@@ -48,7 +48,7 @@ def attributes(spider: type[Spider]) -> Iterator[str]:
     domains = getattr(spider, "allowed_domains", None)
     for one in domains if isinstance(domains, list | tuple | set) else ():
         if isinstance(one, str) and ("/" in one or one.count(":") == 1):  # more than one: an IPv6 address
-            words = "which is no host's name: leave out scheme, port and path"
+            words = "which is not a host name: leave out scheme, port and path"
             yield f"{spider.name} has {mask(one)!r} in allowed_domains, {words}"
     starts = spider.start is Spider.start and getattr(spider, "start_urls", None)
     pushed = getattr(spider, "make_request_from_data", None)  # one of the spider's own may name its callbacks

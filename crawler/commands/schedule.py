@@ -146,7 +146,7 @@ class Command(FleetCommand, ScrapyCommand):
         try:
             _changed(await schedules.put(schedule.name, "", schedule.text(), cursor=now))
         except TooManyError:
-            raise ShoalError(f"there are {MOST} schedules, and may be no more: remove one") from None
+            raise ShoalError(f"there are {MOST} schedules, which is the maximum: remove one") from None
         print(f"added {schedule.name}: first tick {when(schedule.timing, following(schedule.timing, now))}")
         _say_leader(seen)
 

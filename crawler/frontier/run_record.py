@@ -183,7 +183,7 @@ def run_id_of(generation: str) -> str:
 def generation_of(run_id: str) -> str:
     """The generation of a run that owns one; raises RunError for an invalid id."""
     if (match := _ID.fullmatch(run_id)) is None:
-        raise RunError(f"{run_id!r:.80} is no run: expected an id like 20261122-1, `scrapy runs` shows them")
+        raise RunError(f"{run_id!r:.80} is not a run: expected an id like 20261122-1, `scrapy runs` shows them")
     return str(int(match[1]) * _DAY + int(match[2]))
 
 

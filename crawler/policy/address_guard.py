@@ -115,11 +115,11 @@ def literal(host: str) -> Address | None:
     if not _NUMBER.fullmatch(parts[-1]):
         return None
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        raise ValueError(f"{host!r} is no address")
+        raise ValueError(f"{host!r} is not an address")
     *heads, last = map(_number, parts)
     value = sum(head << 8 * (3 - place) for place, head in enumerate(heads))
     if any(head > 0xFF for head in heads) or last >= 1 << 8 * (4 - len(heads)):
-        raise ValueError(f"{host!r} is no address")
+        raise ValueError(f"{host!r} is not an address")
     return IPv4Address(value + last)
 
 

@@ -59,7 +59,9 @@ def _patterns(option: str, texts: Sequence[str]) -> tuple[Pattern, ...]:
     try:
         return tuple(Pattern(text) for text in texts)
     except BadPatternError as error:
-        raise ShoalError(f"{option} is no pattern ({error}): expected a regular expression such as /product/") from None
+        raise ShoalError(
+            f"{option} is not a pattern ({error}): expected a regular expression such as /product/"
+        ) from None
 
 
 class SitemapPusher:

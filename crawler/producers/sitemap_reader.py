@@ -121,7 +121,9 @@ class SitemapReader:
         if not named:
             return
         if reading.terms.depth >= DEPTH:
-            raise SitemapError(f"sitemap {reading.url} names others, {DEPTH} levels deep: that is no index any more")
+            raise SitemapError(
+                f"sitemap {reading.url} names others, {DEPTH} levels deep: that is not an index any more"
+            )
         for group in _batches(list(named.items()), SITEMAPS):
             rows = [(one, row) for one in group if (row := reading.sitemap_row(*one)) is not None]
             wanted = [one for one, _ in rows]
@@ -294,5 +296,5 @@ def _missing(parser: SitemapParser, reading: _Reading, terms: SitemapTerms) -> s
     if terms.is_robots and not reading.sitemaps:
         return "names no sitemap"
     if parser.kind in {"", "text"} and not reading.sitemaps and not sum(reading.counts.values()):
-        return "is no sitemap: it names no address"
+        return "is not a sitemap: it names no address"
     return ""

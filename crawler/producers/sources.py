@@ -78,7 +78,7 @@ def still_valid(source: ScheduleSource, position: str) -> bool:
 def check_file(path: str) -> None:
     """Raise ScheduleError for what is there and no file: a pipe or a device might never end, or never begin."""
     if not path.startswith(places.REMOTE) and Path(path).exists() and not Path(path).is_file():
-        raise ScheduleError(f"{path!r} is no file")
+        raise ScheduleError(f"{path!r} is not a file")
 
 
 def _state(path: str) -> str:

@@ -37,7 +37,7 @@ def _stored(value: Any, spider: Spider | type[Spider], depth: int) -> msgpack.Ex
     if isinstance(value, dict) or not ItemAdapter.is_item(value):
         raise TypeError(f"cannot store a {cls.__name__}")
     if _named(name := f"{cls.__module__}:{cls.__qualname__}", spider) is not cls:
-        raise TypeError(f"{name} is no item class of the spider's own project, nor one that its module imports")
+        raise TypeError(f"{name} is not an item class of the spider's own project, nor one that its module imports")
     fields = packed(dict(ItemAdapter(value)), spider, depth)
     return msgpack.ExtType(CODE, msgpack.packb([name, fields]))
 

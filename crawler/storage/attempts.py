@@ -134,8 +134,8 @@ class AttemptsLog:
         if not isinstance(error, OperationFailure) or error.code != _NO_SERIES:
             return ""
         return (
-            f"the collection {ATTEMPTS} of database {self._database.name} is no time series, as a worker was writing "
-            "when it was dropped. Rename it, or drop it while no worker runs"
+            f"the collection {ATTEMPTS} of database {self._database.name} is not a time series, as a worker was "
+            "writing when it was dropped. Rename it, or drop it while no worker runs"
         )
 
     async def _run(self) -> None:

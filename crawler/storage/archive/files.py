@@ -137,7 +137,7 @@ def _locked(handle: int, path: Path) -> bool:
 def _cut_back(handle: int) -> int:
     """Cut the file back to its last whole record; its size."""
     if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     with os.fdopen(os.dup(handle), "rb") as stream:
         size = records.whole_length(stream)
     if not size and not _GZIP.startswith(os.pread(handle, len(_GZIP), 0)):

@@ -116,7 +116,7 @@ async def _ranges(remote: ObjectStore, name: str, spans: Sequence[Span]) -> Sequ
     try:
         return await obstore.get_ranges_async(remote, name, starts=starts, lengths=lengths)
     except PermissionDeniedError as error:  # of this file alone: we may ask about it
-        raise RefusedError(f"the object store does not give it ({in_words(error)})") from None
+        raise RefusedError(f"the object store does not return it ({in_words(error)})") from None
 
 
 def _outside(span: Span) -> Exception:

@@ -182,11 +182,11 @@ def _fields(item: Any) -> dict[str, Any]:
 def moment_of(fetched_at: Any) -> datetime:
     """The time as stored, in UTC; raises UnstorableError for anything else. Without a zone it is taken as UTC."""
     if not isinstance(fetched_at, datetime):
-        raise UnstorableError("wrong_type", f"fetched_at = {fetched_at!r:.80} is no datetime")
+        raise UnstorableError("wrong_type", f"fetched_at = {fetched_at!r:.80} is not a datetime")
     try:
         moment = (fetched_at if fetched_at.tzinfo else fetched_at.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
-        raise UnstorableError("unstorable_value", f"fetched_at = {fetched_at!r:.80} is no time in UTC") from None
+        raise UnstorableError("unstorable_value", f"fetched_at = {fetched_at!r:.80} is not a time in UTC") from None
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 

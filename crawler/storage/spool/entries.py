@@ -68,7 +68,7 @@ def _made(kind: type[T], form: Mapping[str, type], row: Mapping[str, Any]) -> T:
         if not isinstance(value, form[name]):
             raise UnreadableError(f"field {name!r} is a {type(value).__name__}")
     if not is_collection(name := values.get("collection", "none")):
-        raise UnreadableError(f"{name!r:.80} is no name of a collection")
+        raise UnreadableError(f"{name!r:.80} is not the name of a collection")
     try:
         return kind(**values)
     except TypeError as error:  # a field is missing

@@ -64,7 +64,7 @@ class SpoolFile:
         try:
             if stat.S_ISREG(self.path.stat().st_mode):
                 return self.path.read_bytes()
-            self.damage.append("it is no file")  # a pipe would never end
+            self.damage.append("it is not a file")  # a pipe would never end
         except FileNotFoundError:  # somebody has removed it
             return frames.HEAD
         except OSError as error:

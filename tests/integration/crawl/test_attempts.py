@@ -99,7 +99,7 @@ async def test_a_collection_that_a_worker_made_after_a_drop_is_named_with_what_t
     log.add(lambda: lambda: {"at": at(0), "of": {"host": "a.example"}})
     await log.flush()
     [said] = caplog.messages
-    assert f"attempts of database {mongo_database.name} is no time series" in said
+    assert f"attempts of database {mongo_database.name} is not a time series" in said
     assert "Rename it, or drop it" in said
     await mongo_database["attempts"].rename("attempts_before")
     await log.flush()

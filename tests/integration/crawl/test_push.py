@@ -295,7 +295,7 @@ async def test_a_push_is_a_run(push: Pusher, fleet: Fleet) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--run", "7"), "'7' is no run: expected an id like 20261122-1, `scrapy runs` shows them"),
+        (("--run", "7"), "'7' is not a run: expected an id like 20261122-1, `scrapy runs` shows them"),
         (("--run", "20261122-1"), "there is no run 20261122-1: `scrapy runs` shows them"),
         (("--run", "20261122-1", "--recrawl"), "--run continues a run as it was opened: leave out --name, --recrawl"),
         (("--name", "x" * 256), "of a run: expected at most 255 bytes that can be printed"),

@@ -158,7 +158,7 @@ async def test_what_a_recrawl_changed(fleet: Fleet) -> None:
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (("show", "7"), "'7' is no run: expected an id like 20261122-1, `scrapy runs` shows them"),
+        (("show", "7"), "'7' is not a run: expected an id like 20261122-1, `scrapy runs` shows them"),
         (("wait", "20261122-77"), "there is no run 20261122-77: `scrapy runs` shows them"),
         (("diff", "20261122-1"), "scrapy runs [SPIDER] | show ID"),
         (("nonsense",), "there is no spider 'nonsense'"),

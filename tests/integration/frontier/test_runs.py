@@ -248,7 +248,7 @@ async def test_as_many_are_kept_as_was_asked_for(redis_client: Any) -> None:
 async def test_what_is_no_run_is_refused(redis_client: Any, wrong: str) -> None:
     world = await timed(redis_client)
     for call in (world.frontier.runs.seal, world.frontier.runs.resume):
-        with pytest.raises(RunError, match="is no run"):
+        with pytest.raises(RunError, match="is not a run"):
             await call(wrong)
     with pytest.raises(RunError, match="there is no run 20231114-9"):
         await world.frontier.runs.seal("20231114-9")

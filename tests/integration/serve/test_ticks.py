@@ -281,7 +281,7 @@ async def test_a_pipe_that_takes_the_place_of_a_file_holds_nothing_up(world: Wor
     os.mkfifo(path)
     await world.add(file(path))
     await world.pass_seconds(3_600)
-    with pytest.raises(ShoalError, match="is no file"):
+    with pytest.raises(ShoalError, match="is not a file"):
         await world.replica().go()
 
 

@@ -230,7 +230,7 @@ async def test_a_file_that_the_store_does_not_give_costs_its_own_pages(
     await asyncio.to_thread(client.copy_object, **place, CopySource=place, StorageClass="GLACIER")
     frozen, given = await read(database, config)
     assert (bodies([frozen, given]), given.reason) == ([None, page(2).body], "")
-    assert frozen.reason.startswith("the object store does not give it (InvalidObjectState: ")
+    assert frozen.reason.startswith("the object store does not return it (InvalidObjectState: ")
 
 
 @pytest.mark.parametrize("error", [AlreadyExistsError("409"), PermissionDeniedError("retention")])

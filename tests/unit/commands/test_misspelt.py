@@ -57,8 +57,8 @@ def test_a_spider_of_a_project_may_read_what_it_likes() -> None:
     [
         ({"start_urls": "http://me:secret@a.example/"}, "start_urls = .*: Scrapy takes each letter for an entry"),
         ({"allowed_domains": "a.example"}, "allowed_domains = 'a.example': Scrapy takes each letter for an entry"),
-        ({"allowed_domains": ["http://a.example"]}, "'http://a.example' in allowed_domains, which is no host's name"),
-        ({"allowed_domains": ["b.example", "a.example:80"]}, "'a.example:80' in allowed_domains, which is no host's"),
+        ({"allowed_domains": ["http://a.example"]}, "'http://a.example' in allowed_domains, which is not a host name"),
+        ({"allowed_domains": ["b.example", "a.example:80"]}, "'a.example:80' in allowed_domains, which is not a host"),
     ],
 )
 def test_an_attribute_of_the_wrong_form_is_named(wrong: dict[str, object], line: str) -> None:

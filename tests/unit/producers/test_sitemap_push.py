@@ -15,8 +15,8 @@ URL = "http://a.example/s.xml"
     [
         (["robots"], [], [], "--sitemap robots: name the sites, as in `--sitemap robots https://shop.example/`"),
         ([URL], ["urls.txt"], [], "'urls.txt' cannot be pushed beside a sitemap"),
-        ([URL], [], ["("], "--include is no pattern ("),
-        ([URL], [], ["x" * 1_001], "--include is no pattern (it has 1001 characters"),
+        ([URL], [], ["("], "--include is not a pattern ("),
+        ([URL], [], ["x" * 1_001], "--include is not a pattern (it has 1001 characters"),
     ],
 )
 def test_a_mistake_is_named(given: list[str], sites: list[str], include: list[str], words: str) -> None:

@@ -184,8 +184,8 @@ async def test_a_sitemap_that_cannot_be_fetched_is_not_waited_for() -> None:
     [
         (gzip.compress(urlset(1_000))[:-20], r"is damaged \(it ends in the middle\); 9[0-9]{2} pages of it are queued"),
         (b"<!doctype html><html>", "is a web page"),
-        (b"", "is no sitemap: it names no address"),
-        (b"nothing here\nor here", "is no sitemap"),
+        (b"", "is not a sitemap: it names no address"),
+        (b"nothing here\nor here", "is not a sitemap"),
         (urlset(2_001), "names more than 2,000 pages"),
         (urlset(10, " " * 2_000_000), r"is too long \(more than 1,500,000 bytes\); 10 pages"),
         (gzip.compress(b"<urlset>" + b"\0" * 50_000_000), "is too long"),

@@ -150,7 +150,7 @@ def test_an_item_of_another_package_is_one_that_the_spiders_module_imports(
     elsewhere: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = Request(URL, meta={"item": elsewhere.Foreign(1)})
-    with pytest.raises(CodecError, match="elsewhere_items:Foreign is no item class of the spider's own project"):
+    with pytest.raises(CodecError, match="elsewhere_items:Foreign is not an item class of the spider's own project"):
         codec.encode(request, SPIDER)
     monkeypatch.setattr(sys.modules[__name__], "Foreign", elsewhere.Foreign, raising=False)
     body = codec.encode(request, SPIDER)

@@ -34,7 +34,7 @@ BAD_ROWS: dict[str, tuple[dict[str, object], str]] = {
     "a number for a name": ({"collection": 5}, "field 'collection' is a int"),
     "no body": ({"body": None}, "field 'body' is a NoneType"),
     "text for a time": ({"fetched_at": "now"}, "field 'fetched_at' is a str"),
-    "a name that MongoDB refuses": ({"collection": "system.users"}, "'system.users' is no name of a collection"),
+    "a name that MongoDB refuses": ({"collection": "system.users"}, "'system.users' is not the name of a collection"),
 }
 
 

@@ -22,7 +22,7 @@ def test_what_is_no_file_is_damage(tmp_path: Path) -> None:
     for path in sorted(tmp_path.iterdir()):
         file = SpoolFile(path)
         assert not list(file.batches(10))
-        assert file.damage == ["it is no file"]
+        assert file.damage == ["it is not a file"]
 
 
 async def test_files_of_any_name_are_found(tmp_path: Path) -> None:
