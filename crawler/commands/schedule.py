@@ -24,14 +24,14 @@ from crawler.frontier.command_session import session
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
 from crawler.policy.schedules import Cron, Interval, Timing, following, span, zone_of
 from crawler.policy.tiers import TIERS
-from crawler.producers import places
+from crawler.producers import sources
 from crawler.producers.lines import chunks
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.schedule import Schedule, ScheduleSource, refused
+from crawler.producers.schedule_chunks import check_file
 from crawler.producers.schedule_push import sitemap_pusher
 from crawler.producers.sitemap_push import ROBOTS
-from crawler.producers.sources import check_file
 from crawler.routing.encoder import Encoder
 from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
@@ -233,7 +233,7 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def _source(given: Sequence[str], opts: argparse.Namespace) -> ScheduleSource:
-    is_file = bool(given) and not opts.sitemap and not all(map(places.is_url, given))
+    is_file = bool(given) and not opts.sitemap and not all(map(sources.is_url, given))
     if opts.column and not is_file:
         raise refused("--column", opts.column, "it with a file")
     if opts.sitemap:
@@ -249,9 +249,9 @@ def _source(given: Sequence[str], opts: argparse.Namespace) -> ScheduleSource:
         return ScheduleSource("known", (opts.known,))
     if not is_file:
         return ScheduleSource("urls", tuple(given))
-    if len(given) > 1 or given[0] == places.STDIN:
+    if len(given) > 1 or given[0] == sources.STDIN:
         raise refused("source", given[0], "URLs, or one file and nothing else")
-    path = given[0] if given[0].startswith(places.REMOTE) else str(Path(given[0]).absolute())
+    path = given[0] if given[0].startswith(sources.REMOTE) else str(Path(given[0]).absolute())
     return ScheduleSource("file", (path,), opts.column)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import Final, NamedTuple
 
-from crawler.producers import places
+from crawler.producers import sources
 from crawler.routing.push_schema import MAX_LINE
 
 ARGUMENT: Final = "argument"
@@ -51,7 +51,7 @@ def chunks(given: Sequence[str], column: str, stop: Event) -> Iterator[Chunk]:
     """The chunks of everything *given*: URLs and messages, and the content of files and objects. With a *column* these
     are CSV. Stops when *stop* is set."""
     for source in given:
-        if places.is_url(source):
+        if sources.is_url(source):
             yield Chunk(ARGUMENT, (0,), (source,))
         else:
             yield from _Reading(source, column, stop).chunks()
@@ -62,7 +62,7 @@ class _Reading:
 
     def __init__(self, source: str, column: str, stop: Event) -> None:
         self._source = source
-        self._name = places.shown(source)
+        self._name = sources.shown(source)
         self._column = column
         self._stop = stop
         self._number = 0  # number of the last line
@@ -71,14 +71,14 @@ class _Reading:
 
     def chunks(self) -> Iterator[Chunk]:
         try:
-            self._raw = places.opened(self._source, self._stop)
-        except places.ERRORS as error:
+            self._raw = sources.opened(self._source, self._stop)
+        except sources.ERRORS as error:
             yield Chunk(self._name, refused=[Refusal(self._name, 0, _unreadable(self._source, error))])
             return
         is_cut = False
         try:
             yield from self._csv() if self._column else self._plain()
-        except places.ERRORS as error:
+        except sources.ERRORS as error:
             is_cut = self._number > 0
             self._refuse(0, _unreadable(self._source, error, self._number))
         finally:
@@ -100,7 +100,7 @@ class _Reading:
     def _lines(self) -> Iterator[list[str]]:
         """Complete lines, as many as a block has; none while nothing arrives."""
         rest, cut = "", 0  # start of the current line, and how much of it is dropped as too long
-        for text in _texts(places.blocks(self._raw)):
+        for text in _texts(sources.blocks(self._raw)):
             lines = text.split("\n")
             lines[0] = rest + lines[0]
             rest = lines.pop()
@@ -212,11 +212,11 @@ def _decoder(first: bytes) -> io.IncrementalNewlineDecoder:
 
 def _unreadable(source: str, error: BaseException, after: int = 0) -> str:
     words = str(getattr(error, "strerror", None) or error) or type(error).__name__
-    name, reason = repr(places.shown(source)), words.splitlines()[0][:200]
-    if source.startswith(places.REMOTE) and _METADATA in words:
+    name, reason = repr(sources.shown(source)), words.splitlines()[0][:200]
+    if source.startswith(sources.REMOTE) and _METADATA in words:
         reason = "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role"
     if after:
         return f"{name} cannot be read after line {after} ({reason})"
-    if source == places.STDIN or source.startswith(places.REMOTE):
+    if source == sources.STDIN or source.startswith(sources.REMOTE):
         return f"{name} cannot be read ({reason})"
     return f"{name} is neither a URL with http:// or https:// nor a file that can be read ({reason})"

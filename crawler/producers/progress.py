@@ -9,14 +9,14 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from crawler.producers import places
+from crawler.producers import sources
 
 
 class PushProgress:
     """Counts lines, and bytes of *given* as stored: their total is known if all are files."""
 
     def __init__(self, given: Sequence[str]) -> None:
-        sizes = [places.size_of(source) for source in given if not places.is_url(source)]
+        sizes = [sources.size_of(source) for source in given if not sources.is_url(source)]
         known = [size for size in sizes if size is not None]
         console = Console(stderr=True)
         columns = (TextColumn("{task.fields[lines]:,} lines, {task.fields[rate]:,.0f}/s"), BarColumn())

@@ -13,7 +13,7 @@ from typing import Final
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
-from crawler.producers import places
+from crawler.producers import sources
 from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks
 from crawler.producers.progress import PushProgress
 from crawler.producers.rejects import Refused, Rejects
@@ -37,9 +37,9 @@ class PushPlan:
 
     def identity(self) -> str:
         """Equal for the same push of the same files; "" if unknown, as for standard input."""
-        if places.STDIN in self.sources:
+        if sources.STDIN in self.sources:
             return ""
-        told = [*((source, *places.state_of(source)) for source in self.sources), self.column, self.priority]
+        told = [*((source, *sources.state_of(source)) for source in self.sources), self.column, self.priority]
         told += [self.scope] if self.scope else []
         return sha256(repr(told).encode(errors="surrogateescape")).hexdigest()[:32]
 

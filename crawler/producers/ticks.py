@@ -21,8 +21,8 @@ from crawler.frontier.state.schedules import Tick
 from crawler.policy.schedules import following
 from crawler.producers.rejects import Rejects
 from crawler.producers.schedule import Schedule
+from crawler.producers.schedule_chunks import placed_chunks, still_valid
 from crawler.producers.schedule_push import CancelledRunError, ChunkPusher, check_taken, sitemap_pusher
-from crawler.producers.sources import placed_chunks, still_valid
 from crawler.routing.encoder import Encoder
 
 PUSHES: Final = 4  # at once

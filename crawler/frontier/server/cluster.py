@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from crawler.frontier.server import places
+from crawler.frontier.server.host_port import host_and_port
 
 PORT: Final = 6_379
 FORM: Final = "redis://[[user]:password@]host[:port],host[:port],... with REDIS_CLUSTER=True"
@@ -35,5 +35,5 @@ def split(url: str) -> tuple[str, list[tuple[str, int]]]:
     if found is None or not names_several(url):
         return url, []
     first, *others = found["hosts"].split(",")
-    places.place(first, PORT)  # redis-py would take an empty one for this machine
-    return f"{found['start']}{first}{found['end']}", [places.place(host, PORT) for host in others]
+    host_and_port(first, PORT)  # redis-py would take an empty one for this machine
+    return f"{found['start']}{first}{found['end']}", [host_and_port(host, PORT) for host in others]

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from crawler.errors import ConfigError
-from crawler.frontier.server.places import place
+from crawler.frontier.server.host_port import host_and_port
 
 SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether to use TLS
 PORT: Final = 26_379
@@ -43,7 +43,7 @@ def parse(url: str) -> SentinelService:
     if database:
         params["db"] = int(database)
     try:
-        sentinels = tuple(place(host, PORT) for host in hosts.split(","))
+        sentinels = tuple(host_and_port(host, PORT) for host in hosts.split(","))
     except ValueError:
         raise _refused(scheme) from None
     return SentinelService(sentinels, unquote(service), params)

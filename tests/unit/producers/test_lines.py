@@ -15,7 +15,7 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.producers import places
+from crawler.producers import sources
 from crawler.producers.lines import Chunk, chunks
 from crawler.routing.push_schema import MAX_LINE
 
@@ -33,7 +33,7 @@ def test_what_s3_needs_is_said_where_it_finds_no_credentials(monkeypatch: pytest
     def opened(source: str, _stop: Event) -> None:
         raise OSError(f"Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token for {source}")
 
-    monkeypatch.setattr(places, "opened", opened)
+    monkeypatch.setattr(sources, "opened", opened)
     [refused] = read("s3://bucket/urls.txt")[1]
     assert refused.endswith(
         "s3://bucket/urls.txt' cannot be read (no credentials: set AWS_ACCESS_KEY_ID and "
@@ -86,7 +86,7 @@ def test_blocks_of_any_size_give_the_same_lines(
 ) -> None:
     path = written(tmp_path_factory.getbasetemp() / "blocks.txt", "\n".join(texts).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "BLOCK", block)
+        patch.setattr(sources, "BLOCK", block)
         assert read(path)[0] == [(f"{path}:{at}", text) for at, text in enumerate(texts, 1) if text.strip()]
 
 

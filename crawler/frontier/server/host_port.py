@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def place(text: str, port: int) -> tuple[str, int]:
+def host_and_port(text: str, port: int) -> tuple[str, int]:
     """Host and port of *text* (`host`, `host:7000`, `[::1]:7000`), *port* if it has none. Raises ValueError."""
     host, colon, given = text.rpartition(":") if not text.endswith("]") else (text, "", "")
     if not colon:
