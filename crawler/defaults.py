@@ -114,7 +114,7 @@ FRONTIER_POLL_SECONDS = 0.5
 # a worker's slots. Reader: worker/leases/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS = 10
 # Seconds for which a closing worker tries to send Redis its remaining messages, and waits for a MongoDB that is away if
-# there is no spool, and for room on a full disk, 1 to 3600. Readers: worker/upkeep/maintenance.py, scrapy_hooks.py
+# there is no spool, and for room on a full disk, 1 to 3600. Readers: worker/config.py, scrapy_hooks.py
 FRONTIER_CLOSE_SECONDS = 20
 # Seconds without work, for this worker and the whole frontier, after which a worker ends, 0 to 31,536,000; 0 = never.
 # scrapy-redis' name. Reader: extensions/idle.py
@@ -166,7 +166,7 @@ TIER_HANDLERS = {
 # hosts with the same address, but for those of CDNs (docs/politeness.md). Reader: routing/host_rules.py
 POLITENESS_GROUP = "hostname"
 # Seconds for which an address that a worker has looked up holds for the fleet with POLITENESS_GROUP = "ip", 10 to
-# 86,400. Reader: worker/worker.py
+# 86,400. Reader: worker/config.py
 POLITENESS_ADDRESS_SECONDS = 900
 # Further networks of CDNs, in which each host is paced by itself with POLITENESS_GROUP = "ip": a list, or separated by
 # commas. Reader: policy/shared_addresses.py

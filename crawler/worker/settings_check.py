@@ -12,6 +12,7 @@ from crawler.policy.scope import read_scope
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
+from crawler.worker.config import WorkerConfig
 from crawler.worker.lease_queue import served_tiers
 from crawler.worker.leases.prefetch import PrefetchConfig
 from crawler.worker.upkeep.maintenance import MaintenanceConfig
@@ -29,7 +30,7 @@ def check_settings(settings: BaseSettings) -> None:
     RetryPolicy.from_settings(settings)
     served_tiers(settings)
     TierConfig.from_settings(settings)
-    config.number(settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
+    WorkerConfig.from_settings(settings)
     SharedAddresses.from_settings(settings)
     read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
     spider_budget(settings)

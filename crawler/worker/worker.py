@@ -35,6 +35,7 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.utils import tasks
 from crawler.worker import feeds
+from crawler.worker.config import WorkerConfig
 from crawler.worker.context import WorkerContext
 from crawler.worker.cuts import ScopeCuts
 from crawler.worker.dupefilter import FrontierDupeFilter
@@ -78,6 +79,7 @@ class Worker:
         self.frontier = frontier
         self.queue = queue
         self.generation = "0"
+        self._config = WorkerConfig.from_settings(crawler.settings)
         self.book = LeaseBook(queue.buffer)
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
@@ -112,9 +114,8 @@ class Worker:
         rules = queue.encoder.rules
         context = WorkerContext(self.name, frontier, rules, self.book, self.outbox, self.outage)
         self.answers = AnswerReporter(context)
-        seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
         shared = SharedAddresses.from_settings(crawler.settings)
-        self.addresses = AddressBook(context, shared, self._wake, self._ended, seconds)
+        self.addresses = AddressBook(context, shared, self._wake, self._ended, self._config.addresses)
         self.pacer = Pacer(context, self.answers, self.addresses, partial(scrapy_hooks.gives_up, crawler))
         self.plain_runs = PlainRunIds(
             frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
@@ -207,7 +208,7 @@ class Worker:
         Takes at most FRONTIER_CLOSE_SECONDS, whatever Redis does; after that leases are left to expire.
         """
         try:
-            async with asyncio.timeout(LEAVE_SECONDS if self.outbox.broken else self.maintenance.plan.close):
+            async with asyncio.timeout(LEAVE_SECONDS if self.outbox.broken else self._config.close):
                 await self._give_back()
         except TimeoutError:
             self._let_expire()
@@ -224,7 +225,7 @@ class Worker:
         """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
         engine = self._crawler.engine
         assert engine is not None
-        seconds = self.maintenance.plan.close
+        seconds = self._config.close
         while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
             await asyncio.sleep(CLOSE_POLL_SECONDS)
         self._let_expire()
@@ -233,7 +234,7 @@ class Worker:
         """Redis accepts nothing: stop sending, and log that once."""
         if self.outbox.broken:
             return
-        seconds = self.maintenance.plan.close
+        seconds = self._config.close
         logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
         self.outbox.give_up()
 

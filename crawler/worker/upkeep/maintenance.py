@@ -41,7 +41,6 @@ class MaintenanceConfig:
     idle: float = 1.0
     control: float = 1.0
     stats: float = 2.0  # a worker that is killed loses what it counted since the last time
-    close: float = 20.0  # to send what is left to Redis
     room: float = 1.0
 
     @classmethod
@@ -51,7 +50,6 @@ class MaintenanceConfig:
         return cls(
             seeds=poll,
             idle=min(1.0, 2 * poll),
-            close=config.number(settings, "FRONTIER_CLOSE_SECONDS", 1, 3_600),
             renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
             tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
         )
@@ -65,7 +63,7 @@ class Maintenance:
     ) -> None:
         self._crawler = crawler
         self._worker = worker
-        self.plan = plan
+        self._plan = plan
         self._clock = clock
         self._vitals = Vitals(crawler.stats, clock)
         self.seeds = SeedReader(crawler, worker)
@@ -102,22 +100,22 @@ class Maintenance:
     async def run(self) -> None:
         """Run all duties concurrently."""
         await asyncio.gather(
-            self._every(self.plan.seeds, self.seeds.read),
-            self._every(self.plan.renew, self._renew),
-            self._every(self.plan.heartbeat, self._heartbeat),
-            self._every(self.plan.heartbeat, self._tell_counts),
-            self._every(self.plan.stats, self.run_stats.tell),
-            self._every(self.plan.rules, self._worker.frontier.state),
-            self._every(self.plan.tiers, self._worker.tiers.refresh),
-            self._every(self.plan.tidy, self.seeds.know_generation),
-            self._every(self.plan.tidy, self._worker.budgets.state),
-            self._every(self.plan.room, self._look_for_room),
-            self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
-            self._every(self.plan.control, self._obey),
-            self._every(self.plan.control, self._worker.frontier.shares.turn),
-            self._every(self.plan.tidy, self._clear),
-            self._every(self.plan.idle, self._look_idle),
-            self._every(self.plan.idle, self.runs.look),
+            self._every(self._plan.seeds, self.seeds.read),
+            self._every(self._plan.renew, self._renew),
+            self._every(self._plan.heartbeat, self._heartbeat),
+            self._every(self._plan.heartbeat, self._tell_counts),
+            self._every(self._plan.stats, self.run_stats.tell),
+            self._every(self._plan.rules, self._worker.frontier.state),
+            self._every(self._plan.tiers, self._worker.tiers.refresh),
+            self._every(self._plan.tidy, self.seeds.know_generation),
+            self._every(self._plan.tidy, self._worker.budgets.state),
+            self._every(self._plan.room, self._look_for_room),
+            self._every(self._plan.tidy, self._worker.frontier.generations.tidy),
+            self._every(self._plan.control, self._obey),
+            self._every(self._plan.control, self._worker.frontier.shares.turn),
+            self._every(self._plan.tidy, self._clear),
+            self._every(self._plan.idle, self._look_idle),
+            self._every(self._plan.idle, self.runs.look),
         )
 
     async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
