@@ -38,6 +38,7 @@ from crawler.utils.masking import mask
 from crawler.utils.plural import several
 
 COLLECTIONS: Final = ("products", "pages")
+SHOWN: Final = ("version", "first_seen_at", "last_seen_at")  # of a document
 ERROR_LENGTH: Final = 200  # characters; `scrapy dead show` has it whole
 
 
@@ -184,21 +185,24 @@ async def _stored(settings: Any, url: str, spider: str) -> list[dict[str, Any]]:
     if not settings.getbool("SHOAL_STORE"):
         return []
     config = StorageConfig.from_settings(settings)
-    found = []
+    found: list[dict[str, Any]] = []
     try:
         async with connection.session(settings) as database:
             pages = list(dict.fromkeys((urls.canonicalize(url), url)))
             for collection in dict.fromkeys((*COLLECTIONS, *config.history)):
-                for key in pages:
-                    if (document := await reader.document(database, collection, key)) is not None:
-                        names = ("version", "first_seen_at", "last_seen_at")
-                        found.append({"collection": collection, **{name: document.get(name) for name in names}})
-                        break
+                found += await _of_item_class(database, collection, pages)
             if (items := await reader.items_of(database, pages, spider)) is not None:
                 found.append({"collection": UNTYPED, **items})
     except ServiceError as error:
         print(f"  its documents are unknown: {mask(str(error))}")
     return found
+
+
+async def _of_item_class(database: connection.Database, collection: str, pages: Sequence[str]) -> list[dict[str, Any]]:
+    for page in pages:
+        if (document := await reader.document(database, collection, page)) is not None:
+            return [{"collection": collection, **{name: document.get(name) for name in SHOWN}}]
+    return []
 
 
 def _checked(url: str) -> str:

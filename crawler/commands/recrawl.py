@@ -91,22 +91,22 @@ class Command(FleetCommand, ScrapyCommand):
 def told_changed(paths: Sequence[str]) -> Iterator[tuple[str, datetime]]:
     """The pages of sitemap files, and when each is said to have changed; raises ConfigError for an unreadable file."""
     for path in paths:
-        parser = SitemapParser()
         try:
-            with Path(path).open("rb") as file:
-                packed = file.peek(2)[:2] == b"\x1f\x8b"
-                with gzip.open(file) if packed else file as pieces:
-                    while piece := pieces.read(PIECE):
-                        yield from _dated(parser.feed(piece))
+            for entry in _entries(path):
+                if not entry.is_sitemap and (at := moment(entry.lastmod)) is not None:
+                    yield entry.url, at
         except (OSError, EOFError, zlib.error) as error:
             raise ConfigError("--lastmod", path, f"a sitemap file that can be read ({error})") from None
-        yield from _dated(parser.close())
 
 
-def _dated(entries: Sequence[SitemapEntry]) -> Iterator[tuple[str, datetime]]:
-    for entry in entries:
-        if not entry.is_sitemap and (at := moment(entry.lastmod)) is not None:
-            yield entry.url, at
+def _entries(path: str) -> Iterator[SitemapEntry]:
+    parser = SitemapParser()
+    with Path(path).open("rb") as file:
+        packed = file.peek(2)[:2] == b"\x1f\x8b"
+        with gzip.open(file) if packed else file as pieces:
+            while piece := pieces.read(PIECE):
+                yield from parser.feed(piece)
+    yield from parser.close()
 
 
 def _told_refused(refused: Sequence[DueDocument]) -> str:
