@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-SOON_MS: Final = 2_500  # as lib/hosts.lua: a longer wait is looked at again after LATER_MS, rules may have changed
+SOON_MS: Final = (
+    2_500  # as lib/hosts/hosts.lua: a longer wait is looked at again after LATER_MS, rules may have changed
+)
 LATER_MS: Final = 15_000
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from crawler.frontier.messages import HostState
 
-_HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST_FORMAT in lua/lib/hosts.lua
+_HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST_FORMAT in lua/lib/hosts/hosts.lua
 
 
 def read_host(name: str, raw: bytes | None, now_ms: int) -> HostState:

@@ -16,7 +16,7 @@ from crawler.utils.durations import in_words
 EXAMINED: Final = 500  # delayed requests per shard, earliest first
 MEMBER_HEAD: Final = 9  # id, deliveries and status, before the envelope
 QUIET_MS: Final = 5_000  # a shorter wait is a host's pace
-_RESUMED: Final = 32  # where T:state has `resumed` (lua/lib/state.lua)
+_RESUMED: Final = 32  # where T:state has `resumed` (lua/lib/shard/state.lua)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from crawler.frontier.server.shards import Shards
 
-SEQ_PER_MS: Final = 64  # the twin of the one in lua/lib/state.lua: ids begin there where a state was lost alone
+SEQ_PER_MS: Final = 64  # the twin of the one in lua/lib/shard/state.lua: ids begin there where a state was lost alone
 
 logger = logging.getLogger(__name__)
 

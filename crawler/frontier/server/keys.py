@@ -15,7 +15,7 @@ def tag(key: str, shard: int) -> str:
 
 def queue_names(stream: str, host: str) -> tuple[str, ...]:
     """The name of *host*'s queue on *stream*, and its names in earlier releases: counterpart of place_of in
-    lua/lib/hosts.lua, which renames the queue when it is next used."""
+    lua/lib/hosts/hosts.lua, which renames the queue when it is next used."""
     if ":" not in host:
         return (f"{stream}:{host}",)
     is_known = not re.match(r"(browser|api)!?:", host)

@@ -31,22 +31,31 @@ _SAVE = re.compile(r"^( *)save\(\)$", re.MULTILINE)
 # In this order: each may still change what those behind it write.
 _ORDER = ("records", "acks", "paces", "seen", "queue", "hosts", "pages", "budgets", "tallies", "state")
 BASE = 3  # clock, damage and state, which all others use
-_WRONG_TYPE = re.compile(r"WRONGTYPE.*\((\w+) (\{.*)\)")  # see lua/lib/damage.lua
+_WRONG_TYPE = re.compile(r"WRONGTYPE.*\((\w+) (\{.*)\)")  # see lua/lib/shard/damage.lua
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 
 
 @cache
 def operations() -> dict[str, Traversable]:
     """The file of each operation by its name, which is the only one of that name in all rooms of lua/."""
-    rooms = [room for room in _LUA.iterdir() if room.name != "lib"]
+    return _by_name([room for room in _LUA.iterdir() if room.name != "lib"])
+
+
+@cache
+def library() -> dict[str, Traversable]:
+    """The file of each part that operations include by its name, which is the only one of that name below lua/lib/."""
+    return _by_name([*(_LUA / "lib").iterdir()])
+
+
+def _by_name(rooms: Sequence[Traversable]) -> dict[str, Traversable]:
     return {entry.name.removesuffix(".lua"): entry for room in rooms for entry in room.iterdir()}
 
 
 @cache
 def source(name: str) -> str:
-    """The text of an operation, or of a part, lua/lib/<name>.lua, as `lib/<name>`."""
-    entry = _LUA / f"{name}.lua" if name.startswith("lib/") else operations()[name]
-    return entry.read_text()
+    """The text of an operation, or of a part as `lib/<name>`."""
+    kind, _, part = name.rpartition("/")
+    return (library()[part] if kind else operations()[name]).read_text()
 
 
 def inlined(text: str, constants: Mapping[str, float | str]) -> str:

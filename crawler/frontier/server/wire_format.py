@@ -1,4 +1,5 @@
-"""The bytes that Python and Lua exchange: struct formats, with counterparts in lua/lib/members.lua, records.lua."""
+"""The bytes that Python and Lua exchange: struct formats, with counterparts in members.lua and records.lua of
+lua/lib/requests/."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 # not before, delay, cap, burst, whether to deduplicate, pages, pages per host, depth
 _TERMS: Final = struct.Struct(">dIHHBIIB")
 MAX_COUNT: Final = 2**53  # beyond it Lua's numbers are not exact
-RANK_MS: Final = 604_800_000  # the twin of RANK_MS in lua/lib/pages.lua
+RANK_MS: Final = 604_800_000  # the twin of RANK_MS in lua/lib/limits/pages.lua
 _PRIORITY: Final = struct.Struct(">h")
 _BYTES: Final = [bytes((value,)) for value in range(256)]
 _HANDLE: Final = struct.Struct("<dd")  # id, token
 _REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
-_LED: Final = {"link": 16, "redirect": 32}  # their twins are LINKED and REDIRECTED in lua/lib/report.lua
+_LED: Final = {"link": 16, "redirect": 32}  # their twins are LINKED and REDIRECTED in lua/lib/hosts/report.lua
 _RECORD: Final = struct.Struct("<dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
 
 
@@ -147,7 +148,7 @@ def read_lease(
 
 def _waited_ms(ms: float) -> int:
     """*ms*, or 0 where the score is damaged: nothing but a figure depends on it. Without what the rank of a request in
-    a run with a page limit adds to its score (lua/lib/pages.lua)."""
+    a run with a page limit adds to its score (lua/lib/limits/pages.lua)."""
     if -RANK_MS / 2 < ms < RANK_MS:
         return max(0, int(ms))
     return int(ms % RANK_MS) if -MAX_MOMENT_MS < ms < MAX_MOMENT_MS else 0

@@ -7,7 +7,7 @@ from typing import Final
 
 from crawler.frontier.server.shards import Shards, groups
 
-ADDRESS: Final = "ip:"  # the twin of ADDRESS in lua/lib/addresses.lua
+ADDRESS: Final = "ip:"  # the twin of ADDRESS in lua/lib/hosts/addresses.lua
 AT_ONCE: Final = 100  # hosts per call
 MOST: Final = 8  # addresses of one host
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from crawler.frontier.run_record import run_id_of
 from crawler.frontier.server.shards import Shards, groups
 
-_TERMS: Final = struct.Struct("<7d")  # same layout as in lua/lib/budgets.lua
+_TERMS: Final = struct.Struct("<7d")  # same layout as in lua/lib/limits/budgets.lua
 _USED: Final = struct.Struct("<4d")
 _SPAN: Final = struct.Struct("<2d")
 MILLION: Final = 1_000_000

@@ -40,7 +40,7 @@ class Leader:
     """The lease, as seen by replica *name*.
 
     The lease only saves work: a frozen replica believes for too long that it leads. What must not happen twice is
-    claimed in Redis with the token, which a script compares with the newest one (lua/lib/leader.lua).
+    claimed in Redis with the token, which a script compares with the newest one (lua/lib/schedules/leader.lua).
     """
 
     def __init__(self, shards: Shards, name: str, lease_ms: int) -> None:

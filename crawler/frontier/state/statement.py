@@ -10,7 +10,7 @@ from typing import Final
 
 from crawler.policy.pace import Pace, pace_of
 
-_PACE: Final = struct.Struct("<IHH")  # the twin of rule_of in lua/lib/rules.lua
+_PACE: Final = struct.Struct("<IHH")  # the twin of rule_of in lua/lib/hosts/rules.lua
 SENT_AT_ONCE: Final = 500  # exceptions
 MOST_NOTED: Final = 1_000
 
@@ -47,7 +47,7 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """As lua/lib/rules.lua reads it."""
+        """As lua/lib/hosts/rules.lua reads it."""
         flags = f"{int(self._obeys)}:{int(bool(self.exceptions))}"
         by = ("ip",) if self._by_address else ()
         return ":".join((self.spider, self.digest, *map(str, self.usual), flags, *by))

@@ -11,7 +11,7 @@ from crawler import stats as names
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Report
 
-NOTED: Final = 1  # answers to a report, as in lua/lib/breaker.lua; more: for how many ms the breaker opened
+NOTED: Final = 1  # answers to a report, as in lua/lib/hosts/breaker.lua; more: for how many ms the breaker opened
 CLOSED: Final = -1
 
 logger = logging.getLogger(__name__)

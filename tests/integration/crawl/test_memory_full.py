@@ -167,7 +167,7 @@ async def waited(fleet: Fleet) -> None:
 
 
 async def records(frontier: Any) -> list[bytes]:
-    """Those of leases: started (8 bytes) at 32, released at 41; see lua/lib/records.lua."""
+    """Those of leases: started (8 bytes) at 32, released at 41; see lua/lib/requests/records.lua."""
     found: list[bytes] = await frontier.shards.client.hvals(frontier.shards.key(0, "infl"))
     return found
 

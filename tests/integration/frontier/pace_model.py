@@ -1,4 +1,4 @@
-"""What lua/lib/adapt.lua and its rooms are meant to do to a host's pace, in plain Python."""
+"""What lua/lib/pace/adapt.lua and the files beside it are meant to do to a host's pace, in plain Python."""
 
 from __future__ import annotations
 

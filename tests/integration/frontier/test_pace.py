@@ -174,7 +174,7 @@ async def test_learned_delays_are_not_all_alike(redis_client: Any) -> None:
 
 
 async def memory(world: Timed) -> tuple[float, ...]:
-    """What is remembered of the only host's pace: lib/pace.lua names the fields."""
+    """What is remembered of the only host's pace: lib/pace/pace.lua names the fields."""
     [raw] = await world.client.hvals(world.frontier.shards.key(0, "pace"))
     return struct.unpack("<9d", raw)
 

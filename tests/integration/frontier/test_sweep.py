@@ -14,7 +14,7 @@ from tests.integration.frontier.making import Timed, handles, message, timed
 
 HOSTS = 150_000
 AT_ONCE = 10_000
-RUNS, AT_ONCE = 600, 250  # the second: the twin of that in lua/lib/sweep_slice.lua
+RUNS, AT_ONCE = 600, 250  # the second: the twin of that in lua/lib/upkeep/sweep_slice.lua
 WHOLE_MS = 600_000  # the same
 BAR_MS = 5.0  # of the server; measured: 1.4 in the median, 2.9 at the most, on a busy machine of two cores
 
