@@ -1,0 +1,1 @@
+"""Download handlers: fetchers, each whole, and the address guard wherever they dial."""

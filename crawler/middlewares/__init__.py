@@ -1,0 +1,1 @@
+"""Middlewares; `components.py` says in which order they run."""
