@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-SOON_MS: Final = (
-    2_500  # as lib/hosts/hosts.lua: a longer wait is looked at again after LATER_MS, rules may have changed
-)
+SOON_MS: Final = 2_500  # as in lib/hosts/hosts.lua: longer waits are looked at again after LATER_MS, as rules change
 LATER_MS: Final = 15_000
 
 
