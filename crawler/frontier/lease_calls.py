@@ -78,8 +78,7 @@ class LeaseCalls:
         old priority. The last *reason* is kept, for its dead letter if it comes to that. Hosts are given up by
         `breakers`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
-        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        row = (number, token, max(0, delay_ms), reason[:MAX_NAME], *changed)
+        row = (number, token, max(0, delay_ms), reason[:MAX_NAME], *_rewritten(body, priority))
         return NackOutcome(await self.shards.run("nack", shard, *row))
 
     async def move(
@@ -95,8 +94,8 @@ class LeaseCalls:
         """Queue on another *stream* of the same spider, uncharged, under the same id, with *body* and *priority* as for
         `nack`; without a delay at its old place in the queue."""
         shard, (number, _) = keys.split_handle((lease_id, token))
-        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return bool(await self.shards.run("move", shard, number, token, stream, max(0, delay_ms), *changed))
+        row = (number, token, stream, max(0, delay_ms), *_rewritten(body, priority))
+        return bool(await self.shards.run("move", shard, *row))
 
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         """Return leases unused, uncharged, to their place in the queue."""
@@ -115,8 +114,8 @@ class LeaseCalls:
         """Dead-letter, with *body* and *priority* as for `nack`; the fingerprint stays known until the letter is
         retried, dropped or evicted."""
         shard, (number, _) = keys.split_handle((lease_id, token))
-        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
+        row = (number, token, reason, pack(dict(detail or {})), *_rewritten(body, priority))
+        return bool(await self.shards.run("bury", shard, *row))
 
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
         """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""
@@ -135,3 +134,8 @@ class LeaseCalls:
         """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, doubled each further
         time (up to 15 minutes), or by `recall`."""
         return await self.shards.on_handles("put_off", handles, str(max(0, delay_ms)), most=FEW)
+
+
+def _rewritten(body: bytes | None, priority: int) -> tuple[int | bytes, ...]:
+    """The arguments with which a script replaces a request's body, and with it the priority; none to keep both."""
+    return () if body is None else (clamped(priority), body)
