@@ -13,14 +13,25 @@ from typing import Any, Final
 
 from crawler.policy import stubs
 from crawler.policy.block_vendors import GENERIC, HINTS, KINDS, WORDS
-from crawler.policy.judged_page import NO_TEXT, STATUSES, JudgedPage
-from crawler.policy.leaning import asks_members, leans, leans_away
-from crawler.policy.page_text import MOST_BYTES, has_more, in_utf8, is_html, is_robots_txt, spelled_out, width
+from crawler.policy.judged_page import STATUSES, JudgedPage
+from crawler.policy.leaning import LEAST_TEXT, asks_members, leans, leans_away
+from crawler.policy.page_text import (
+    LONG_BYTES,
+    MOST_BYTES,
+    bones,
+    has_more,
+    in_utf8,
+    is_html,
+    is_robots_txt,
+    spelled_out,
+    width,
+)
 from crawler.policy.shells import is_mounted
 from crawler.utils.entities import unescape
 
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
+MENU_LINKS: Final = 4  # more are a menu
 MAX_CLOSED: Final = 100  # most elements of a block page above SCRIPT_BYTES
 SCRIPT_BYTES: Final = 65_536
 MAX_TAGS: Final = 10_000
@@ -74,7 +85,7 @@ def _hidden(page: JudgedPage, body: bytes, *, framed: bool) -> Block | None:
     inner = page if not framed and not _has_frame(body) else page.within(body)
     if (framed or _speaks_in_frame(page, body)) and (block := _in_frame(inner)) is not None:
         return block
-    return _leaning(inner if framed or len(inner.text) >= NO_TEXT else page, body)
+    return _leaning(inner if framed or len(inner.text) >= LEAST_TEXT else page, body)
 
 
 def _may_refuse(body: bytes) -> bool:
@@ -88,7 +99,7 @@ def _speaks_in_frame(page: JudgedPage, body: bytes) -> bool:
 
 
 def _has_frame(body: bytes) -> bool:
-    return any(part in body for part in _FRAME)
+    return any(part in body for part in _FRAME) or (_may_refuse(body) and body.count(b"</a") > MENU_LINKS)
 
 
 def _is_dense(body: bytes) -> bool:
@@ -101,7 +112,7 @@ def _in_frame(page: JudgedPage) -> Block | None:
     in_text = width(page.text) <= FRAMED_TEXT and (page.told_robots[1] is not None or HINTS.any_in(page.spoken))
     if not in_text or page.says < ENOUGH - 1 or page.source.count(b"<img") > MAX_SHOWN:
         return None
-    if page.is_servers or (page.is_good and page.is_aside):
+    if page.is_servers or (page.is_good and page.is_aside) or asks_members(page):
         return None
     return _weighed(page)
 
@@ -142,11 +153,16 @@ def _weighed(page: JudgedPage) -> Block | None:
 
 def _leaning(page: JudgedPage, body: bytes) -> Block | None:
     """What no known words say, by many weak signs."""
-    if len(body) > FRAMED_BYTES or not page.is_bare or page.is_fault or asks_members(page):
+    if not page.is_bare or _is_long(body) or page.is_fault or asks_members(page):
         return None
-    if page.refused and (page.names_error or is_mounted(page.source)):
+    if page.refused and is_mounted(page.source):
         return None
     return _named(page) if leans(page, body) else None
+
+
+def _is_long(body: bytes) -> bool:
+    """Whether it is longer than a refusal without its scripts and styles."""
+    return len(body) > LONG_BYTES or (len(body) > FRAMED_BYTES and len(bones(body)) > FRAMED_BYTES)
 
 
 def _leans_away(page: JudgedPage, body: bytes) -> bool:
@@ -154,7 +170,8 @@ def _leans_away(page: JudgedPage, body: bytes) -> bool:
     asks what only members have."""
     if not page.is_good or page.refused or page.marked is not None:
         return False
-    return asks_members(page) or (not page.heads_refuse and leans_away(page, body))
+    inner = page.within(body) if _has_frame(body) else page
+    return asks_members(page) or (not page.heads_refuse and leans_away(inner, inner.source))
 
 
 def _named(page: JudgedPage) -> Block:

@@ -31,7 +31,7 @@ from crawler.policy.block_vendors import (
     saying,
     saying_only,
 )
-from crawler.policy.page_shape import asks_code, heading, headline, leads_on, reloads
+from crawler.policy.page_shape import asks_code, heading, headline, leads_on, reloads, states_data, without_ways_home
 from crawler.policy.page_text import (
     condensed,
     prose,
@@ -50,6 +50,7 @@ MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700
 BRIEF_TEXT: Final = 400
 NO_TEXT: Final = 40
+ARTICLE_TEXT: Final = 250
 HEAD_TEXT: Final = 60  # of a page without a heading
 BARE_TITLE: Final = 30
 NO_PAGE_BYTES: Final = 3_000
@@ -74,10 +75,10 @@ _UNINDEXED: Final = (b"oindex", b"NOINDEX")
 _SELLS: Final = re.compile(r"(?:[€$£¥₹₽]|\b(?:eur|usd|gbp|chf))\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)")
 _DATA: Final = re.compile(r"\{|\[\s*(?:[\[{\"\]\d-]|true|false|null)")  # and not "[!] Stop"
 _ERROR_KEYS: Final = ('"message"', '"error"', '"errors"', '"detail"', '"msg"', '"reason"', '"code"', '"status"')
-_NO_TITLE: Final = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}|")  # but the host's name
+_NO_TITLE: Final = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:[/?]\S*)?|")  # but the address
+_LETTER: Final = re.compile(r"[^\W\d_]")  # and not the number of a status alone
 _STOPS: Final = ("", *"-–—|:.,(·")
 _ARTICLE: Final = (b"<article", b"<ARTICLE")
-OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 UNAVAILABLE: Final = 503  # roads, too
 
 
@@ -93,7 +94,7 @@ class JudgedPage:
         self.is_good = 200 <= status < 300
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
-        self.source = body[:LINKED_BYTES] if linked else without_listings(condensed(body))
+        self.source = body[:LINKED_BYTES] if linked else without_ways_home(without_listings(condensed(body)))
 
     def within(self, body: bytes) -> JudgedPage:
         """What this page, of the document *body*, is inside its site's design."""
@@ -239,8 +240,21 @@ class JudgedPage:
         sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
         tells = self.explains or (not self.is_case and ASKS.any_in(self.spoken[:MAX_TEXT]))
         asks = OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
-        is_article = not self.is_refused and _any(_ARTICLE, self.source) and not self._is_test
-        return 4 * (sells + asks) + 3 * tells + 2 * (is_data + is_article) + _any(OWN_DATA, self.source)
+        is_article = not self.is_refused and self.has_article and not self._is_test
+        return 4 * (sells + asks) + 3 * tells + 2 * (is_data + is_article) + self.states_data
+
+    @cached_property
+    def has_article(self) -> bool:
+        """Whether it has an article, other than a few lines below words that refuse."""
+        if not _any(_ARTICLE, self.source):
+            return False
+        refuses = self.heads_refuse or WORDS.any_in(self.title) or WORDS.any_in(self.headline)
+        return not refuses or b"<time" in self.source or width(self.text) > ARTICLE_TEXT
+
+    @cached_property
+    def states_data(self) -> bool:
+        """Whether it states for machines what it is about, other than a website."""
+        return states_data(self.source)
 
     @property
     def explains(self) -> bool:
@@ -267,7 +281,7 @@ class JudgedPage:
     def is_aside(self) -> bool:
         """Whether what it says stands below a heading about something else, and its title is about that, too."""
         head = self._heading
-        if not head or SORRY.any_in(head):
+        if not _LETTER.search(head) or SORRY.any_in(head):
             return False
         return not any(WORDS.any_in(one) or REFUSES.any_in(one) for one in (self.title, head))
 

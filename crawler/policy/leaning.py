@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from crawler.policy.block_vendors import ASKS, FAMILIES, WEIGHTS
-from crawler.policy.judged_page import OWN_DATA, OWN_FORM, JudgedPage
+from crawler.policy.judged_page import OWN_FORM, JudgedPage
 from crawler.policy.page_shape import asks_code, fields, headline, leads_on, reloads
 from crawler.policy.page_text import spelled_out, unquoted, visible_text, width
 
@@ -22,10 +22,12 @@ from crawler.policy.page_text import spelled_out, unquoted, visible_text, width
 LEAST: Final = 7
 LEAST_TURNED_AWAY: Final = -3
 MOST_AWAY: Final = -5
+FAR_AWAY: Final = -30  # by its words alone
 MUCH_AGAINST: Final = -15
 LEAST_TEXT: Final = 15  # characters: with less, what scripts would write is read
 LEAST_PART: Final = 45
 MOST_TEXT: Final = 600
+ONLY_TEXT: Final = 60  # of a page that says one thing
 LONGER: Final = 200
 VERY_LONG: Final = 550
 PART_BYTES: Final = 8_192
@@ -53,6 +55,7 @@ _PATIENCE: Final = re.compile(
     r"|anlayış|pengertian|kesabaran)"
 )
 _LIMIT: Final = re.compile(r"\b429\b")
+_PAGE: Final = re.compile(r"https?://\S+\.")
 _ADDRESS: Final = re.compile(r"\b\d+\.\d+\.\d+\.\d+")
 # Numbers of cases: three digits or more in groups, but no date; long hexadecimal ones; long ones.
 _NUMBER: Final = re.compile(
@@ -65,10 +68,12 @@ _HEADLINE: Final[Mapping[str, int]] = WEIGHTS["headline"]
 _PAIRS: Final = tuple((frozenset(pair.split(" & ")), weight) for pair, weight in WEIGHTS["pairs"].items())
 _FORM: Final[Mapping[str, int]] = WEIGHTS["form"]
 _BASE: Final[int] = WEIGHTS["base"]
+_REFUSED: Final = frozenset({"access", "stopped"})
 _REFUSAL: Final = frozenset({"stopped", "case", "taken", "guard"})
 _VISITED: Final = frozenset({"stopped", "origin", "robot"})
 _ADDRESSED: Final = frozenset({"origin", "robot", "human", "task", "tech"})
 _OUTSIDERS: Final = frozenset({"robot", "human", "origin", "excess", "unusual", "task", "queue", "guard", "geo"})
+_STRANGERS: Final = frozenset({"robot", "human", "geo"})
 _WAITING: Final = frozenset({"queue", "wait", "prove"})
 _TESTED: Final = frozenset({"robot", "human", "task", "excess"})
 
@@ -81,6 +86,11 @@ class _Opening(NamedTuple):
     head: frozenset[str]
     said: frozenset[str]
 
+    @property
+    def keeps_out(self) -> bool:
+        """Whether its heading refuses access, which others have."""
+        return self.head >= _REFUSED and "only" in self.said
+
 
 def leans(page: JudgedPage, body: bytes) -> bool:
     """Whether *page*, of the document *body*, leans towards a refusal far enough to be one; less is enough under a
@@ -88,9 +98,11 @@ def leans(page: JudgedPage, body: bytes) -> bool:
 
     Known weakness: an article or a manual about refusals that is as short as one has the same words.
     """
-    is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members)
+    is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members or page.names_error)
     least = LEAST_TURNED_AWAY if is_turned_away else LEAST
     opening = _opening(page)
+    if page.refused and page.names_error and opening.said.isdisjoint(_STRANGERS):
+        return False  # a server's own page
     score = _score(page, opening)
     return score >= least and score + _against(page, body, opening) >= least
 
@@ -99,7 +111,8 @@ def leans_away(page: JudgedPage, body: bytes) -> bool:
     """Whether the form of *page* says that it is no refusal, and its words hardly that it is one."""
     opening = _opening(page)
     against = _against(page, body, opening)
-    return against <= MUCH_AGAINST and _score(page, opening) + against <= MOST_AWAY
+    score = _score(page, opening) + against
+    return score <= (MOST_AWAY if against <= MUCH_AGAINST else FAR_AWAY)
 
 
 def asks_members(page: JudgedPage) -> bool:
@@ -156,12 +169,25 @@ def _in_favour(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
         "number": has_number,
         "case_number": has_number and not said.isdisjoint(_REFUSAL),
         "address": not said.isdisjoint(_VISITED) and _ADDRESS.search(opening.text) is not None,
-        "limit": "excess" in opening.head and _LIMIT.search(page.headline) is not None,
+        "bare": _refuses_only(page, said),
+        "names_page": said >= _REFUSED and _PAGE.search(opening.text) is not None,
+        "limit": "excess" in opening.head and _names_limit(page),
         "waits": not said.isdisjoint(_WAITING) and reloads(page.source),
         "code": asks_code(source),
         "field": not said.isdisjoint(_TESTED) and len(fields(source)) == 1,
         "members": "robot" in said and page.is_for_members and OWN_FORM.search(source) is None,
     }
+
+
+def _names_limit(page: JudgedPage) -> bool:
+    """Whether the headline gives status 429, or the title is nothing else."""
+    return _LIMIT.search(page.headline) is not None or _LIMIT.fullmatch(page.title) is not None
+
+
+def _refuses_only(page: JudgedPage, said: frozenset[str]) -> bool:
+    """Whether a page has nothing to tell but that access is refused."""
+    is_all = width(page.text) <= ONLY_TEXT and not page.is_linked and not page.is_data
+    return is_all and said >= _REFUSED and not (page.is_for_members or ASKS.any_in(page.text))
 
 
 def _against_opening(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
@@ -178,7 +204,7 @@ def _against_opening(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
         "own_form": OWN_FORM.search(source) is not None,
         "fields": asked > 1,
         "button": not asked and _BUTTON.search(source) is not None,
-        "things": page.is_of_things and opening.said.isdisjoint(_ADDRESSED),
+        "things": page.is_of_things and opening.said.isdisjoint(_ADDRESSED) and not opening.keeps_out,
     }
 
 
@@ -194,9 +220,9 @@ def _against_page(page: JudgedPage, body: bytes) -> dict[str, bool]:
         "pictures": body.count(b"<img") > MANY_PICTURES,
         "headings": len(_HEADING.findall(page.source)) > MANY_HEADINGS,
         "paragraphs": len(_PARAGRAPH.findall(page.source)) > MANY_PARAGRAPHS,
-        "article": b"<article" in body or b"<time" in body,
+        "article": b"<time" in body or page.has_article,
         "code_shown": b"<pre" in body or b"<code" in body,
-        "own_data": any(sign in page.source for sign in OWN_DATA),
+        "own_data": page.states_data,
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import re2
+
 from crawler.policy.page_text import visible_text
 
 HEADLINE_BYTES: Final = 1_024
@@ -15,15 +17,46 @@ _FORM: Final = re.compile(rb"<(?:form|input|button|table|ul|ol|article|footer)\b
 _END: Final = re.compile(r"[!?。！？…]+|\.(?= |$)")
 _LINK: Final = rb"""<a\b[^<>]*\shref\s*+=\s*+["']?+"""
 _NOWHERE: Final = rb"""mailto:|tel:|javascript:|#|["'>]"""
-# A site's first page, and where those are sent who are kept out: to whom to write, how to enable scripts.
-_HOST: Final = rb"""(?:https?://[^/"'<>\s]{1,80})?"""
-_FIRST: Final = rb"""/?(?:index\.\w{1,8}|contact[\w-]{0,20}|support)?/?["'\s>]"""
-_HOME: Final = rb"(?:" + _HOST + _FIRST + rb"|https?://(?:www\.)?enable-?javascript\.com)"
+# A site's first page, its rules, and where those are sent who are kept out: to whom to write, how to enable scripts.
+_HOST: Final = rb"""(?:https?://[^/"'<>\s]{1,80})?/?"""
+_PATH: Final = _HOST + rb"(?:[\w-]{1,20}/){0,3}"
+_TOP: Final = _HOST + rb"(?:[a-z]{2}(?:[_-][a-z]{2})?/)?(?:index\.\w{1,8}|home)?/?"
+_RULES: Final = _PATH + (
+    rb"(?:terms|privacy|imprint|impressum|datenschutz|legal|agb|cookie|mentions-l|aviso-l|politica-de|polityka-pry"
+    rb"|regulamin|nutzungsb)[\w-]{0,30}(?:\.\w{1,5})?/?"
+)
+_WRITE: Final = _PATH + rb"(?:contact|support|kontakt)[\w-]{0,30}(?:\.\w{1,5})?/?"
+_BESIDE: Final = rb"(?:" + _TOP + rb"|" + _RULES + rb"|" + _WRITE + rb""")["'\s>]"""
+_HOME: Final = rb"(?:" + _BESIDE + rb"|https?://(?:www\.)?enable-?javascript\.com)"
 _LEADS: Final = re.compile(_LINK + rb"""(?!["'\s]*(?:""" + _NOWHERE + rb"))", re.IGNORECASE)
 _LEADS_BEYOND: Final = re.compile(_LINK + rb"""(?!["'\s]*(?:""" + _NOWHERE + rb"|" + _HOME + rb"))", re.IGNORECASE)
+_LOGO: Final = re2.compile(rb"(?i)<a\b[^<>]*>\s*<(?:img|svg|picture)\b")
+# A link to the first page, back, or to the rules, with its words; by RE2, which reads no place twice.
+_WAY: Final = rb"(?:javascript:[^<>\"']*|" + _TOP + rb"|" + _RULES + rb")"
+_WAY_HOME: Final = re2.compile(
+    rb"""(?i)(<a\b[^<>]*\shref\s*=\s*(?:"\s*"""
+    + _WAY
+    + rb"""\s*"|'\s*"""
+    + _WAY
+    + rb"""\s*'|"""
+    + _WAY
+    + rb""")(?:\s[^<>]*)?>)"""
+    rb"[^<]*(?:</?(?:span|i|b|em|strong|button|div)\b[^<>]*>[^<]*){0,6}(</a)"
+)
+# The address of the page asked for, as refusals show it.
+_SHOWN: Final = re2.compile(rb"(?i)<a\b[^<>]*>\s*(https?://[^<>\s]+)\s*</a\s*>")
 _RELOADS: Final = re.compile(
     rb"""<meta\b(?=[^<>]{0,200}http-equiv\s*=\s*["']?refresh)[^<>]{0,200}content\s*+=\s*+["']?+\s*+\d{1,3}\s*+["'/>]""",
     re.IGNORECASE,
+)
+OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
+# What every page of a site states, its refusals, too.
+_OF_SITE: Final = re.compile(
+    rb"""og:type["']?\s[^<>]{0,60}content\s*=\s*["']?website|content\s*=\s*["']?website["']?\s[^<>]{0,60}og:type"""
+)
+_TYPE: Final = re.compile(rb'"@type"\s*:\s*"(\w+)"')
+_SITE_TYPES: Final = frozenset(
+    b"Organization Corporation WebSite SearchAction EntryPoint ImageObject ContactPoint PostalAddress".split()
 )
 # A picture that is made for each visitor, and fields to write into.
 _PICTURE: Final = re.compile(
@@ -61,10 +94,18 @@ def _heading(source: bytes, found: re.Match[bytes]) -> str:
 
 def leads_on(source: bytes) -> bool:
     """Whether it has a link to another page; not one that only leads back to the site's first, as errors and refusals
-    have it, unless it stands above a heading."""
+    have it, unless it stands above a heading in words: a logo says nothing."""
     found = _HEADING.search(source) or _SMALLER_HEADING.search(source)
     at = found.start() if found else 0
-    return _LEADS.search(source, 0, at) is not None or _LEADS_BEYOND.search(source, at) is not None
+    if _LEADS_BEYOND.search(source) is not None:
+        return True
+    return len(_LEADS.findall(source, 0, at)) > len(_LOGO.findall(source[:at]))
+
+
+def without_ways_home(source: bytes) -> bytes:
+    """*source* without the words of links that every page has, to the site's first one, back, or to its rules; the
+    first address that is a link is only shown."""
+    return _SHOWN.sub(rb"\1", _WAY_HOME.sub(rb"\1\2", source), 1) if b"</a" in source else source
 
 
 def reloads(source: bytes) -> bool:
@@ -83,3 +124,11 @@ def asks_code(source: bytes) -> bool:
 def fields(source: bytes) -> list[bytes]:
     """Its fields to write into or to choose from, without those of a search."""
     return [field[0] for field in _FIELD.finditer(source) if not _NOT_WRITTEN.search(field[0])]
+
+
+def states_data(source: bytes) -> bool:
+    """Whether it states for machines what it is about, other than a website and who runs it."""
+    linked, marked, typed = (sign in source for sign in OWN_DATA)
+    if marked or (typed and _OF_SITE.search(source) is None):
+        return True
+    return linked and not _SITE_TYPES.issuperset(_TYPE.findall(source) or (b"",))

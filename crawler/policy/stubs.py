@@ -8,7 +8,8 @@ from typing import Final
 import re2
 
 from crawler.policy.block_vendors import GENERIC, VENDORS, Vendor
-from crawler.policy.judged_page import OWN_DATA, JudgedPage
+from crawler.policy.judged_page import JudgedPage
+from crawler.policy.page_shape import OWN_DATA
 from crawler.policy.page_text import bones
 from crawler.policy.shells import carries_data, is_mounted
 
@@ -17,7 +18,7 @@ STUB_TEXT: Final = 200  # a note for visitors without scripts
 MANY_HIDDEN: Final = 50  # names as obfuscators make them
 LONG_SCRIPT: Final = 4_096
 
-_SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas")
+_SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas", b"<article")
 _AGAIN: Final = (b"document.cookie", b"location.reload")
 _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b|input\b[^<>]*hidden)[a-z]",

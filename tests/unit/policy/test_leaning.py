@@ -8,18 +8,22 @@ from crawler.policy.block_vendors import FAMILIES, WEIGHTS
 from crawler.policy.blocks import detect
 from crawler.policy.stems import Stems
 from tests.effort import cpu_seconds
-from tests.unit.policy import limits_and_rights, own_words
+from tests.unit.policy import designs, limits_and_rights, own_words
 from tests.unit.policy.block_pages import Answer, page
 
 STEMS = Stems({"robot": ["robot", "bot~", "机器人"], "limit": ["limit", "bo"]})
 
 
-@pytest.mark.parametrize("answer", own_words.REFUSALS + limits_and_rights.REFUSALS, ids=lambda answer: answer.name)
+@pytest.mark.parametrize(
+    "answer", own_words.REFUSALS + limits_and_rights.REFUSALS + designs.REFUSALS, ids=lambda answer: answer.name
+)
 def test_a_refusal_in_its_own_words_is_known(answer: Answer) -> None:
     assert detect(answer.status, {}, answer.body.encode(), "") is not None
 
 
-@pytest.mark.parametrize("answer", own_words.PAGES + limits_and_rights.PAGES, ids=lambda answer: answer.name)
+@pytest.mark.parametrize(
+    "answer", own_words.PAGES + limits_and_rights.PAGES + designs.PAGES, ids=lambda answer: answer.name
+)
 def test_a_short_page_with_such_words_is_none(answer: Answer) -> None:
     assert detect(200, {}, answer.body.encode(), "") is None
 

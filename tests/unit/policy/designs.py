@@ -1,0 +1,117 @@
+"""Refusals beside what every page of their site has, and pages that have the same; all of them made up."""
+
+from __future__ import annotations
+
+from tests.unit.policy.block_pages import Answer, page
+
+SLOWER = "<h1>Whoa, slow down!</h1><p>Too many requests at once. Come back in a while.</p>"
+SLOWER_IT = "<h1>Troppe richieste</h1><p>Attendi un minuto e riprova.</p>"
+NO_BOTS = "<h1>Access denied</h1><p>Bots are kept out.</p>"
+SOON = "<h1>429</h1><p>You are rate limited. Try again in a minute.</p>"
+TEST = "<h1>A short test</h1><p>Show us that you are no machine: pick the lamp.</p>"
+PACE = "<h1>One moment</h1><p>Your connection asks for more pages than people read. Tick the box to go on.</p>"
+DEMAND_ES = "<h1>Demasiadas solicitudes</h1><p>Ha enviado demasiadas solicitudes. Espere un minuto.</p>"
+TYPE = '<meta property="og:type" content="website"><meta property="og:title" content="Lamps">'
+MAKER = (
+    '<script type="application/ld+json">{"@context":"https://schema.org","@type":"Organization","name":"L"}</script>'
+)
+MENU = "<div><ul>" + "".join(f"<li><a href=/c/{n}>Lamps {n}</a></li>" for n in range(6)) + "</ul></div>"
+FRAME = "<header><a href=/>Lamps</a><a href=/all>All</a><a href=/new>New</a><a href=/old>Old</a></header>"
+STYLE = "<style>" + ".lamp{color:#000;margin:0}" * 3_500 + "</style>"
+COOKIES = "<div>We use cookies. <a href=/privacy>Privacy policy</a> <button>Accept</button></div>"
+
+REFUSALS: tuple[Answer, ...] = (
+    Answer("home, in French", "", page("Lampes", SLOWER + "<p><a href='/'>Retour à l'accueil</a></p>")),
+    Answer("home, in Spanish", "", page("Lampade", SLOWER_IT + '<a class="b" href="/"><b>Volver al inicio</b></a>')),
+    Answer("home, by name", "", page("Lamps", SOON + "<a href=https://lamps.example/home>To the shop</a>")),
+    Answer("a logo", "", page("Lamps", '<a href="/"><img src="/l.svg" alt="Lamps"></a>' + TEST)),
+    Answer("rules", "", page("Lamps", NO_BOTS + "<a href=/terms>Terms</a> <a href='/en/privacy-policy'>Privacy</a>")),
+    Answer("where to write", "", page("Lamps", TEST + "<a href=/help/contact-us>Contact support</a>")),
+    Answer("a site's type", "", page("Lamps", SLOWER, TYPE)),
+    Answer("who runs the site", "", page("Lamps", NO_BOTS, MAKER)),
+    Answer("an article of two lines", "", page("Lamps", f"<article>{SLOWER}</article>")),
+    Answer("a menu of lists", "", page("Lamps", MENU + NO_BOTS)),
+    Answer("a header", "", page("Lamps", FRAME + SOON)),
+    Answer("long styles", "", page("Lamps", PACE, STYLE)),
+    Answer("nothing else", "", page("", "<h2>Acceso restringido</h2>")),
+    Answer("nothing else, in Japanese", "", page("ランプ", "<p>この端末はアクセスが制限されています。</p>")),
+    Answer("a number above it", "", page("Lámparas", f"<h1>429</h1>{DEMAND_ES}<a href=/entrar>Entrar</a>")),
+    Answer("a number in the title", "", page("429", "<h2>Trop de requêtes</h2><p>Trop de requêtes sont faites</p>")),
+    Answer("an address", "", page("https://l.example/?q=1", '<form><div class="g-recaptcha"></div></form>')),
+    Answer(
+        "a server's title",
+        "",
+        page(
+            "403 Forbidden",
+            "<p>403</p><p>Forbidden</p><p>日本国外からの接続、VPN・プロキシ経由の接続等ではご利用いただけません。</p>",
+        ),
+        403,
+    ),
+    Answer("a break-in", "", page("", "<p>Piratage détecté. Votre adresse IP est notée.</p>")),
+    Answer(
+        "a proxy", "", page("Hilfe", "<p>Bitte keine Proxys. Deaktivieren Sie Ihren Proxy, um den Chat zu sehen.</p>")
+    ),
+    Answer("a proxy in the heading", "", page("Lamps", "<h1>VPN detected</h1><p>We keep some of them out.</p>")),
+    Answer("a button in the title", "", page("点击按钮开始验证", '<div id="TencentCaptcha"></div>')),
+)
+ASKED = "<a href=http://lamps.example/a>http://lamps.example/a</a>"
+REFUSALS += (
+    Answer(
+        "the address asked for",
+        "",
+        page("Filtre", f"<h1>Accès interdit</h1><p>L'accès à la page : {ASKED} a été interdit : liste de l'école.</p>"),
+    ),
+    Answer(
+        "for some only", "", page("Lamps", "<h1>Access restricted</h1><p>This stream is available only in Norway.</p>")
+    ),
+)
+REFUSALS += tuple(
+    Answer(name, "", page("Nordlicht", text))
+    for name, text in (
+        ("nothing else, in Finnish", "<h1>Pääsy estetty</h1>"),
+        ("a network, in Chinese", "<h1>检测到VPN</h1><p>请关闭VPN后继续访问。</p>"),
+        ("a network, in Ukrainian", "<h1>Виявлено VPN</h1><p>Вимкніть VPN, щоб продовжити.</p>"),
+        ("where servers stand", "<h1>Sorry</h1><p>You come from a hosting network, and those are closed out.</p>"),
+        ("a list", "<p>您处于黑名单用户中，请联系网站管理员。</p>"),
+        ("a slip", "<h2>You are making to many requests</h2><p>Please wait a few seconds.</p>"),
+        ("from a country", "<p>You can't access our content from Norway!</p>"),
+        ("programs", "<h1>Hinweis</h1><p>Automatische Programme bedienen wir hier nicht.</p>"),
+        ("something odd", "<h1>Hinweis</h1><p>Uns ist an Ihrem Besuch etwas Ungewöhnliches aufgefallen.</p>"),
+    )
+)
+PAGES: tuple[Answer, ...] = (
+    Answer("a menu in words above a quarrel", "", page("anna", f"{MENU}<h1>anna</h1><p>anna has blocked you.</p>")),
+    Answer(
+        "an article about tests",
+        "",
+        page("Tests", "<article><h1>Old tests</h1><p>Robots once read letters.</p></article>"),
+    ),
+    Answer(
+        "a right, and cookies", "", page("Lampen", "<h1>Zugriff verweigert</h1><p>Nur für Mitarbeiter.</p>" + COOKIES)
+    ),
+    Answer("a right, below a menu", "", page("Lamps", MENU + "<h1>Access restricted</h1><p>For staff only.</p>")),
+    Answer("a role", "", page("Acceso bloqueado", "<p>Necesitas ser gerente para editar lámparas.</p>")),
+    Answer(
+        "an age", "", page("Wine", "<h1>Are you over 18?</h1><p>To enter you confirm that you are of legal age.</p>")
+    ),
+    Answer(
+        "an age, in French",
+        "",
+        page("Vins", "<h1>Êtes-vous majeur ?</h1><p>Pour accéder, confirmez votre âge légal.</p>"),
+    ),
+    Answer(
+        "a product of a site", "", page("Captcha", "<h1>Captcha</h1><p>A game for two.</p><a href=/buy>Buy</a>", TYPE)
+    ),
+    Answer("a road", "", page("Mine", "<p>Access to the site is restricted during works. Wear a helmet.</p>")),
+    Answer("servers to rent", "", page("Racks", "<p>Our data center in Oslo is open to shops. Ask for a rack.</p>")),
+    Answer("who asks", "", page("Hilfe", "<p>Wird mein Zugriff gesperrt?</p>")),
+    Answer(
+        "a sensor in an article",
+        "",
+        page(
+            "Tables",
+            "<article><h1>Tables</h1><p>They hide errors.</p></article>"
+            '<script src="https://challenges.cloudflare.com/turnstile/v0/api.js" defer></script>',
+        ),
+    ),
+)
