@@ -18,7 +18,7 @@ class FailureClass(StrEnum):
     RATE_LIMITED = "rate_limited"  # we: slow down
     TRANSIENT = "transient"  # the site, and soon
     HOST_FAULT = "host_fault"  # the host is down, for all its pages
-    BLOCKED = "blocked"  # how the site sees us (policy/blocks.py); no status alone shows that
+    BLOCKED = "blocked"  # how the site sees us (policy/blocks/); no status alone shows that
     MALFORMED = "malformed"  # a response came but is unusable
 
 

@@ -15,7 +15,7 @@ from scrapy.http import Response, TextResponse
 from crawler import stats as names
 from crawler.meta import ALLOW_BLOCKED, BLOCK
 from crawler.policy.blocks import Block, detect
-from crawler.policy.shells import is_shell
+from crawler.policy.blocks.shells import is_shell
 from crawler.policy.tiers import TIERS
 from crawler.urls import group
 from crawler.utils import caches

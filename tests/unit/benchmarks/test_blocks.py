@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from benchmarks.blocks import judge, labelled, real
-from tests.unit.policy.block_pages import page
+from tests.unit.policy.blocks.block_pages import page
 
 
 def test_a_folder_is_judged_under_both_statuses(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from crawler.extraction import Document, extract_page, extract_product, links
 from crawler.extraction.source.nesting import MAX_DEPTH
 from crawler.extraction.source.tame import MAX_NAMES, tamed
-from crawler.policy import blocks, shells
+from crawler.policy.blocks import detection, shells
 from tests.effort import cpu_seconds
 from tests.unit.extraction.bombs import BOMBS, HIDDEN, Bomb
 
@@ -43,7 +43,7 @@ TRIED: Final = {name: build for at, (name, build) in enumerate(BOMBS.items()) if
 def blocked(html: str, url: str) -> Any:
     """What is asked of every answer before a spider sees it."""
     body = html.encode("utf-8", "surrogatepass")
-    return blocks.detect(403, {}, body, url), shells.is_shell(body)
+    return detection.detect(403, {}, body, url), shells.is_shell(body)
 
 
 def shopped(html: str, url: str) -> Any:

@@ -20,7 +20,7 @@ from crawler.policy.domains import Rules, parse_rules
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.scheduler import Scheduler
 from tests.unit.frontier.fakes import held
-from tests.unit.policy.block_pages import page
+from tests.unit.policy.blocks.block_pages import page
 from tests.unit.test_settings import base
 
 URL = "http://a.example/p/1"

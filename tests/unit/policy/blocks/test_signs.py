@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.policy.signs import MOST_SENTENCES, PARTED_BYTES, Phrasings, Signs
+from crawler.policy.blocks.signs import MOST_SENTENCES, PARTED_BYTES, Phrasings, Signs
 
 TEXTS = st.text(alphabet="ab.$|é", max_size=6)
 

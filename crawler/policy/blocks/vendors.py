@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
 
-from crawler.policy.page_text import spelled_out
-from crawler.policy.signs import Phrasings, Signs
-from crawler.policy.stems import Stems
+from crawler.policy.blocks.page_text import spelled_out
+from crawler.policy.blocks.signs import Phrasings, Signs
+from crawler.policy.blocks.stems import Stems
 
 KINDS: Final = ("challenge", "captcha", "denial")
 _CLASS: Final = re.compile(r"\{\w+\}")
@@ -37,7 +37,7 @@ class Vendor:
 
 
 def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings], Stems, Mapping[str, Any]]:
-    tables = tomllib.loads((files("crawler.policy") / "blocks.toml").read_text("utf-8"))
+    tables = tomllib.loads((files("crawler.policy.blocks") / "blocks.toml").read_text("utf-8"))
     about = tables.pop("about")
     families = {name: re.split(r"[|\n]", spelled_out(stems)) for name, stems in tables.pop("families").items()}
     weights = tables.pop("weights")

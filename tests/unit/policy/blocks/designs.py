@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.policy.block_pages import Answer, page
+from tests.unit.policy.blocks.block_pages import Answer, page
 
 SLOWER = "<h1>Whoa, slow down!</h1><p>Too many requests at once. Come back in a while.</p>"
 SLOWER_IT = "<h1>Troppe richieste</h1><p>Attendi un minuto e riprova.</p>"

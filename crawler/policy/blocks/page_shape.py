@@ -7,7 +7,7 @@ from typing import Final
 
 import re2
 
-from crawler.policy.page_text import visible_text
+from crawler.policy.blocks.page_text import visible_text
 
 HEADLINE_BYTES: Final = 1_024
 MOST_PICTURES: Final = 50  # of a page that asks for a code; looking at a hostile one takes 0.3 ms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.policy.block_pages import Answer, page
+from tests.unit.policy.blocks.block_pages import Answer, page
 
 HOME = '<a href="/">Home</a>'
 WIDGET = '<div class="h-captcha" data-sitekey="1"></div>'

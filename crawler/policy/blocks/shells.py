@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crawler.policy.page_text import has_more, in_utf8, visible_text
+from crawler.policy.blocks.page_text import has_more, in_utf8, visible_text
 
 MAX_BYTES: Final = 32_768
 MAX_TAGS: Final = 120

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scrapy.http import Headers
 
 from benchmarks import blocks as benchmark
-from crawler.policy.block_vendors import KINDS, VENDORS
 from crawler.policy.blocks import Block, detect
-from crawler.policy.page_text import has_more, is_robots_txt, visible_text
-from crawler.policy.shells import is_shell
+from crawler.policy.blocks.page_text import has_more, is_robots_txt, visible_text
+from crawler.policy.blocks.shells import is_shell
+from crawler.policy.blocks.vendors import KINDS, VENDORS
 from tests.effort import cpu_seconds
-from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
+from tests.unit.policy.blocks.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
 
 SAVED = Path(os.environ.get("BLOCKS") or "no-saved-pages")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.policy.shells import is_shell
+from crawler.policy.blocks.shells import is_shell
 from tests.effort import cpu_seconds
-from tests.unit.policy.block_pages import PROSE, page
+from tests.unit.policy.blocks.block_pages import PROSE, page
 
 NEXT = '<script id="__NEXT_DATA__" type="application/json">%s</script>'
 BUNDLE = '<script type="module" src="/assets/index-1a2b.js"></script>'

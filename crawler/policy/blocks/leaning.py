@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-from crawler.policy.block_vendors import ASKS, FAMILIES, WEIGHTS
-from crawler.policy.judged_page import OWN_FORM, JudgedPage
-from crawler.policy.page_shape import asks_code, fields, headline, leads_on, reloads
-from crawler.policy.page_text import spelled_out, unquoted, visible_text, width
+from crawler.policy.blocks.judged_page import OWN_FORM, JudgedPage
+from crawler.policy.blocks.page_shape import asks_code, fields, headline, leads_on, reloads
+from crawler.policy.blocks.page_text import spelled_out, unquoted, visible_text, width
+from crawler.policy.blocks.vendors import ASKS, FAMILIES, WEIGHTS
 
 # Tenths of a logarithm of odds.
 LEAST: Final = 7

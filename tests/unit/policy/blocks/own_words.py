@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.policy.block_pages import Answer, page
+from tests.unit.policy.blocks.block_pages import Answer, page
 
 MENU = (
     '<div class="top"><a href="/">Home</a> <a href="/a">Neu</a> <a href="/b">Sale</a> <a'

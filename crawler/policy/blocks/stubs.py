@@ -7,11 +7,11 @@ from typing import Final
 
 import re2
 
-from crawler.policy.block_vendors import GENERIC, VENDORS, Vendor
-from crawler.policy.judged_page import JudgedPage
-from crawler.policy.page_shape import OWN_DATA
-from crawler.policy.page_text import bones
-from crawler.policy.shells import carries_data, is_mounted
+from crawler.policy.blocks.judged_page import JudgedPage
+from crawler.policy.blocks.page_shape import OWN_DATA
+from crawler.policy.blocks.page_text import bones
+from crawler.policy.blocks.shells import carries_data, is_mounted
+from crawler.policy.blocks.vendors import GENERIC, VENDORS, Vendor
 
 STUB_BYTES: Final = 65_536
 STUB_TEXT: Final = 200  # a note for visitors without scripts

@@ -6,8 +6,28 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from crawler.policy import incidents
-from crawler.policy.block_vendors import (
+from crawler.policy.blocks import incidents
+from crawler.policy.blocks.page_shape import (
+    asks_code,
+    heading,
+    headline,
+    leads_on,
+    reloads,
+    states_data,
+    without_ways_home,
+)
+from crawler.policy.blocks.page_text import (
+    condensed,
+    prose,
+    spelled_out,
+    unframed,
+    unquoted,
+    visible_text,
+    width,
+    without_listings,
+)
+from crawler.policy.blocks.shells import carries_data, is_mounted
+from crawler.policy.blocks.vendors import (
     AGAIN,
     ASKS,
     CONSENT,
@@ -31,19 +51,7 @@ from crawler.policy.block_vendors import (
     saying,
     saying_only,
 )
-from crawler.policy.page_shape import asks_code, heading, headline, leads_on, reloads, states_data, without_ways_home
-from crawler.policy.page_text import (
-    condensed,
-    prose,
-    spelled_out,
-    unframed,
-    unquoted,
-    visible_text,
-    width,
-    without_listings,
-)
 from crawler.policy.response_headers import names_told, values_of
-from crawler.policy.shells import carries_data, is_mounted
 from crawler.utils.lazy import cached_property
 
 MAX_TEXT: Final = 1_500  # characters

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.policy.block_vendors import FAMILIES, WEIGHTS
 from crawler.policy.blocks import detect
-from crawler.policy.stems import Stems
+from crawler.policy.blocks.stems import Stems
+from crawler.policy.blocks.vendors import FAMILIES, WEIGHTS
 from tests.effort import cpu_seconds
-from tests.unit.policy import designs, limits_and_rights, own_words
-from tests.unit.policy.block_pages import Answer, page
+from tests.unit.policy.blocks import designs, limits_and_rights, own_words
+from tests.unit.policy.blocks.block_pages import Answer, page
 
 STEMS = Stems({"robot": ["robot", "bot~", "机器人"], "limit": ["limit", "bo"]})
 

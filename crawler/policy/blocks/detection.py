@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crawler.policy import stubs
-from crawler.policy.block_vendors import GENERIC, HINTS, KINDS, WORDS
-from crawler.policy.judged_page import STATUSES, JudgedPage
-from crawler.policy.leaning import LEAST_TEXT, asks_members, leans, leans_away
-from crawler.policy.page_text import (
+from crawler.policy.blocks import stubs
+from crawler.policy.blocks.judged_page import STATUSES, JudgedPage
+from crawler.policy.blocks.leaning import LEAST_TEXT, asks_members, leans, leans_away
+from crawler.policy.blocks.page_text import (
     LONG_BYTES,
     MOST_BYTES,
     bones,
@@ -26,7 +25,8 @@ from crawler.policy.page_text import (
     spelled_out,
     width,
 )
-from crawler.policy.shells import is_mounted
+from crawler.policy.blocks.shells import is_mounted
+from crawler.policy.blocks.vendors import GENERIC, HINTS, KINDS, WORDS
 from crawler.utils.entities import unescape
 
 TITLE_BYTES: Final = 4_096  # searched for a title
