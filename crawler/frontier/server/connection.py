@@ -45,9 +45,13 @@ class Drops:
     async def greet(self, connection: Any) -> None:
         """redis-py calls this for each new connection, in place of its own handshake. Nothing is sent to a stranger
         that took the port of the bundled server while that is down: its data would be another project's."""
-        if self._is_ours is not None and not await asyncio.to_thread(self._is_ours):
-            raise RedisConnectionError("the bundled server is down, or another one has its port")
-        await connection.on_connect()
+        try:
+            if self._is_ours is not None and not await asyncio.to_thread(self._is_ours):
+                raise RedisConnectionError("the bundled server is down, or another one has its port")
+            await connection.on_connect()
+        except asyncio.CancelledError:  # redis-py would use it as it is: without parser, password or database
+            await connection.disconnect(nowait=True)
+            raise
         if connection in self._known:
             self.on_drop()
         self._known.add(connection)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,27 @@ async def test_an_idle_connection_that_was_made_anew_is_told(redis_client: Any, 
     await asyncio.sleep(0.05)
     await client.ping()
     assert told
+    await client.aclose()
+
+
+@pytest.mark.one_server("a Cluster client greets its nodes itself")
+async def test_a_call_that_is_cancelled_while_it_connects_leaves_no_connection_half_greeted(
+    redis_settings: BaseSettings,
+) -> None:
+    client: Any = connection.connect(redis_settings)
+    asked, answer = threading.Event(), threading.Event()
+
+    def is_ours() -> bool:
+        asked.set()
+        return answer.wait(30)
+
+    client.drops._is_ours = is_ours
+    call = asyncio.ensure_future(client.ping())
+    await asyncio.to_thread(asked.wait, 30)
+    call.cancel()
+    answer.set()
+    await asyncio.wait([call])
+    assert await client.ping()
     await client.aclose()
 
 
