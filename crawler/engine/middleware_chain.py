@@ -18,6 +18,9 @@ from scrapy.utils.decorators import _warn_spider_arg
 from scrapy.utils.defer import _process_pending_io, ensure_awaitable
 from scrapy.utils.python import global_object_name
 
+from crawler.worker.turns.turn import TooLateError
+
+OURS: Final = "crawler."
 _DECORATORS: Final = _warn_spider_arg.__code__.co_filename
 
 Send = Callable[[Request], Awaitable[Response]]
@@ -31,11 +34,20 @@ class MiddlewareChain:
         self._manager = manager
         self._requests = self._prepared("process_request")
         self._responses = self._prepared("process_response")
+        told = [method for method in manager.methods["process_exception"] if method is not None]
+        self._ours: list[Method] = [
+            method for method in told if str(getattr(method, "__module__", "")).startswith(OURS)
+        ]
 
     async def download(self, send: Send, request: Request) -> Response | Request:
-        """As `DownloaderMiddlewareManager.download_async`."""
+        """As `DownloaderMiddlewareManager.download_async`. A TooLateError is no failure to other middlewares than ours,
+        which take back what they lent the request: it was not sent, and will come again."""
         try:
             result = await self._ask(send, request)
+        except TooLateError as error:
+            for method in self._ours:
+                await _awaited(method(request=request, exception=error), method)
+            raise
         except Exception as error:  # noqa: BLE001 - raised again unless a middleware answers
             await _process_pending_io()
             result = await self._manager._process_exception(error, request)

@@ -17,6 +17,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from crawler.engine.middleware_chain import MiddlewareChain
+from crawler.worker.turns.turn import TooLateError
 
 URL = "http://a.example/"
 OTHER = Request(URL + "other")
@@ -121,6 +122,31 @@ async def test_it_does_what_scrapy_does(chain: list[type[Noting]], send: Any) ->
 
     assert ours == scrapys
     assert ours
+
+
+class Ours(Noting):
+    """Takes back what it lent the request."""
+
+    def process_exception(self, request: Request, exception: Exception) -> Any:
+        super().process_exception(request, exception)
+
+    process_exception.__module__ = "crawler.middlewares.downloader.cookies"
+
+
+class Switching(Noting):
+    """As projects do that try each failed request through another proxy."""
+
+    def process_exception(self, request: Request, exception: Exception) -> Any:
+        super().process_exception(request, exception)
+        return OTHER
+
+
+async def test_a_request_that_is_given_back_is_no_failure_to_a_projects_middlewares() -> None:
+    async def late(request: Request) -> Response:
+        raise TooLateError
+
+    calls = await ended(lambda manager: MiddlewareChain(manager).download(late, Request(URL)), [Ours, Switching])
+    assert calls == ["Ours request", "Switching request", "Ours TooLateError", "TooLateError"]
 
 
 def noted(method: Callable[..., Any]) -> Callable[..., Any]:
