@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 ADDON: Final = "crawler.addon.Shoal"
+OLD_START: Final = "crawler.middlewares.spider.old_start.OldStartMiddleware"
 LINEAGE: Final = "crawler.middlewares.spider.lineage.LineageMiddleware"
 MONGODB: Final = "crawler.pipelines.mongodb.MongoPipeline"
 
@@ -58,6 +59,7 @@ SPIDER_MIDDLEWARES: Final = {
     # the others need not handle what it drops
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees everything it yields
+    OLD_START: 960,  # behind all others, the project's too: they see what it starts with
 }
 # Settings that are dicts of components.
 TABLES: Final = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")

@@ -25,6 +25,7 @@ from crawler.components import path_of
 from crawler.errors import CodecError, MessageError
 from crawler.policy.domains import load_rules
 from crawler.routing import codec
+from crawler.routing.old_start import start
 from crawler.startup.spider_source import functions
 from crawler.urls import check
 
@@ -73,7 +74,7 @@ async def start_findings(spider: Spider) -> list[Finding]:
     """Findings in its first start requests, which are not sent."""
     where = f"start() of {spider.name}"
     try:
-        made = [request async for request in _first(spider.start()) if isinstance(request, Request)]
+        made = [request async for request in _first(start(spider)) if isinstance(request, Request)]
     except Exception as error:  # noqa: BLE001 - the spider's own
         return [Finding(where, f"raises {type(error).__name__}: {error}")]
     return [Finding(where, what) for request in made if (what := _unfit(request, spider))]
@@ -256,7 +257,7 @@ def _components(crawler: Crawler) -> Iterator[Finding]:
 def _overrides(spider: type[Spider]) -> Iterator[Finding]:
     if not issubclass(spider, RedisMixin):
         return
-    for name in SEEDLESS:
+    for name in SEEDLESS if _own(spider, "start") else (*SEEDLESS, "start_requests"):
         if where := _own(spider, name):
             yield Finding(where, "is not called: start URLs are leased, and make_request_from_data is asked for each")
 
@@ -264,9 +265,6 @@ def _overrides(spider: type[Spider]) -> Iterator[Finding]:
 def _outdated(crawler: Crawler) -> Iterator[Finding]:
     """What older releases of Scrapy called; this one passes over it in silence, and may crawl nothing, or does not
     start."""
-    where = _own(crawler.spidercls, "start_requests")
-    if where and not _own(crawler.spidercls, "start"):
-        yield Finding(where, "Scrapy no longer calls it: make it `async def start(self)`")
     for one in build_component_list(crawler.settings.getwithbase("SPIDER_MIDDLEWARES")):
         kind = None
         with suppress(Exception):  # what cannot be loaded is refused later, by name

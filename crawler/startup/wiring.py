@@ -82,11 +82,12 @@ def _tables(settings: BaseSettings) -> dict[str, Mapping[str, int]]:
 
 def _spider_middlewares(settings: BaseSettings) -> dict[str, int]:
     """Add ours; those that see how a page ends are nearer to the engine than all others, which may recover each other's
-    errors."""
+    errors; the one that starts an old spider is nearer to it than all others."""
     theirs = _checked(settings, "SPIDER_MIDDLEWARES").values()
     ours = dict(components.SPIDER_MIDDLEWARES)
     places = [int(place) - 1 for place in theirs if isinstance(place, int | float)]
     ours[components.LINEAGE] = min([ours[components.LINEAGE], *places])
+    ours[components.OLD_START] = max([ours[components.OLD_START], *(place + 2 for place in places)])
     return ours
 
 

@@ -116,6 +116,10 @@ def test_how_a_page_ends_is_seen_nearer_to_the_engine_than_by_any_other() -> Non
     assert settings.getdict("SPIDER_MIDDLEWARES") == once
 
 
+def test_an_old_spider_is_started_nearer_to_it_than_any_other() -> None:
+    assert enabled(of({"SPIDER_MIDDLEWARES": {THEIRS: 2_000}}), "SPIDER_MIDDLEWARES")[-1] == components.OLD_START
+
+
 def test_mongodb_stands_behind_all_pipelines_of_the_project() -> None:
     assert enabled(of({"ITEM_PIPELINES": {THEIRS: 2_000}}), "ITEM_PIPELINES")[-1] == components.MONGODB
 

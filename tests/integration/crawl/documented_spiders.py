@@ -36,6 +36,19 @@ class QuotesSpider(scrapy.Spider):
             yield response.follow(next_page, callback=self.parse)
 
 
+class OldSpider(scrapy.Spider):
+    """The tutorial's as it was until Scrapy 2.12."""
+
+    name = "old"
+
+    def start_requests(self) -> Iterator[Any]:
+        for url in (f"{SITE}/page/1/", f"{SITE}/page/2/"):
+            yield scrapy.Request(url=url, callback=self.parse)
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield {"title": response.css("title::text").get()}
+
+
 class AuthorSpider(scrapy.Spider):
     """The tutorial's: two callbacks, authors that many pages link to."""
 

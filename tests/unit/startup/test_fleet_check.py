@@ -244,11 +244,18 @@ class NewOutput:
             yield one
 
 
-def test_a_start_that_scrapy_calls_no_more_is_named() -> None:
-    assert lines(OldSpider) == [
-        f"{__name__}.OldSpider.start_requests: Scrapy no longer calls it: make it `async def start(self)`"
-    ]
-    assert lines(BothSpider) == []
+class OldPoppingSpider(RedisSpider):  # type: ignore[misc]
+    """What it makes of the start URLs that it pops."""
+
+    name = "old popping"
+
+    def start_requests(self) -> Iterator[Request]:
+        yield from self.next_requests()
+
+
+def test_a_start_that_scrapy_calls_no_more_is_named_only_where_it_pops_start_urls() -> None:
+    assert lines(OldSpider) == lines(BothSpider) == []
+    assert ["OldPoppingSpider.start_requests" in one for one in lines(OldPoppingSpider)] == [True]
 
 
 def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
@@ -273,6 +280,14 @@ async def test_start_requests_are_tried() -> None:
     assert "data:" in found[0]
     assert "lock" in found[1]
     assert await start_findings(FineSpider()) == []
+
+
+async def test_start_requests_of_an_old_spider_are_tried() -> None:
+    class Locked(OldSpider):
+        def start_requests(self) -> Iterator[Request]:
+            yield Request("http://a.example/", meta={"lock": object()})
+
+    assert ["lock" in str(one) for one in await start_findings(Locked())] == [True]
 
 
 async def test_a_start_that_raises_is_found() -> None:
