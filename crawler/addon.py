@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, Final, Self
 
 from scrapy import Spider
@@ -22,7 +23,7 @@ from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import components, config, defaults
 from crawler.components import ADDON, path_of
-from crawler.errors import ConfigError
+from crawler.errors import ConfigError, ShoalError
 from crawler.startup.announcement import announcement
 from crawler.startup.wiring import PRIORITY, check_addons, wire
 
@@ -129,8 +130,20 @@ def completed(settings: BaseSettings, spider: type[Spider] = Spider) -> Crawler:
     check_addons(crawler.settings)
     require_addon(crawler.settings, getattr(spider, "name", None))
     with _silent("scrapy.addons", __name__):
-        crawler.addons.load_settings(crawler.settings)
+        _load_addons(crawler)
     return crawler
+
+
+def _load_addons(crawler: Crawler) -> None:
+    """Let the add-ons make the settings; a ShoalError names the line at which one of other people fails."""
+    try:
+        crawler.addons.load_settings(crawler.settings)
+    except ShoalError:
+        raise
+    except Exception as error:
+        frames = [one for one in extract_tb(error.__traceback__) if not one.filename.startswith("<")]
+        where = f"{type(error).__name__}: {error} ({frames[-1].filename}:{frames[-1].lineno})"
+        raise ShoalError(f"An add-on in ADDONS fails: {where}; mend it, or leave it out") from error
 
 
 def _check_custom_settings(settings: BaseSettings, spider: type[Spider]) -> None:

@@ -66,8 +66,10 @@ class Command(OneLine, CrawlCommand):
         logged."""
         super().process_options(args, opts)
         assert self.settings is not None
-        if uses_addon(self.settings) and len(args) == 1:
+        if uses_addon(self.settings):
             with answering(args):
+                if len(args) != 1:
+                    raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
                 settings = early_settings.with_addons(self.settings)
                 spider = spider_class(settings, args[0])
                 _check_settings(completed(settings, spider).settings, spider)
@@ -82,8 +84,6 @@ class Command(OneLine, CrawlCommand):
             super().run(args, opts)
             return
         with answering(args):
-            if len(args) != 1:
-                raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
             joined = self._preflight(args[0], opts)
             hang_up_asks()
             if opts.workers is not None:

@@ -18,7 +18,7 @@ from scrapy.utils.conf import build_component_list
 from crawler import components, defaults
 from crawler.addon import Shoal, complete, completed, require_addon
 from crawler.components import ADDON
-from crawler.errors import ConfigError
+from crawler.errors import ConfigError, ShoalError
 from crawler.middlewares.spider.lineage import LineageMiddleware
 from crawler.startup import moved
 from crawler.startup.announcement import announcement
@@ -36,6 +36,13 @@ THEIRS = "tests.integration.extensions.spiders.LogPipeline"
 
 class Own(Scheduler):
     """A user's scheduler that subclasses ours."""
+
+
+class Failing:
+    """Somebody's add-on that needs a package that is not there."""
+
+    def update_settings(self, settings: Settings) -> None:
+        importlib.import_module("no_such_package")
 
 
 def project(**changed: Any) -> Settings:
@@ -118,6 +125,13 @@ def test_how_a_page_ends_is_seen_nearer_to_the_engine_than_by_any_other() -> Non
 
 def test_an_old_spider_is_started_nearer_to_it_than_any_other() -> None:
     assert enabled(of({"SPIDER_MIDDLEWARES": {THEIRS: 2_000}}), "SPIDER_MIDDLEWARES")[-1] == components.OLD_START
+
+
+def test_an_add_on_of_others_that_fails_is_named_with_its_line() -> None:
+    with pytest.raises(
+        ShoalError, match=r"ModuleNotFoundError: No module named 'no_such_package' \(.*importlib.*:\d+\)"
+    ):
+        of({}, ADDONS={ADDON: 500, Failing: 600})
 
 
 def test_mongodb_stands_behind_all_pipelines_of_the_project() -> None:

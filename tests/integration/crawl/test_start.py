@@ -59,6 +59,12 @@ def test_an_unknown_spider_is_named(fleet: Fleet) -> None:
     assert result.stderr == "scrapy crawl: there is no spider 'nope', `scrapy list` shows them\n"
 
 
+@pytest.mark.parametrize("names", [[], ["products", "pages"]])
+def test_no_spider_or_several_are_one_line(fleet: Fleet, names: list[str]) -> None:
+    result = fleet.runner.run("crawl", *names)
+    assert (result.returncode, result.stderr) == (2, "scrapy crawl: name one spider, `scrapy list` shows them\n")
+
+
 def test_a_spider_with_a_wrong_name_is_one_line(fleet: Fleet) -> None:
     result = fleet.runner.run("crawl", "a:b", *options({"SPIDER_MODULES": WRONG, "FRONTIER_KEY": fleet.key}))
     assert (result.returncode, "Traceback" in result.stderr) == (2, False)
