@@ -48,9 +48,10 @@ class JarUse:
 
 
 class SessionsMiddleware(CookiesMiddleware):
-    """`cookies = "host"` or `"session"` of a domain: one jar per politeness group, and per `meta["session"]`, in Redis.
+    """`cookies = "host"` or `"session"` of a domain: one jar per politeness group, and per `meta["session"]` or, as
+    projects have it, `meta["cookiejar"]`, in Redis.
 
-    Requests with `meta["cookiejar"]`, and those of other domains, are left to Scrapy (COOKIES_ENABLED);
+    Requests of other domains, and with "host" those with a `cookiejar`, are left to Scrapy (COOKIES_ENABLED);
     `meta["dont_merge_cookies"]` works as in Scrapy. What a response sets or deletes is merged cookie by cookie with
     what other workers received meanwhile. The Cookie header is on the request for one attempt only. Values are never
     logged, not even with COOKIES_DEBUG.
@@ -131,12 +132,12 @@ class SessionsMiddleware(CookiesMiddleware):
 
     def _named(self, request: Request) -> tuple[str, str] | None:
         """The host and session whose shared jar *request* uses; None if it uses none."""
-        rule = self._rules.domains.for_url(request.url)
-        scrapys = "cookiejar" in request.meta or request.meta.get("dont_merge_cookies")
-        if scrapys or rule.cookies not in {"host", "session"}:
+        kind, meta = self._rules.domains.for_url(request.url).cookies, request.meta
+        if kind not in {"host", "session"} or meta.get("dont_merge_cookies"):
             return None
-        session = str(request.meta.get("session", "")) if rule.cookies == "session" else ""
-        return self._rules.of(request).group, session
+        if kind == "host":
+            return None if "cookiejar" in meta else (self._rules.of(request).group, "")
+        return self._rules.of(request).group, str(meta.get("session", meta.get("cookiejar", "")))
 
     def _ended(self, request: Request) -> JarUse | None:
         use = self._uses.pop(request, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,6 +49,30 @@ def test_it_is_off_where_nothing_asks_for_cookies() -> None:
 def test_a_value_out_of_range_is_refused_by_name(value: int) -> None:
     with pytest.raises(ConfigError, match=r"SESSION_SECONDS = .* 60 to 31536000"):
         built(SESSION_SECONDS=value)
+
+
+@pytest.mark.parametrize(
+    ("cookies", "meta", "session"),
+    [
+        ("host", {}, ""),
+        ("host", {"session": "a"}, ""),
+        ("host", {"cookiejar": 1}, None),
+        ("session", {}, ""),
+        ("session", {"session": "a"}, "a"),
+        ("session", {"cookiejar": 1}, "1"),
+        ("session", {"cookiejar": 1, "session": "a"}, "a"),
+        ("session", {"cookiejar": 1, "dont_merge_cookies": True}, None),
+        ("none", {"cookiejar": 1}, None),
+    ],
+)
+def test_whose_jar_a_request_uses(cookies: str, meta: dict[str, Any], session: str | None, tmp_path: Path) -> None:
+    """None: Scrapy's, of this worker alone. A project with several cookiejars needs one line of TOML for a fleet."""
+    rules = tmp_path / "domains.toml"
+    rules.write_text(f'["a.example"]\ncookies = "{cookies}"')
+    middleware = built(COOKIES_ENABLED=True, DOMAINS_FILE=str(rules))
+    assert isinstance(middleware, SessionsMiddleware)
+    named = middleware._named(Request("http://a.example/", meta=meta))
+    assert named == (None if session is None else ("a.example", session))
 
 
 def test_what_a_visit_believes_of_redis_is_forgotten_when_that_lost_data() -> None:
