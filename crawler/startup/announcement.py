@@ -16,6 +16,10 @@ PLACES: Final = (*QUEUES, "MONGODB_URI", "MONGODB_DATABASE")
 _ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
 _QUEUES: Final = "has no effect: the frontier is the queue"
 NOTES: Final = {
+    "CONCURRENT_REQUESTS_PER_IP": (
+        "has no effect: CONCURRENT_REQUESTS_PER_DOMAIN holds for each host, and with POLITENESS_GROUP = 'ip' for all "
+        "hosts at one address"
+    ),
     "JOBDIR": "keeps `spider.state` only: the frontier keeps the crawl, and a start resumes it",
     "CLOSESPIDER_TIMEOUT": _ALONE,
     "CLOSESPIDER_TIMEOUT_NO_ITEM": _ALONE,

@@ -13,10 +13,9 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from itemloaders import ItemLoader
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.http import FormRequest, JsonRequest, Response
+from scrapy.http import FormRequest, JsonRequest
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
@@ -26,15 +25,15 @@ from crawler.errors import CodecError, MessageError
 from crawler.policy.domains import load_rules
 from crawler.routing import codec
 from crawler.routing.old_start import start
+from crawler.startup import stored_values
 from crawler.startup.spider_source import functions
 from crawler.urls import check
 
 STARTED: Final = 100  # start requests that are tried
 CALLBACKS: Final = ("callback", "errback")
-STORED: Final = ("meta", "cb_kwargs", "cookies")
 LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
 OWN_COOKIES: Final = (
-    'needs cookies that other workers do not have: `cookies = "host"` for the domain in DOMAINS_FILE shares them '
+    'needs cookies that other workers do not have: `cookies = "{}"` for the domain in DOMAINS_FILE shares them '
     "(docs/spiders.md), or crawl with one worker"
 )
 SEEDLESS: Final = ("next_requests", "fetch_data", "spider_idle", "schedule_next_requests")
@@ -107,24 +106,34 @@ def _source(spider: type[Spider]) -> Iterator[Finding]:
 def _sessions(crawler: Crawler) -> Iterator[Finding]:
     """The first line that builds on cookies, where each worker has its own: another one is not logged in."""
     rules = load_rules(crawler.settings["DOMAINS_FILE"])
-    shared = any(rule.cookies not in {None, "none"} for rule in (rules.default, *rules.by_host.values()))
-    if shared or not crawler.settings.getbool("COOKIES_ENABLED"):
+    shared = {rule.cookies for rule in (rules.default, *rules.by_host.values())}
+    if not crawler.settings.getbool("COOKIES_ENABLED") or "session" in shared:
         return
-    for one in functions(crawler.spidercls, LIBRARIES):
-        for node in ast.walk(one.node):
-            form = isinstance(node, ast.Call) and _method(node) == "from_response"
-            if isinstance(node, ast.expr) and (form or getattr(node, "value", None) == "cookiejar"):
-                yield Finding(one.place(node.lineno), OWN_COOKIES)
-                return
+    jars = [
+        (jar, one.place(node.lineno))  # type: ignore[attr-defined]
+        for one in functions(crawler.spidercls, LIBRARIES)
+        for node in ast.walk(one.node)
+        if (jar := _jar(node))
+    ]
+    needed, where = next((each for each in jars if each[0] == "session"), jars[0] if jars else ("", ""))
+    if needed and needed not in shared:
+        yield Finding(where, OWN_COOKIES.format(needed))
+
+
+def _jar(node: ast.AST) -> str:
+    """What `cookies` has to be for *node*: "host" for a form that logs in, "session" for one jar of several."""
+    if isinstance(node, ast.expr) and getattr(node, "value", None) == "cookiejar":
+        return "session"
+    return "host" if isinstance(node, ast.Call) and _method(node) == "from_response" else ""
 
 
 def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     inner = {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
-    objects = _objects(function, names)
-    yield from _put_later(function, names, objects)
-    dicts = _dicts(function)
+    objects = stored_values.objects(function, names)
+    yield from stored_values.put_later(function, names, objects)
+    dicts = stored_values.dicts(function)
     for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
-        kind = _named(call.func, names)
+        kind = stored_values.named(call.func, names)
         if _is_class(kind, Request) and kind not in {Request, FormRequest, JsonRequest}:
             yield call.lineno, f"{kind.__name__} cannot be queued: use Request, FormRequest or JsonRequest"
         follows = _is_class(kind, Request) or _method(call) in {"follow", "follow_all", "from_response", "replace"}
@@ -135,89 +144,9 @@ def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[s
         for name, value in chain(positional, keywords):
             if name in CALLBACKS and (what := _no_method(value, inner)):
                 yield value.lineno, f"{name} is {what}, which other workers cannot find: make it a method of the spider"
-            elif name in STORED:
+            elif name in stored_values.STORED:
                 given = dicts.get(value.id, value) if isinstance(value, ast.Name) else value
-                yield from ((value.lineno, what) for what in _values(name, given, names, objects))
-
-
-def _put_later(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any], objects: Mapping[str, str]
-) -> Iterator[tuple[int, str]]:
-    """Findings in `request.meta["key"] = value` and `request.meta.update(...)`."""
-    given: list[ast.expr]
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
-            name, given = _stored(target.value), [ast.Dict([], [node.value])]
-        elif isinstance(node, ast.Call) and isinstance(called := node.func, ast.Attribute) and called.attr == "update":
-            name, given = _stored(called.value), [*node.args, ast.Dict([], [word.value for word in node.keywords])]
-        else:
-            continue
-        if name:
-            yield from ((node.lineno, what) for one in given for what in _values(name, one, names, objects))
-
-
-def _stored(expression: ast.expr) -> str:
-    """`meta`, `cb_kwargs` or `cookies` for that of a request; a response's own goes nowhere."""
-    if not (isinstance(expression, ast.Attribute) and expression.attr in STORED):
-        return ""
-    owner = expression.value
-    return "" if isinstance(owner, ast.Name) and owner.id in {"response", "self"} else expression.attr
-
-
-def _values(name: str, value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]) -> Iterator[str]:
-    """Findings in the literal dict *value*: what cannot be stored."""
-    entries = value.values if isinstance(value, ast.Dict) else []
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
-        entries = [word.value for word in value.keywords]
-    yield from (_holds(name, what) for entry in entries if (what := _value(entry, names, objects)))
-
-
-def _value(value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]) -> str:
-    """What *value* is, if it cannot be stored."""
-    if isinstance(value, ast.Name):
-        return objects.get(value.id, "")
-    return _made(value.func, names) if isinstance(value, ast.Call) else _LITERALS.get(type(value), "")
-
-
-def _holds(name: str, what: str) -> str:
-    return f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, aware datetimes, items"
-
-
-def _dicts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
-    """Local names of literal dicts."""
-    return {
-        target.id: node.value
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-
-
-_LITERALS: Final[Mapping[type, str]] = {
-    ast.Lambda: "a lambda",
-    ast.Set: "a set",
-    ast.SetComp: "a set",
-    ast.GeneratorExp: "a generator",
-}
-
-
-def _objects(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> dict[str, str]:
-    """Local names of objects that cannot be stored, and what they are."""
-    found = {"self": "the spider"}
-    arguments = [argument.arg for argument in function.args.args]
-    if "response" in arguments:
-        found["response"] = "a response"
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and (what := _value(node.value, names, {})):
-            found |= {target.id: what for target in node.targets if isinstance(target, ast.Name)}
-    return found
-
-
-def _made(called: ast.expr, names: Mapping[str, Any]) -> str:
-    """What a call makes, if that cannot be stored."""
-    kind = _named(called, names)
-    return f"a {kind.__name__}" if _is_class(kind, ItemLoader) or _is_class(kind, Response) else ""
+                yield from ((value.lineno, what) for what in stored_values.values(name, given, names, objects))
 
 
 def _no_method(value: ast.expr, inner: set[str]) -> str:
@@ -231,15 +160,6 @@ def _no_method(value: ast.expr, inner: set[str]) -> str:
 
 def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _named(expression: ast.expr, names: Mapping[str, Any]) -> Any:
-    """What a name, or an attribute of one, refers to in its module; None if unknown."""
-    if isinstance(expression, ast.Name):
-        return names.get(expression.id)
-    if isinstance(expression, ast.Attribute):
-        return getattr(_named(expression.value, names), expression.attr, None)
-    return None
 
 
 def _is_class(kind: Any, base: type) -> bool:

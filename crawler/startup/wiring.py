@@ -19,6 +19,7 @@ from crawler.scrapy_settings import loaded
 from crawler.startup import moved
 
 PRIORITY: Final = "addon"
+UNFILTERED: Final = "scrapy.dupefilters.BaseDupeFilter"
 THEIRS: Final = ("scrapy.", "scrapy_redis.")
 
 logger = logging.getLogger("crawler.addon")  # one name in the log for what the add-on changes
@@ -55,7 +56,10 @@ def _replace(settings: BaseSettings, name: str, ours: str) -> None:
     path = path_of(value) if value is not None else THEIRS[0]
     priority = settings.getpriority(name) or 0
     if path.startswith(THEIRS):
-        if priority > SETTINGS_PRIORITIES["default"]:
+        if path == UNFILTERED:
+            words = "known pages are not crawled again, but for requests with dont_filter"
+            logger.warning("%s = %r is replaced by %s: %s", name, path, ours, words)
+        elif priority > SETTINGS_PRIORITIES["default"]:
             logger.info("%s = %r is replaced by %s: the fleet owns the queue and the pace", name, path, ours)
         settings.set(name, ours, priority=max(priority, SETTINGS_PRIORITIES[PRIORITY]))
     elif not is_kind_of(value, ours):

@@ -167,6 +167,18 @@ def test_scrapys_and_scrapy_redis_own_are_replaced_and_it_is_said(
         assert f"{name} = {value!r} is replaced by {components.SCALARS[name]}" in caplog.text
 
 
+def test_a_filter_that_lets_all_pass_is_said_to_do_so_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    complete(project(DUPEFILTER_CLASS="scrapy.dupefilters.BaseDupeFilter"))
+    assert [one.levelname for one in caplog.records] == ["WARNING"]
+    assert "known pages are not crawled again, but for requests with dont_filter" in caplog.text
+
+
+def test_a_limit_per_address_is_said_to_be_none() -> None:
+    told = "\n".join(announcement(of({"CONCURRENT_REQUESTS_PER_IP": 4}), "s"))
+    assert "CONCURRENT_REQUESTS_PER_IP = 4 has no effect" in told
+    assert "PER_IP" not in "\n".join(announcement(of({}), "s"))
+
+
 @pytest.mark.parametrize("name", components.SCALARS)
 @pytest.mark.parametrize("value", ["somebody.Else", "collections.OrderedDict", Spider])
 def test_any_other_value_is_refused_by_name(name: str, value: Any) -> None:

@@ -6,6 +6,8 @@ import re
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,6 +34,10 @@ class Book:
     title: str
 
 
+class Options:
+    """What a project hands from page to page."""
+
+
 class OwnRequest(Request):
     """A user's own class."""
 
@@ -45,7 +51,7 @@ class TroubledSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         yield Request("http://a.example/")
         yield Request("data:,x")
-        yield Request("http://a.example/", meta={"lock": object()})
+        yield Request("http://a.example/", meta={"lock": object()})  # a object
 
     def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
         def inner(response: Any) -> None: ...
@@ -77,6 +83,12 @@ class LateSpider(Spider):
         request.cb_kwargs["loader"] = ItemLoader(Book)  # cb_kwargs holds a ItemLoader
         request.meta.update(seen={1, 2}, page=1)  # meta holds a set
         request.meta.update({"spider": self})  # meta holds the spider
+        request.meta["options"] = Options()  # meta holds a Options
+        request.meta.update(total=Decimal(1), tags=set("ab"))  # meta holds a Decimal
+        request.meta.update(page=int("1"), names=dict(a=1), when=datetime(2026, 1, 2, tzinfo=UTC))  # noqa: C408
+        total = Decimal("1.50")
+        total = str(total)  # type: ignore[assignment]
+        request.meta["total"] = total
         extra = {"book": book, "loader": ItemLoader(Book)}
         response.meta["own"] = book
         other = Request("http://a.example/", meta=extra)  # meta holds a ItemLoader
@@ -122,7 +134,7 @@ def test_each_thing_that_cannot_work_is_named_with_its_line() -> None:
     text = Path(source).read_text().splitlines()
     yields = {number: line for number, line in enumerate(text, 1) if line.startswith("        yield ")}
     marked = {number: line.split("  # ")[-1] for number, line in yields.items() if "  # " in line}
-    assert len(marked) == 9
+    assert len(marked) == 10
     for number, what in marked.items():
         assert any(one.startswith(f"{source}:{number}: ") and what in one for one in found), (number, what, found)
     assert any("SplashDeduplicateArgsMiddleware" in one for one in found)
@@ -137,7 +149,7 @@ def test_what_is_put_into_a_request_later_is_named_with_its_line() -> None:
         if (told := re.search(r"  # (\w+ holds .*)", line))
     }
     found = lines(LateSpider)
-    assert len(found) == len(marked) == 4
+    assert len(found) == len(marked) + 1 == 7  # the set beside the Decimal
     for number, what in marked.items():
         assert any(one.startswith(f"{__file__}:{number}: {what}") for one in found), (number, what, found)
 
@@ -163,19 +175,27 @@ class JarSpider(Spider):
         yield Request("http://a.example/", meta={"cookiejar": 1})
 
 
-@pytest.mark.parametrize("kind", [LoginSpider, JarSpider])
-def test_a_session_that_other_workers_lack_is_named(kind: type[Spider], tmp_path: Path) -> None:
+class SeveralLoginsSpider(LoginSpider, JarSpider):
+    """Both."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "jar"), [(LoginSpider, "host"), (JarSpider, "session"), (SeveralLoginsSpider, "session")]
+)
+def test_a_session_that_other_workers_lack_is_named(kind: type[Spider], jar: str, tmp_path: Path) -> None:
     """Two workers got a 403 for each login, and ended with status 0 and without a line about it."""
-    rules = tmp_path / "domains.toml"
-    rules.write_text('["a.example"]\ncookies = "host"')
 
-    def told(**settings: Any) -> list[str]:
-        return [str(one) for one in findings(completed(shipped(SPIDER_MODULES=[], **settings), kind))]
+    def told(cookies: str = "none", **settings: Any) -> list[str]:
+        rules = tmp_path / "domains.toml"
+        rules.write_text(f'["a.example"]\ncookies = "{cookies}"')
+        settings = {"SPIDER_MODULES": [], "DOMAINS_FILE": str(rules), "COOKIES_ENABLED": True} | settings
+        return [str(one) for one in findings(completed(shipped(**settings), kind))]
 
-    [line] = told(COOKIES_ENABLED=True)
+    [line] = told()
     assert line.startswith(f"{__file__}:")
-    assert '`cookies = "host"` for the domain in DOMAINS_FILE shares them' in line
-    assert told(COOKIES_ENABLED=True, DOMAINS_FILE=str(rules)) == told(COOKIES_ENABLED=False) == []
+    assert f'`cookies = "{jar}"` for the domain in DOMAINS_FILE shares them' in line
+    assert told("host") == ([line] if jar == "session" else [])
+    assert told("session") == told(COOKIES_ENABLED=False) == []
 
 
 @pytest.mark.parametrize("kind", [FineSpider, ProductsSpider, PagesSpider])
