@@ -207,7 +207,7 @@ async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[s
         )
         if old := await left_by_scrapy_redis(frontier.client, settings, spider.name):
             logger.warning("%s", old)
-        await feeds.claim(frontier.shards, settings)
+        await feeds.claim(frontier.shards, settings, spider.name)
     if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
         async with storage.session(settings):
             pass

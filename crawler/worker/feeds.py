@@ -38,17 +38,19 @@ def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
     return params | {"worker": worker or f"{socket.gethostname()}-{os.getpid()}"}
 
 
-def overwritten(settings: BaseSettings) -> list[str]:
-    """The feeds that this worker would overwrite, each by a name that is the same for every worker that would."""
+def overwritten(settings: BaseSettings, spider: str) -> list[str]:
+    """The feeds that a worker of *spider* would overwrite, each by a name that is the same for every worker that
+    would."""
     found = []
-    for uri, how in config.mapping(settings, "FEEDS").items():
-        scheme, _, rest = str(uri).rpartition("://")
+    for given, how in config.mapping(settings, "FEEDS").items():
+        uri = str(given).replace("%(name)s", spider)
+        scheme, _, rest = uri.rpartition("://")
         local = scheme in {"", "file"}
-        if any(word in str(uri) for word in DIFFERING) or str(uri).partition(":")[0] in NO_URI:
+        if any(word in uri for word in DIFFERING) or uri.partition(":")[0] in NO_URI:
             continue
         if not (how or {}).get("overwrite", scheme in OVERWRITING):
             continue
-        found.append(f"{socket.gethostname()}:{Path(rest).resolve()}" if local else config.shown_uri(str(uri)))
+        found.append(f"{socket.gethostname()}:{Path(rest).resolve()}" if local else config.shown_uri(uri))
     return found
 
 
@@ -114,9 +116,10 @@ def check_apart(settings: BaseSettings) -> None:
             )
 
 
-async def claim(shards: Shards, settings: BaseSettings, worker: str = "") -> None:
-    """Claim feeds for *worker*, or only check; raises ConfigError if another live worker writes one of them."""
-    wanted = overwritten(settings)
+async def claim(shards: Shards, settings: BaseSettings, spider: str, worker: str = "") -> None:
+    """Claim the feeds of *spider* for *worker*, or only check; raises ConfigError if another live worker writes one of
+    them."""
+    wanted = overwritten(settings, spider)
     while (taken := await feeds.claim(shards, wanted, worker)) is not None:
         feed, holder = taken
         if not _dead_here(holder):

@@ -174,7 +174,7 @@ class Worker:
             only_after=config.mapping(self._crawler.settings, "WORKER_PROCESS").get("after"),
         )
         self.generation = joined.generation
-        await feeds.claim(self.frontier.shards, self._crawler.settings, self.name)
+        await feeds.claim(self.frontier.shards, self._crawler.settings, spider.name, self.name)
         if run := await self.maintenance.runs.begin(joined.generation):
             self.book.plain_runs[joined.generation] = run.id
             words = "begins" if joined.opened else "is under way: this worker joins it"

@@ -72,6 +72,14 @@ async def test_settings_of_one_process_are_explained_where_they_are_set(crawls: 
     assert "CLOSESPIDER_TIMEOUT =" not in log
 
 
+def test_spiders_of_one_project_each_overwrite_a_feed_of_their_name() -> None:
+    given: dict[str, dict[str, bool]] = {"out/%(name)s.json": {"overwrite": True}, "100%.json": {"overwrite": True}}
+    mine, others = (overwritten(Settings({"FEEDS": given}), spider) for spider in ("one", "two"))
+    assert mine[0].endswith("/out/one.json")
+    assert others[0].endswith("/out/two.json")
+    assert mine[1] == others[1]
+
+
 def test_which_feeds_are_overwritten() -> None:
     here = f"{socket.gethostname()}:"
     given: dict[str, dict[str, bool]] = {
@@ -84,7 +92,7 @@ def test_which_feeds_are_overwritten() -> None:
         "s3://bucket/g.json": {"overwrite": False},
         "stdout:": {"overwrite": True},
     }
-    found = overwritten(Settings({"FEEDS": given}))
+    found = overwritten(Settings({"FEEDS": given}), "many")
     assert found[:2] == [f"{here}{Path('a.json').resolve()}", f"{here}/tmp/b.json"]
     assert len(found) == 3
     assert found[2].endswith("bucket/f.json")
