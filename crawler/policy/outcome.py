@@ -16,6 +16,7 @@ EXCERPT_CHARS: Final = 500
 # Reasons of dead letters, besides http_ and a status: the values of `scrapy dead --reason` (docs/operations.md).
 DEAD_REASONS: Final = (
     *("spider_error", "item_error", "blocked", "download_error", "malformed", "deliveries", "unknown_end"),
+    "close_spider",
     *("unserialisable", "unserialisable_child", "unknown_callback", "undecodable", "bad_seed"),
     *("robots_unreachable", "host_down", "too_costly"),
 )
@@ -49,6 +50,7 @@ class Evidence:
     malformed: str = ""  # why the response is unusable, unless the spider handles it
     handed: bool = False  # its callback received the response
     parsed: bool = False  # the callback or errback ran to its end
+    closed: str = ""  # why its callback or errback closed the spider
     spider_error: str = ""
     costly: str = ""  # the limit its page exceeds, so that no callback gets it
     too_costly: bool = False  # and that error was about the cost of reading the page
@@ -99,7 +101,7 @@ def _of_answer(seen: Evidence) -> Conclusion:
         return Conclusion(Verdict.GONE, f"http_{seen.status}")
     if seen.parsed:
         return Conclusion(Verdict.ACK, "permanent" if seen.failure is FailureClass.PERMANENT else "done")
-    return Conclusion(Verdict.NACK, "unknown_end")
+    return Conclusion(Verdict.NACK, "close_spider" if seen.closed else "unknown_end", seen.closed)
 
 
 def _is_refused(seen: Evidence) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from scrapy import Request
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from crawler.frontier.run_record import run_id_of
@@ -103,10 +104,14 @@ class LeaseBook:
 
         A callback that raises, or is stopped by CloseSpider, never gets there.
         """
-        async for one in output:
-            if isinstance(one, Request):
-                self.found(one, parent)
-            yield one
+        try:
+            async for one in output:
+                if isinstance(one, Request):
+                    self.found(one, parent)
+                yield one
+        except Exception as error:
+            self.failed(parent, error)
+            raise
         self.parsed(parent)
 
     def handed(self, held: HeldLease) -> None:
@@ -135,6 +140,12 @@ class LeaseBook:
         """Note that the callback of *parent* ran to its end."""
         parent.evidence.parsed = True
         parent.parsed_at = monotonic()
+
+    def failed(self, parent: HeldLease, error: Exception) -> None:
+        """Note that the callback or errback of *parent* has closed the spider, if that is what *error* does: Scrapy
+        tells of all others."""
+        if isinstance(error, CloseSpider):
+            parent.evidence.closed = str(error.reason) or "cancelled"
 
     def parent(self, child: Request) -> HeldLease | None:
         """The lease of the page that *child* was found on."""

@@ -219,6 +219,7 @@ class RequestTracker:
                 found = await ensure_awaitable(iterate_spider_output(output))
             except Exception as error:
                 held.evidence.errback = error is not failure.value  # it returned the failure: then it handled nothing
+                self._book.failed(held, error)
                 raise
             return self._book.track_output(as_async_generator(found), held)
 

@@ -59,6 +59,7 @@ def ended(redis_url: str, mongodb_uri: str, tmp_path_factory: pytest.TempPathFac
         }
         stats, log = crawl_side_by_side(env, SETTINGS, crawls)
     assert "Error while removing request from slot" not in log
+    assert log.count("close_spider (enough)") == 2  # a callback, and an errback
     with MongoClient[dict[str, Any]](mongodb_uri) as mongo:
         titles = {name: [page["title"] for page in mongo[run + name]["pages"].find()] for name in SPIDERS}
         for name in SPIDERS:

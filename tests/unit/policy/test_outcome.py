@@ -17,6 +17,9 @@ PERMANENT, RATE_LIMITED, HOST_FAULT = FailureClass.PERMANENT, FailureClass.RATE_
     [
         (Evidence(), Verdict.NACK, "unknown_end"),
         (Evidence(status=200), Verdict.NACK, "unknown_end"),
+        (Evidence(status=200, closed="enough"), Verdict.NACK, "close_spider"),
+        (Evidence(status=200, closed="enough", item_errors=["x"]), Verdict.NACK, "item_error"),
+        (Evidence(download_error="timeout", errback=True, closed="enough"), Verdict.NACK, "close_spider"),
         (Evidence(status=200, parsed=True), Verdict.ACK, "done"),
         (Evidence(status=404), Verdict.NACK, "unknown_end"),
         (Evidence(status=404, parsed=True), Verdict.ACK, "done"),
