@@ -25,7 +25,7 @@ from crawler.commands.base import OneLine, spider_class
 from crawler.commands.stopping import ForcedStop, hang_up_asks
 from crawler.commands.terminal import INTERRUPTED, answering
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
-from crawler.errors import ConfigError, ShoalError
+from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.inspection.old_queue import left_by_scrapy_redis
 from crawler.frontier.joining import Joined, digests, join, project_of
@@ -146,15 +146,9 @@ class Command(OneLine, CrawlCommand):
         error = crawl.exception() if ended else None
         if error is not None:
             with answering([]):
-                raise _said(error)
+                raise error
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
-
-
-def _said(error: BaseException) -> BaseException:
-    """*error*, as one line where Scrapy raises it for a spider middleware of older releases."""
-    old = isinstance(error, TypeError) and "doesn't support asynchronous spider output" in str(error)
-    return ShoalError(f"{str(error).rstrip('.')} (SPIDER_MIDDLEWARES)") if old else error
 
 
 def check_process(project: BaseSettings, settings: BaseSettings, name: str) -> None:

@@ -18,6 +18,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from crawler import config, current_request
+from crawler.engine import old_output
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
@@ -56,6 +57,7 @@ class Downloader(ScrapyDownloader):
             allowed = "this downloader only together with SCHEDULER = crawler.worker.scheduler.Scheduler"
             raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
         guard_check.check(crawler.settings)
+        old_output.install()  # the engine builds spider middlewares next
         super().__init__(crawler)
         self._chain = MiddlewareChain(self.middleware)
         self._tiers = TierHandlers(crawler)

@@ -7,7 +7,6 @@ only literal values are seen; computed ones are reported when they are queued, b
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -183,8 +182,7 @@ def _overrides(spider: type[Spider]) -> Iterator[Finding]:
 
 
 def _outdated(crawler: Crawler) -> Iterator[Finding]:
-    """What older releases of Scrapy called; this one passes over it in silence, and may crawl nothing, or does not
-    start."""
+    """What older releases of Scrapy called; this one passes over it in silence."""
     for one in build_component_list(crawler.settings.getwithbase("SPIDER_MIDDLEWARES")):
         kind = None
         with suppress(Exception):  # what cannot be loaded is refused later, by name
@@ -196,10 +194,6 @@ def _outdated_methods(middleware: Any, path: str) -> Iterator[Finding]:
     if hasattr(middleware, "process_start_requests") and not hasattr(middleware, "process_start"):
         what = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
         yield Finding(f"{path}.process_start_requests", what)
-    output = getattr(middleware, "process_spider_output", None)
-    if output and not inspect.isasyncgenfunction(output) and not hasattr(middleware, "process_spider_output_async"):
-        what = "Scrapy no longer starts with it: make it an async generator (`async def`, `async for`, `yield`)"
-        yield Finding(f"{path}.process_spider_output", what)
 
 
 def _own(spider: type[Spider], name: str) -> str:

@@ -49,6 +49,14 @@ class OldSpider(scrapy.Spider):
         yield {"title": response.css("title::text").get()}
 
 
+class OldMiddleware:
+    """A spider middleware as Scrapy's template had it until then."""
+
+    def process_spider_output(self, response: Any, result: Any, spider: scrapy.Spider) -> Iterator[Any]:
+        for one in result:
+            yield one | {"marked": spider.name} if isinstance(one, dict) else one
+
+
 class AuthorSpider(scrapy.Spider):
     """The tutorial's: two callbacks, authors that many pages link to."""
 

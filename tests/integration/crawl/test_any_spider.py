@@ -41,9 +41,11 @@ async def test_a_documented_spider_crawls_what_it_crawls_in_scrapy(
 
 async def test_a_spider_of_older_releases_starts_as_it_did_there(crawls: Crawls, tmp_path: Path) -> None:
     ours = tmp_path / "ours.json"
-    log = await crawls.run("old", "-O", str(ours))
+    middleware = "tests.integration.crawl.documented_spiders.OldMiddleware"
+    log = await crawls.run("old", "-O", str(ours), SPIDER_MIDDLEWARES={middleware: 543})
     assert "start_requests() of old is called" in log
-    assert feed(ours) == ['{"title": "Page 1"}', '{"title": "Page 2"}']
+    assert f"{middleware}.process_spider_output is no async generator" in log
+    assert feed(ours) == [f'{{"marked": "old", "title": "Page {page}"}}' for page in (1, 2)]
 
 
 async def test_a_spider_of_scrapy_redis_waits_for_start_urls_and_pops_none_unleased(

@@ -71,15 +71,6 @@ def test_a_spider_with_a_wrong_name_is_one_line(fleet: Fleet) -> None:
     assert "name of the spider = 'a:b' is invalid: expected a name without ':'" in result.stderr.splitlines()[-1]
 
 
-def test_a_spider_middleware_that_scrapy_takes_no_more_is_one_line(fleet: Fleet) -> None:
-    old = {f"{WRONG}.OldMiddleware": 500}
-    result = fleet.runner.run("crawl", "products", *options({"FRONTIER_KEY": fleet.key, "SPIDER_MIDDLEWARES": old}))
-    assert (result.returncode, "Traceback" in result.stderr) == (2, False)
-    said = f"scrapy crawl: Middleware {WRONG}.OldMiddleware doesn't support asynchronous spider output. Its "
-    assert result.stderr.splitlines()[-1].startswith(said)
-    assert result.stderr.endswith("process_spider_output_async() method (SPIDER_MIDDLEWARES)\n")
-
-
 def test_a_pipeline_that_cannot_be_opened_says_so_and_nothing_else(fleet: Fleet) -> None:
     closed = {"ITEM_PIPELINES": {f"{WRONG}.ClosedPipeline": 500}, "FRONTIER_KEY": fleet.key}
     result = fleet.runner.run("crawl", "products", *options(FAST | closed))

@@ -26,13 +26,6 @@ class RaisingSpider(Spider):
         yield Request(shops[0])
 
 
-class OldMiddleware:
-    """A spider middleware as Scrapy's template had it until 2.12."""
-
-    def process_spider_output(self, response: Any, result: Any, spider: Spider) -> Any:
-        yield from result
-
-
 class ClosedPipeline:
     """A pipeline that cannot be opened."""
 

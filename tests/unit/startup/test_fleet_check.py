@@ -241,29 +241,6 @@ class BothMiddleware(OldMiddleware):
             yield one
 
 
-class OldOutput:
-    """A spider middleware whose output is no async generator: Scrapy 2.19 does not start with it."""
-
-    def process_spider_output(self, response: Any, result: Any) -> Any:
-        return result
-
-
-class BothOutputs(OldOutput):
-    """Works with old and new releases of Scrapy."""
-
-    async def process_spider_output_async(self, response: Any, result: Any) -> AsyncIterator[Any]:
-        async for one in result:
-            yield one
-
-
-class NewOutput:
-    """As Scrapy documents it."""
-
-    async def process_spider_output(self, response: Any, result: Any) -> AsyncIterator[Any]:
-        async for one in result:
-            yield one
-
-
 class OldPoppingSpider(RedisSpider):  # type: ignore[misc]
     """What it makes of the start URLs that it pops."""
 
@@ -283,14 +260,6 @@ def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
     found = findings(completed(shipped(SPIDER_MIDDLEWARES=places), PagesSpider))
     where = f"{__name__}.OldMiddleware.process_start_requests"
     todo = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
-    assert [str(one) for one in found] == [f"{where}: {todo}"]
-
-
-def test_a_middleware_that_scrapy_refuses_to_start_with_is_named() -> None:
-    places = {OldOutput: 1, BothOutputs: 2, NewOutput: 3}
-    found = findings(completed(shipped(SPIDER_MIDDLEWARES=places), PagesSpider))
-    where = f"{__name__}.OldOutput.process_spider_output"
-    todo = "Scrapy no longer starts with it: make it an async generator (`async def`, `async for`, `yield`)"
     assert [str(one) for one in found] == [f"{where}: {todo}"]
 
 
