@@ -21,7 +21,9 @@ from crawler.engine.downloader import Downloader
 from crawler.meta import RUN_ID
 from crawler.stats_by_run import of_run
 
-logger = logging.getLogger(__name__)
+# Scrapy's own, by whose names projects silence and filter these lines
+logger = logging.getLogger("scrapy.core.engine")
+scraper_logger = logging.getLogger("scrapy.core.scraper")
 
 # After these a request ends as usual; not where the process ends, or closes a coroutine that its loop has left behind.
 _ENDED: Final = (Exception, asyncio.CancelledError)
@@ -129,7 +131,7 @@ class PageTasks:
             await scraper._scrape(result, request)
         except _ENDED:
             extra = {"spider": self._engine.spider}
-            logger.exception("Scraper bug processing %(request)s", {"request": request}, extra=extra)
+            scraper_logger.exception("Scraper bug processing %(request)s", {"request": request}, extra=extra)
         scraper.slot.finish_response(result, request)
         scraper._check_if_closing()
 

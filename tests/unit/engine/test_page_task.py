@@ -142,7 +142,7 @@ async def test_a_request_ends_as_with_scrapys_own(
     for ours in (False, True):
         caplog.clear()
         seen.append(await passed(Request(URL + path), answer, ours=ours))
-        told.append([(record.levelname, record.getMessage().partition(" <")[0]) for record in caplog.records])
+        told.append([(one.name, one.levelname, one.getMessage().partition(" <")[0]) for one in caplog.records])
     assert seen[1] == seen[0]
     assert told[1] == told[0]
 
@@ -186,7 +186,7 @@ async def test_what_is_fetched_beside_the_pages_comes_as_with_scrapys_own(
         caplog.clear()
         redirects = [Request(f"{URL}{hop}") for hop in range(hops)]
         seen.append(await fetched([*redirects, answer], ours=ours))
-        told.append([line for line in caplog.messages if line.startswith("Crawled")])
+        told.append([(one.name, one.message) for one in caplog.records if one.message.startswith("Crawled")])
         assert current() is None
     assert seen[1] == seen[0]
     assert told[1] == told[0]
