@@ -83,8 +83,8 @@ class AddressPolicy:
         try:
             texts = [str(part).strip() for part in parts]
             return cls(tuple(ip_network(text) for text in texts if text))
-        except ValueError:
-            raise _unusable(value) from None
+        except ValueError as error:
+            raise _unusable(value, f" ({error})") from None
 
     def refusal(self, ip: str | Address) -> str | None:
         """Why *ip* may not be dialled ("loopback", "cloud metadata" ...); None if it may.
@@ -143,7 +143,6 @@ def _odd(address: IPv6Address) -> str | None:
     return "ISATAP" if int(address) >> 32 & 0xFFFF_FFFF in _ISATAP else None
 
 
-def _unusable(value: object) -> ConfigError:
-    return ConfigError(
-        ALLOWED_SETTING, value, "networks such as 10.1.0.0/16 or ::1/128, as a list or separated by commas"
-    )
+def _unusable(value: object, why: str = "") -> ConfigError:
+    allowed = f"networks such as 10.1.0.0/16 or ::1/128, as a list or separated by commas{why}"
+    return ConfigError(ALLOWED_SETTING, value, allowed)

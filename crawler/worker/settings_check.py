@@ -7,6 +7,7 @@ from scrapy.settings import BaseSettings
 from crawler import config, defaults
 from crawler.errors import ConfigError
 from crawler.frontier.config import FrontierConfig
+from crawler.policy.address_guard import AddressPolicy
 from crawler.policy.retries import RetryPolicy
 from crawler.policy.scope import read_scope
 from crawler.policy.shared_addresses import SharedAddresses
@@ -32,6 +33,7 @@ def check_settings(settings: BaseSettings) -> None:
     TierConfig.from_settings(settings)
     WorkerConfig.from_settings(settings)
     SharedAddresses.from_settings(settings)
+    AddressPolicy.from_settings(settings)
     read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
     spider_budget(settings)
     read_table(settings)

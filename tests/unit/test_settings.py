@@ -91,6 +91,7 @@ def test_the_defaults_are_in_range() -> None:
         ("POLITENESS_GROUP", "continent", "one of hostname, domain, ip"),
         ("POLITENESS_ADDRESS_SECONDS", 9, "10 to 86400"),
         ("POLITENESS_CDN_NETWORKS", "198.51.100.7/24", "networks such as"),
+        ("GUARD_ALLOWED_NETWORKS", "127.0.0.1/8", "separated by commas (127.0.0.1/8 has host bits set)"),
         ("RETRY_BASE_SECONDS", -1, "0 to 3600"),
         ("RETRY_CAP_SECONDS", 1e9, "0 to 86400"),
         ("DOMAINS_FILE", "/nowhere/domains.toml", ""),
