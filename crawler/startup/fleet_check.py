@@ -35,6 +35,10 @@ OWN_COOKIES: Final = (
     'needs cookies that other workers do not have: `cookies = "{}"` for the domain in DOMAINS_FILE shares them '
     "(docs/spiders.md), or crawl with one worker"
 )
+OWN_FILE: Final = (
+    "opens {} to write, as each worker does, over what the others wrote: give it a name of the worker's own, or use a "
+    "feed with %(worker)s in its URI"
+)
 SEEDLESS: Final = ("next_requests", "fetch_data", "spider_idle", "schedule_next_requests")
 ONE_PROCESS: Final[Mapping[str, str]] = {
     "scrapy_deltafetch.DeltaFetch": "remembers pages on this machine only; a crawl generation does that",
@@ -63,6 +67,7 @@ def findings(crawler: Crawler) -> list[Finding]:
         *_source(crawler.spidercls),
         *_sessions(crawler),
         *_components(crawler),
+        *_files(crawler),
         *_overrides(crawler.spidercls),
         *_outdated(crawler),
     ]
@@ -173,6 +178,28 @@ def _components(crawler: Crawler) -> Iterator[Finding]:
                 yield Finding(f"{name}[{path_of(one)!r}]", reason)
 
 
+def _files(crawler: Crawler) -> Iterator[Finding]:
+    """Files that pipelines of the project open to write, under a name that is the same for all workers."""
+    pipelines = map(_loaded, build_component_list(crawler.settings.getwithbase("ITEM_PIPELINES")))
+    for function in chain.from_iterable(functions(kind, LIBRARIES) for kind in pipelines if isinstance(kind, type)):
+        for call in (node for node in ast.walk(function.node) if isinstance(node, ast.Call)):
+            if name := _file(call):
+                yield Finding(function.place(call.lineno), OWN_FILE.format(name))
+
+
+def _file(call: ast.Call) -> str:
+    """The file that *call* opens to write, if it says so; whatever it was is lost."""
+    modes = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
+    named = (
+        isinstance(call.func, ast.Name)
+        and call.func.id == "open"
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+    )
+    writes = any(isinstance(mode, ast.Constant) and str(mode.value)[:1] in {"w", "x"} for mode in modes)
+    return repr(call.args[0].value) if named and writes else ""  # type: ignore[attr-defined]
+
+
 def _overrides(spider: type[Spider]) -> Iterator[Finding]:
     if not issubclass(spider, RedisMixin):
         return
@@ -184,10 +211,14 @@ def _overrides(spider: type[Spider]) -> Iterator[Finding]:
 def _outdated(crawler: Crawler) -> Iterator[Finding]:
     """What older releases of Scrapy called; this one passes over it in silence."""
     for one in build_component_list(crawler.settings.getwithbase("SPIDER_MIDDLEWARES")):
-        kind = None
-        with suppress(Exception):  # what cannot be loaded is refused later, by name
-            kind = load_object(one)
-        yield from _outdated_methods(kind, path_of(one))
+        yield from _outdated_methods(_loaded(one), path_of(one))
+
+
+def _loaded(component: Any) -> Any:
+    """The class; None for one that cannot be loaded, which is refused later, by name."""
+    with suppress(Exception):
+        return load_object(component)
+    return None
 
 
 def _outdated_methods(middleware: Any, path: str) -> Iterator[Finding]:

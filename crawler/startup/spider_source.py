@@ -1,4 +1,4 @@
-"""A spider's source, function by function."""
+"""The source of a spider or a component, function by function."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
-
-from scrapy import Spider
 
 
 class SourceFunction(NamedTuple):
@@ -25,10 +23,10 @@ class SourceFunction(NamedTuple):
         return f"{self.file}:{self.first + line - 1}"
 
 
-def functions(spider: type[Spider], libraries: Collection[str]) -> Iterator[SourceFunction]:
-    """Those of *spider* and of its base classes outside *libraries*, which are packages; of a class that was made at a
+def functions(kind: type, libraries: Collection[str]) -> Iterator[SourceFunction]:
+    """Those of *kind* and of its base classes outside *libraries*, which are packages; of a class that was made at a
     prompt there is no source."""
-    for one in spider.__mro__:
+    for one in kind.__mro__:
         if one.__module__.partition(".")[0] in libraries:
             continue
         try:

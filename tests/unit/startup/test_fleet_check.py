@@ -263,6 +263,26 @@ def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
     assert [str(one) for one in found] == [f"{where}: {todo}"]
 
 
+class WritingPipeline:
+    """As Scrapy's documentation has it."""
+
+    def open_spider(self) -> None:
+        self.file = open("items.jsonl", "w")  # noqa: PTH123, SIM115 # each worker's
+
+    def process_item(self, item: Any) -> Any:
+        with Path("log").open("a") as log, open(__file__) as source:  # noqa: PTH123
+            log.write(source.readline())
+        return item
+
+
+def test_a_pipeline_whose_file_each_worker_writes_over_is_named_with_its_line() -> None:
+    places = {WritingPipeline: 400, "no.such.Pipeline": 401}
+    [found] = findings(completed(shipped(ITEM_PIPELINES=places), PagesSpider))
+    lines = Path(__file__).read_text().splitlines()
+    [number] = [number for number, line in enumerate(lines, 1) if line.endswith("# each worker's")]
+    assert str(found).startswith(f"{__file__}:{number}: opens 'items.jsonl' to write")
+
+
 async def test_start_requests_are_tried() -> None:
     found = [str(one) for one in await start_findings(TroubledSpider())]
     assert len(found) == 2
