@@ -72,9 +72,12 @@ def _releases(result: Result) -> Iterator[str]:
 def _rules(result: Result) -> Iterator[str]:
     if len(result.stricter) < result.options.rules:
         yield f"a worker with stricter rules was at work {len(result.stricter)} times, not {result.options.rules}"
-    lost = [ended for _, ended in result.emptied]
     for stricter in result.stricter:
-        yield from rules.violations(result.log, stricter, result.freezes, _settled(result), lost)
+        yield from rules.violations(result.log, stricter, result.freezes, _settled(result), _lost(result))
+
+
+def _lost(result: Result) -> list[float]:
+    return [began for began, _ in result.emptied]
 
 
 def _settled(result: Result) -> float:
@@ -85,9 +88,15 @@ def _settled(result: Result) -> float:
 def _strict(result: Result) -> str:
     told = [rules.seen(result.log, one, result.freezes, _settled(result)) for one in result.stricter]
     return "; ".join(
-        f"{one.wire.smallest:.4f} s of {stricter.delay:g} s, {'' if one.fell is None else f'{one.fell:.1f} s'}"
+        f"{one.wire.smallest:.4f} s of {stricter.delay:g} s, {_fell(one.fell, stricter, result)}"
         for one, stricter in zip(told, result.stricter, strict=True)
     )
+
+
+def _fell(fell: float | None, stricter: rules.Stricter, result: Result) -> str:
+    if fell is None:
+        return "to the end"
+    return f"{fell:.1f} s" + (" (Redis was emptied)" if rules.were_lost(stricter, fell, _lost(result)) else "")
 
 
 def _unpaced(result: Result) -> list[tuple[float, float]]:

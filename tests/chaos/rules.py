@@ -93,16 +93,21 @@ def seen(entries: Sequence[Entry], one: Stricter, freezes: Sequence[Freeze], set
 def violations(
     entries: Sequence[Entry], one: Stricter, freezes: Sequence[Freeze], settled: float, lost: Sequence[float] = ()
 ) -> list[str]:
-    """What did not hold; *lost*: when Redis lost all statements."""
+    """What did not hold; *lost*: when Redis began to lose all statements."""
     found = seen(entries, one, freezes, settled)
     short = [f"{gap.seconds:.4f} s at {gap.later.host} at {gap.later.at:.3f}" for gap in found.wire.too_short]
     lines = [f"too close under a delay of {one.delay:g} s: {gap}" for gap in short]
     if not found.wire.requests:
         lines.append("no host was visited under the stricter rules")
-    if found.fell is not None and found.fell < KEPT_SECONDS and not any(one.ended <= at for at in lost):
+    if found.fell is not None and found.fell < KEPT_SECONDS and not were_lost(one, found.fell, lost):
         lines.append(f"the delay fell {found.fell:.1f} s after the end of its worker, before {KEPT_SECONDS:g} s")
     latest = one.ended + FALL_SECONDS + 2 * one.delay
     still = [gap for gap in verdict.gaps(entries) if gap.later.at > latest and 0.9 < gap.seconds / one.delay < HELD_UP]
     if len(still) >= PROOF and (found.fell is None or one.ended + found.fell > latest):
         lines.append(f"the delay of a dead worker was in force for longer than {FALL_SECONDS:g} s")
     return lines
+
+
+def were_lost(one: Stricter, fell: float, lost: Sequence[float]) -> bool:
+    """Whether one of the times *lost* was before its delay fell, *fell* seconds after the end of its worker."""
+    return any(0 <= at - one.ended <= fell for at in lost)

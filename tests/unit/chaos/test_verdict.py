@@ -115,6 +115,17 @@ def test_stricter_rules_hold_from_the_moment_they_are_stated_until_some_seconds_
     assert ["for longer than 15 s" in line for line in found(during + kept + slow)] == [True]
 
 
+def test_rules_may_fall_early_only_where_redis_lost_them_first() -> None:
+    stricter = rules.Stricter(delay=1.0, began=10.0, ended=20.0)
+    entries = [entry(at) for at in (12.0, 13.0, 19.0, 20.5, 20.6)]
+
+    def found(lost: float) -> list[str]:
+        return rules.violations(entries, stricter, [], settled=1.0, lost=[lost])
+
+    assert found(20.2) == []
+    assert ["the delay fell 0.6 s" in line for line in [*found(19.9), *found(20.7)]] == [True, True]
+
+
 def test_a_gap_counts_from_when_redis_began_to_be_emptied() -> None:
     """The run may note seconds later that it was done: on a busy machine requests were sent before that."""
     options = Options(home=Path(), seed=1, cap=1, delay=DELAY, hosts=2, pages=3)
