@@ -38,6 +38,7 @@ WALL: Final = 30  # wall-clock seconds per CPU second before the child is killed
 NO_MEMORY: Final = 75  # the child's exit status
 # Meant for the worker, which finishes its pages: systemd tells all processes of a unit, a terminal those of a job.
 ASKED_TO_END: Final = (-signal.SIGTERM, -signal.SIGHUP)
+KILLS: Final = 2  # by the system, before a page is taken for their cause: the first may be meant for any page
 
 R = TypeVar("R")
 
@@ -75,6 +76,7 @@ class Sandbox:
         self._turn = asyncio.Lock()
         self._one = threading.Lock()  # who waits for an answer may be cancelled, and leaves its thread behind
         self._child: tuple[SpawnProcess, Connection] | None = None
+        self._closed = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -106,32 +108,47 @@ class Sandbox:
 
     def close(self) -> None:
         """End the child."""
+        self._closed = True
         if self._child is not None:
             self._child[0].kill()
 
     def _ask(self, job: tuple[Any, ...]) -> Any:
         with self._one:
+            kills = 0
             while True:
-                if self._child is None or not self._child[0].is_alive():
-                    self._child = _start(self._bounds)
-                child, connection = self._child
+                child, connection = self._running()
+                late = False
                 try:
                     connection.send(job)
                     if connection.poll(WALL * self._bounds.seconds):
                         return connection.recv()
+                    late = True
                 except (OSError, EOFError):
                     child.join(WALL)
                 child.kill()
                 child.join()
                 connection.close()
-                if child.exitcode not in ASKED_TO_END:
-                    raise TooCostlyError(self._why(child.exitcode))
+                killed = child.exitcode == -signal.SIGKILL and not late
+                kills += killed
+                is_spared = killed and kills < KILLS and not self._closed
+                if not is_spared and child.exitcode not in ASKED_TO_END:
+                    raise TooCostlyError(self._why(child.exitcode, late))
 
-    def _why(self, status: int | None) -> str:
+    def _running(self) -> tuple[SpawnProcess, Connection]:
+        if self._child is None or not self._child[0].is_alive():
+            self._child = _start(self._bounds)
+        return self._child
+
+    def _why(self, status: int | None, late: bool) -> str:
         if status == NO_MEMORY:
             return f"it takes more than {self._bounds.memory_bytes // 1_000_000} MB to read (PARSE_MAX_MB)"
-        if status in {-signal.SIGXCPU, -signal.SIGKILL}:
+        if status == -signal.SIGXCPU or late:
             return f"it takes more than {self._bounds.seconds:g} s of CPU to read (PARSE_MAX_SECONDS)"
+        if status == -signal.SIGKILL:
+            return (
+                f"the system killed the process that read it, {KILLS} times: is the machine, or the container, out of "
+                f"memory? A page may take {self._bounds.memory_bytes // 1_000_000} MB (PARSE_MAX_MB)"
+            )
         return f"the process that read it ended with status {status}"
 
 

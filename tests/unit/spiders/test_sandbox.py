@@ -97,6 +97,59 @@ async def test_a_child_that_was_asked_to_end_with_its_worker_costs_no_page(
     assert children == []
 
 
+class Struck:
+    """A child that the system kills with -9 in the middle of a page, as it does when memory runs out."""
+
+    exitcode = None
+
+    def __init__(self, kills: list[str], starts: list[str]) -> None:
+        self._kills, self._starts = kills, starts
+        starts.append("child")
+
+    def is_alive(self) -> bool:
+        return self.exitcode is None
+
+    def kill(self) -> None:
+        """Too late: the system has done it."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """It is dead."""
+
+    def send(self, job: object) -> None:
+        """It takes every page."""
+
+    def poll(self, seconds: float) -> bool:
+        return True
+
+    def recv(self) -> int:
+        if self._kills:
+            self._kills.pop()
+            self.exitcode = -signal.SIGKILL
+            raise EOFError
+        return 7
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+@pytest.mark.parametrize(("kills", "closed", "starts"), [(1, False, 2), (2, False, 2), (1, True, 1)])
+async def test_a_child_that_the_system_kills_costs_no_page_at_once_and_no_lie(
+    kills: int, closed: bool, starts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel's choice may fall on a child that reads a page of 2 KB. A worker that ends kills it, too."""
+    left, started = ["kill"] * kills, list[str]()
+    monkeypatch.setattr("crawler.spiders.sandbox._start", lambda _: (struck := Struck(left, started), struck))
+    sandbox = Sandbox(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
+    if closed:
+        sandbox.close()
+    if kills < starts:
+        assert await sandbox.ask(pid, Document(LONG, URL)) == 7
+    else:
+        with pytest.raises(TooCostlyError, match="out of memory"):
+            await sandbox.ask(pid, Document(LONG, URL))
+    assert len(started) == starts
+
+
 async def test_pages_that_wait_for_the_child_hold_no_threads(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     busy, most, to_thread = 0, 0, asyncio.to_thread
 
