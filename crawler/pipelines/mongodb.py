@@ -111,9 +111,12 @@ class MongoPipeline:
             if self._crawler is not None:  # who ends its page hears of it
                 told = {"item": item, "response": response, "exception": UnstoredItem()}
                 self._crawler.signals.send_catch_log(signals.item_dropped, spider=self._crawler.spider, **told)
-        except UnstorableError as error:
-            logger.error("A rejected item is not kept, because rejected_items refuses it: %.500s", error)
-            if self._crawler is not None:  # its page becomes a dead letter
+        except Exception as error:  # noqa: BLE001 - whatever it is: the page of an item that is nowhere is not done
+            reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, UnstorableError):
+                reason = f"rejected_items refuses it: {error}"
+            logger.error("A rejected item is not kept: %.500s", reason)
+            if self._crawler is not None:  # its page is tried again, or becomes a dead letter
                 told = {"item": item, "response": response, "failure": Failure(error)}  # type: ignore[no-untyped-call]
                 self._crawler.signals.send_catch_log(signals.item_error, spider=self._crawler.spider, **told)
 

@@ -104,7 +104,7 @@ class Writer:
     async def _flush_items(self, name: str, entries: Sequence[StoredDocument]) -> Sequence[Result]:
         try:
             done = await self._deliver(entries, lambda: self._repository.store(name, entries))
-        except (AwayError, PyMongoError):
+        except (AwayError, PyMongoError, OSError, MemoryError):  # the machine's fault, if anybody's, and no item's
             raise
         except Exception as error:  # noqa: BLE001 - a stored document of another form than ours: its item alone suffers
             if len(entries) > 1:

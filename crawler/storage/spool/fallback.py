@@ -47,6 +47,7 @@ class SpoolFallback:
         self._stats = stats
         self._batch_size = batch_size
         self._room = DiskRoom(self._count, "the spool")
+        self._used = 0  # bytes
         self.damaged = 0  # files that could not be stored completely
         self._task: asyncio.Task[None] | None = None
         self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk
@@ -63,8 +64,8 @@ class SpoolFallback:
 
     @property
     def share(self) -> float:
-        """How full the spool is, 0 to 1."""
-        return self._spool.size / self._spool.max_bytes
+        """How full the spool is, 0 to 1, or was when its directory could be read last."""
+        return self._used / self._spool.max_bytes
 
     def open(self) -> None:
         """Start storing what is spooled, now and in future."""
@@ -182,10 +183,12 @@ class SpoolFallback:
                 raise refused[0]
 
     def _count(self) -> None:
-        found = usage(self._spool.directory)
-        self._stats.set_value(names.SPOOL_BYTES, found.size)
-        self._stats.set_value(names.SPOOL_LIMIT, self._spool.max_bytes)
-        self._stats.set_value(names.SPOOL_OLDEST, found.oldest or 0)
+        with contextlib.suppress(OSError):  # it cannot be read: who wants to write or search it says so
+            found = usage(self._spool.directory)
+            self._used = found.size
+            self._stats.set_value(names.SPOOL_BYTES, found.size)
+            self._stats.set_value(names.SPOOL_LIMIT, self._spool.max_bytes)
+            self._stats.set_value(names.SPOOL_OLDEST, found.oldest or 0)
         self.changed()
 
 

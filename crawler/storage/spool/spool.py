@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -41,16 +42,22 @@ class Spool:
         self._number = 0
         self._lock = asyncio.Lock()
         self._stuck: set[Path] = set()  # stored, but not deletable
+        self._waiting = False  # when the directory could be read last
         self.adopt()
 
     def adopt(self) -> None:
         """Take over what workers that died meanwhile have left."""
-        self._claims[:0] = Claim.abandoned(self.directory)
+        found = [*Claim.abandoned(self.directory)]
+        self._claims[:0] = found
+        self._waiting = self._waiting or bool(found)
 
     @property
     def waiting(self) -> bool:
-        """Whether the spool has something for this worker to store."""
-        return any(self._files(claim) for claim in self._claims)
+        """Whether the spool has something for this worker to store. While its directory cannot be read (no file
+        descriptor is free, say) that is as it was before: only this worker adds to it."""
+        with suppress(OSError):
+            self._waiting = any(self._files(claim) for claim in self._claims)
+        return self._waiting
 
     @property
     def size(self) -> int:
@@ -61,12 +68,13 @@ class Spool:
         """Return once *batch* is on disk; raises SpoolFullError if that fails, and then none of it is."""
         payload = await asyncio.to_thread(entries.pack, batch)
         async with self._lock:
-            if self.size + len(payload) > self.max_bytes:
-                raise SpoolFullError(f"{self.directory} holds {self.size:,} bytes, SPOOL_MAX_MB allows no more")
             try:
+                if (size := self.size) + len(payload) > self.max_bytes:
+                    raise SpoolFullError(f"{self.directory} holds {size:,} bytes, SPOOL_MAX_MB allows no more")
                 await asyncio.to_thread(self._append, payload)
             except OSError as error:
                 raise SpoolFullError(f"{self.directory} cannot be written: {error.strerror}") from error
+            self._waiting = True
 
     def _append(self, payload: bytes) -> None:
         self._own.hold()
