@@ -30,6 +30,7 @@ from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import RUN_ID, WIRE_TURN
 from crawler.policy.failures import FailureClass, classify
 from crawler.policy.partial_content import PARTIAL_CONTENT, part
+from crawler.policy.shortages import shortage
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.stats_by_run import of_run
@@ -148,6 +149,7 @@ class Downloader(ScrapyDownloader):
         except MissedError:
             raise
         except BaseException as error:
+            self._spare(turn, error)
             excused = isinstance(error, _EXCUSED) or faults.excuse(request, error)
             self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED, request=request)
             raise
@@ -156,6 +158,16 @@ class Downloader(ScrapyDownloader):
         excused = faults.excuse(request, response)
         self._pacer.answered(turn, None if excused else response, excused=excused, request=request)
         return response
+
+    def _spare(self, turn: Turn, error: BaseException) -> None:
+        """Raise TooLateError for a leased request that was not sent because this machine has nothing left for another
+        connection: it goes back, uncharged, for a worker that has."""
+        is_leased = (turn.held or turn.led_by) is not None
+        if not is_leased or turn.sent_at is not None or turn.charged is not None or not (lacks := shortage(error)):
+            return
+        self._worker.shortages.met(lacks)
+        self._pacer.missed(turn)
+        raise TooLateError from error
 
     async def _handle(self, request: Request) -> Response:
         if (handler := self._tiers.of(request) or self._tls.of(request)) is not None:

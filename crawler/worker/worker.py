@@ -48,6 +48,7 @@ from crawler.worker.outbox.offers import tell_lost
 from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.outbox.room import RedisRoom
 from crawler.worker.pauses import Pauses
+from crawler.worker.shortages import Shortages
 from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
@@ -87,6 +88,7 @@ class Worker:
         self.losses = DataLossListeners()
         self.outage = RedisOutage(crawler.stats, self.losses.forget, steady_seconds=steady)
         self.pauses = Pauses()
+        self.shortages = Shortages(self.pauses)
         self.room = RedisRoom(frontier, self.pauses)
         self.outbox = Outbox(
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
