@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pymongo import AsyncMongoClient, WriteConcern
 from pymongo.asynchronous.database import AsyncDatabase
-from pymongo.errors import InvalidName, PyMongoError
+from pymongo.errors import InvalidName, NetworkTimeout, PyMongoError
 
 from crawler import config
 from crawler.errors import ConfigError, ServiceError
@@ -20,6 +20,8 @@ Database = AsyncDatabase[dict[str, Any]]
 # Without j a killed server lost acknowledged writes; majority also keeps them through a failover.
 WRITE_CONCERN = WriteConcern(w="majority", j=True)
 _DENIED: Final = re.compile(r'^not authorized on (\S+) to execute command \{ (\w+): (?:"([^"]*)")?')
+# A write waits for the journals of most members, without an end of its own.
+_SILENT: Final = "as when it hangs, is overloaded, or its replica set has no majority (`rs.status()`)"
 OLDEST_WIRE_VERSION = 13  # MongoDB 5.0: the first with $unsetField
 
 
@@ -128,10 +130,11 @@ def _reason(uri: str, error: Exception) -> str:
 
 def first_clause(error: Exception) -> str:
     """PyMongo's message without what it appends about timeouts and the server's whole answer; for a right that the user
-    lacks which one, and where it is described."""
+    lacks which one, and where it is described; for an answer that does not come what may keep it."""
     if denied := _DENIED.search(str(error)):
         database, command, collection = denied.groups()
         what = f"{command} on {collection}" if collection else command
         cure = "docs/operations.md has the roles for workers and readers"
         return f"the user of MONGODB_URI may not run {what} in database {database}: {cure}"
-    return str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
+    clause = str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
+    return f"{clause}, {_SILENT}" if isinstance(error, NetworkTimeout) else clause

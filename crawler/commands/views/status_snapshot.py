@@ -60,8 +60,9 @@ class Snapshot:
 
     @property
     def pending(self) -> int:
-        """Unfinished requests."""
-        return sum(one.queued + one.leased + one.delayed for one in self.spiders.values())
+        """Unfinished requests. A counter that was lost goes below 0 until `uncounted` is counted again."""
+        counts = [(one.queued, one.leased, one.delayed) for one in self.spiders.values()]
+        return sum(max(0, count) for of_spider in counts for count in of_spider)
 
     def rate(self, what: str, spider: str | None = None) -> float:
         """Pages ("pages_per_s") or items per second in the last minute, of the workers of *spider* or all."""

@@ -204,6 +204,14 @@ def test_damaged_counters_are_not_taken_for_a_finished_crawl() -> None:
     assert "workers count them again within a minute, " in _shown(replace(_snapshot(), uncounted=5))
 
 
+def test_counters_below_0_are_no_requests_to_go() -> None:
+    """It said "-52 requests to go: 1 s"."""
+    damaged = replace(_snapshot(), spiders={"short": SpiderStats(queued=-44, leased=-8, done=75)}, uncounted=52)
+    assert verdict(damaged) == "Unknown whether it is finished: counters in Redis were damaged, see below."
+    both = replace(damaged, spiders={**damaged.spiders, SPIDER: SpiderStats(queued=5)})
+    assert "; 5 requests to go" in verdict(both)
+
+
 def test_what_was_set_aside_is_named_with_where_to_read_on() -> None:
     shown = _shown(replace(_snapshot(), set_aside=["{shoal:0}:gens", "{shoal:0}:pace a", "{shoal:0}:state"]))
 

@@ -8,7 +8,13 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from bson.errors import InvalidDocument
-from pymongo.errors import AutoReconnect, InvalidOperation, OperationFailure, ServerSelectionTimeoutError
+from pymongo.errors import (
+    AutoReconnect,
+    InvalidOperation,
+    NetworkTimeout,
+    OperationFailure,
+    ServerSelectionTimeoutError,
+)
 
 from crawler.storage.connection import first_clause
 from crawler.storage.outage import AwayError, MongoOutage, ServerError
@@ -128,3 +134,12 @@ def test_a_right_that_is_missing_is_named_with_where_it_is_described(
     text = 'not authorized on shoal to execute command { hello: 1, $db: "shoal" }'
     words = f"the user of MONGODB_URI may not run hello in database shoal: {cure}"
     assert first_clause(OperationFailure(text, 13)) == words
+
+
+def test_an_answer_that_does_not_come_tells_what_may_keep_it() -> None:
+    """With a majority of members away a write is answered by nobody: `timed out` sent people to their network."""
+    words = first_clause(
+        NetworkTimeout("db.example:27017: timed out (configured timeouts: socketTimeoutMS: 60000.0ms)")
+    )
+    assert words.startswith("db.example:27017: timed out, as when it hangs")
+    assert "has no majority" in words
