@@ -322,6 +322,20 @@ async def test_what_is_no_fingerprint_stops_no_window_and_no_growth(redis_client
 
 
 @pytest.mark.one_server("each shard looks at its own")
+async def test_a_long_noise_among_names_is_not_even_looked_at(redis_client: Any) -> None:
+    """To tell that 5 MB are no name took the server for hours: each place was tried with each other one."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(1)])
+    key, noise = world.frontier.shards.key(0, "gens"), b"x" * 1_025 + b":0"
+    await redis_client.sadd(key, noise)
+    await world.frontier.generations.tidy()
+    assert not await redis_client.sismember(key, noise)
+    [name] = await redis_client.hkeys(world.frontier.shards.key(0, "damaged"))
+    assert name == f"{key} ".encode() + noise[:1_024]
+    assert await world.fetch() == [1]
+
+
+@pytest.mark.one_server("each shard looks at its own")
 @pytest.mark.parametrize("field", ["set", "buckets", "shares"])
 async def test_a_page_of_a_damaged_generation_is_looked_for(redis_client: Any, field: str) -> None:
     world = await timed(redis_client)

@@ -13,6 +13,8 @@ local SEQ_PER_MS = 64 -- its twin is in server/data_marks.py
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's state is shorter
 
+local NAME_BYTES = 1024 -- none is longer; to match a longer text would take the square of its length
+
 -- The members of T:gens: '<stream>:<generation>', and '<stream>:' for what has moved there. Others are set aside.
 -- had_some: whether there were any, where the state does not tell.
 local function generation_names(was_lost, had_some)
@@ -29,10 +31,11 @@ local function generation_names(was_lost, had_some)
   if is_missing and had_some then members = lost_generations() end
   for _, name in ipairs(members) do
     local is_plain = not string.find(name, '[\128-\255]')
-    if string.find(name, '^[^%c!:]+:?[^%c!:]*:%d*$') and (is_plain or is_utf8(name)) then
+    local is_name = #name <= NAME_BYTES and string.find(name, '^[^%c!:]+:?[^%c!:]*:%d*$')
+    if is_name and (is_plain or is_utf8(name)) then
       names[#names + 1] = name
     else
-      set_aside(T .. ':gens ' .. name, '')
+      set_aside(T .. ':gens ' .. string.sub(name, 1, NAME_BYTES), '')
       redis.pcall('SREM', T .. ':gens', name) -- a read-only script only passes over it
     end
   end
