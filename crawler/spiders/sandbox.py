@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import copyreg
+import logging
 import resource
 import signal
 import sys
@@ -39,6 +40,8 @@ NO_MEMORY: Final = 75  # the child's exit status
 # Meant for the worker, which finishes its pages: systemd tells all processes of a unit, a terminal those of a job.
 ASKED_TO_END: Final = (-signal.SIGTERM, -signal.SIGHUP)
 KILLS: Final = 2  # by the system, before a page is taken for their cause: the first may be meant for any page
+
+logger = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
@@ -131,7 +134,9 @@ class Sandbox:
                 killed = child.exitcode == -signal.SIGKILL and not late
                 kills += killed
                 is_spared = killed and kills < KILLS and not self._closed
-                if not is_spared and child.exitcode not in ASKED_TO_END:
+                if is_spared:
+                    logger.warning("The system killed the process that read %s: is memory short? Once more", job[2])
+                elif child.exitcode not in ASKED_TO_END:
                     raise TooCostlyError(self._why(child.exitcode, late))
 
     def _running(self) -> tuple[SpawnProcess, Connection]:

@@ -134,7 +134,7 @@ class Struck:
 
 @pytest.mark.parametrize(("kills", "closed", "starts"), [(1, False, 2), (2, False, 2), (1, True, 1)])
 async def test_a_child_that_the_system_kills_costs_no_page_at_once_and_no_lie(
-    kills: int, closed: bool, starts: int, monkeypatch: pytest.MonkeyPatch
+    kills: int, closed: bool, starts: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The kernel's choice may fall on a child that reads a page of 2 KB. A worker that ends kills it, too."""
     left, started = ["kill"] * kills, list[str]()
@@ -148,6 +148,7 @@ async def test_a_child_that_the_system_kills_costs_no_page_at_once_and_no_lie(
         with pytest.raises(TooCostlyError, match="out of memory"):
             await sandbox.ask(pid, Document(LONG, URL))
     assert len(started) == starts
+    assert [URL in line for line in caplog.messages] == [True] * (starts - 1)
 
 
 async def test_pages_that_wait_for_the_child_hold_no_threads(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
