@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pymongo import AsyncMongoClient, WriteConcern
 from pymongo.asynchronous.database import AsyncDatabase
-from pymongo.errors import InvalidName, NetworkTimeout, PyMongoError
+from pymongo.errors import BulkWriteError, InvalidName, NetworkTimeout, PyMongoError
 
 from crawler import config
 from crawler.errors import ConfigError, ServiceError
@@ -130,11 +130,14 @@ def _reason(uri: str, error: Exception) -> str:
 
 def first_clause(error: Exception) -> str:
     """PyMongo's message without what it appends about timeouts and the server's whole answer; for a right that the user
-    lacks which one, and where it is described; for an answer that does not come what may keep it."""
+    lacks which one, and where it is described; for an answer that does not come what may keep it; for a batch why its
+    first document was refused."""
     if denied := _DENIED.search(str(error)):
         database, command, collection = denied.groups()
         what = f"{command} on {collection}" if collection else command
         cure = "docs/operations.md has the roles for workers and readers"
         return f"the user of MONGODB_URI may not run {what} in database {database}: {cure}"
-    clause = str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
+    refused = error.details.get("writeErrors") if isinstance(error, BulkWriteError) else None
+    text = str(refused[0].get("errmsg", "")) if refused else str(error)  # else "batch op errors occurred"
+    clause = text.partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
     return f"{clause}, {_SILENT}" if isinstance(error, NetworkTimeout) else clause

@@ -10,6 +10,7 @@ import pytest
 from bson.errors import InvalidDocument
 from pymongo.errors import (
     AutoReconnect,
+    BulkWriteError,
     InvalidOperation,
     NetworkTimeout,
     OperationFailure,
@@ -143,3 +144,10 @@ def test_an_answer_that_does_not_come_tells_what_may_keep_it() -> None:
     )
     assert words.startswith("db.example:27017: timed out, as when it hangs")
     assert "has no majority" in words
+
+
+def test_a_batch_tells_why_its_first_document_was_refused() -> None:
+    """`attempts` as somebody's time series of another field: all that was said was "batch op errors occurred"."""
+    errors = [{"index": 0, "code": 2, "errmsg": "'when' must be present and contain a valid BSON UTC datetime value"}]
+    assert first_clause(BulkWriteError({"writeErrors": errors})) == errors[0]["errmsg"]
+    assert first_clause(BulkWriteError({"writeErrors": []})).startswith("batch op errors")
