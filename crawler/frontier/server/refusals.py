@@ -39,7 +39,7 @@ _CURES: Final = {
     "max number of clients": "takes no more connections: raise its maxclients, or end what holds them",
     "cluster support disabled": "is no Cluster: set REDIS_CLUSTER to False",
     "WRONGTYPE": "holds a value of another type there: rename that key, or delete it",
-    "unknown command": "cannot run the frontier, which needs Redis 7 or Valkey 7.2 or later",
+    "[Uu]nknown command": "lacks a command that is needed: use Redis 7 or Valkey 7.2 or later, and rename none",
     "user_script": "holds a value that this release cannot read, or the release has a bug: report this line",
 }
 _UNKNOWN: Final = "gave an error that this release does not know: see its log, mend it, and start the worker again"

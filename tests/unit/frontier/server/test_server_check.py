@@ -56,7 +56,7 @@ async def test_it_is_waited_for_and_that_is_said_once(
         (ResponseError("NOREPLICAS Not enough good replicas to write."), "min-replicas-to-write"),
         (OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "raise its maxmemory"),
         (ResponseError("BUSY Valkey is busy running a script."), "SCRIPT KILL"),
-        (ResponseError("unknown command 'EVALSHA'"), "needs Redis 7 or Valkey 7.2 or later"),
+        (ResponseError("unknown command 'EVALSHA'"), "use Redis 7 or Valkey 7.2 or later, and rename none"),
         (
             ResponseError("ACL failure in script: User ro has no permissions to run the 'set' command"),
             "SETUSER ro +set",
