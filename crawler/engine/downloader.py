@@ -150,7 +150,7 @@ class Downloader(ScrapyDownloader):
             raise
         except BaseException as error:
             self._spare(turn, error)
-            excused = isinstance(error, _EXCUSED) or faults.excuse(request, error)
+            excused = isinstance(error, _EXCUSED) or faults.excuse(request, error) or bool(shortage(error))
             self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED, request=request)
             raise
         finally:

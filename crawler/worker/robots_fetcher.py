@@ -25,6 +25,7 @@ from crawler.meta import ALLOW_BLOCKED, CUT_AT
 from crawler.policy import robots
 from crawler.policy.robots import RobotsRules, RobotsVerdict
 from crawler.policy.robots_file import LARGE, RobotsFile
+from crawler.policy.shortages import shortage
 from crawler.routing.budgeting import visiting_hours
 from crawler.worker.worker import Worker
 
@@ -131,7 +132,8 @@ class RobotsFetcher:
         return Fetched(found, file, paced=delay_ms > 0 or hours is not None or worker.frontier.config.throttle)
 
     async def _answer(self, worker: Worker, host: str, origin: str) -> RobotsAnswer | None:
-        """The answer; None without a turn at the host. The task is extended meanwhile."""
+        """The answer; None without a turn at the host, or where this machine cannot connect to any: the fleet is told
+        nothing then, and another worker may ask. The task is extended meanwhile."""
         self._count("robotstxt/request_count")
         download = asyncio.ensure_future(self._download(origin))
         give_up_at = self._clock() + 2 * self._plan.timeout
@@ -144,6 +146,9 @@ class RobotsFetcher:
         except EndingError:
             return None
         except Exception as error:  # noqa: BLE001 - whatever it was, it is counted, and the pages are told
+            if lacks := shortage(error):
+                worker.shortages.met(lacks)
+                return None
             return self._failed(origin, error)
         finally:
             download.cancel()
