@@ -35,6 +35,7 @@ from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.stats_by_run import of_run
 from crawler.worker.access import worker_of
+from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.pacing import Pacer
@@ -145,7 +146,7 @@ class Downloader(ScrapyDownloader):
             partial(pacer.connecting, turn),
         )
         try:
-            response = await self._handle(request)
+            response = await self._handle(request, turn.held or turn.led_by)
         except MissedError:
             raise
         except BaseException as error:
@@ -169,7 +170,9 @@ class Downloader(ScrapyDownloader):
         self._pacer.missed(turn)
         raise TooLateError from error
 
-    async def _handle(self, request: Request) -> Response:
+    async def _handle(self, request: Request, held: HeldLease | None) -> Response:
+        if held is not None and held.unresolved is not None:
+            raise held.unresolved
         if (handler := self._tiers.of(request) or self._tls.of(request)) is not None:
             return await handler.download_request(request)
         return await self.handlers.download_request_async(request)

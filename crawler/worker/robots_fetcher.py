@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic, time
 from typing import Final, Self
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -109,7 +110,8 @@ class RobotsFetcher:
         self._clock = clock
 
     async def fetch(self, worker: Worker, host: str, origin: str, task: FetchTask) -> Fetched | None:
-        """What the fleet now knows; None if it took so long that another worker may have taken over."""
+        """What the fleet now knows; None if it took so long that another worker may have taken over. Raises
+        CannotResolveHostError, which says nothing about the file."""
         answer = await self._answer(worker, host, origin)
         if answer is None:
             return None
@@ -157,11 +159,15 @@ class RobotsFetcher:
         return RobotsAnswer(robots.verdict(response.status), response.status, response.body)
 
     def _failed(self, origin: str, error: Exception) -> RobotsAnswer:
-        """Too many redirects count as no file; if the host does not exist its pages fail by themselves."""
+        """Too many redirects count as no file, and so do those to where there is none. A host without an address for
+        this worker is raised: its pages fail so, too, and nobody takes a name server's failure for a host that allows
+        all."""
         if isinstance(error, IgnoreRequest):
             return RobotsAnswer(RobotsVerdict.ALLOW)
         self._count(f"robotstxt/exception_count/{type(error)}")
         logger.info("%s/robots.txt: %s: %s", origin, type(error).__name__, error)
+        if isinstance(error, CannotResolveHostError) and str(error).startswith(urlsplit(origin).hostname or origin):
+            raise error
         absent = isinstance(error, (CannotResolveHostError, AddressRefusedError))
         return RobotsAnswer(RobotsVerdict.ALLOW, passing=True) if absent else RobotsAnswer(RobotsVerdict.LATER)
 

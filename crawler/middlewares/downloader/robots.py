@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
-from scrapy.exceptions import IgnoreRequest, NotSupported
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotSupported
 from scrapy.robotstxt import ProtegoRobotParser, RobotParser
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
@@ -127,12 +127,14 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"  # without user and password, which stay out of Redis
         if url.scheme in self._off:
             raise NotSupported(f"{origin}/robots.txt cannot be fetched: DOWNLOAD_HANDLERS[{url.scheme!r}] = None")
-        known = self._known.get(origin)
-        if known is None or self._clock() >= known.expires:
-            known = await self._load(origin, request)
         held = self._worker.book.of(request)
-        while known.pending and (held is None or held.downloads > 1):  # these cannot wait in the frontier
-            known = await self._load(origin, request)
+        try:
+            known = await self._rules(origin, request, held)
+        except CannotResolveHostError as error:
+            if held is None or held.downloads > 1:
+                raise
+            held.unresolved = error
+            return None
         if known.later:
             self._put_back(held, origin, known)
         if held is not None and held.leased_at < known.since:
@@ -141,6 +143,14 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         if isinstance(parser, FileParser) and parser.rp.is_long:
             await read_for(self._agent(request), parser.rp)
         return parser
+
+    async def _rules(self, origin: str, request: Request, held: HeldLease | None) -> Parsed:
+        known = self._known.get(origin)
+        if known is None or self._clock() >= known.expires:
+            known = await self._load(origin, request)
+        while known.pending and (held is None or held.downloads > 1):  # these cannot wait in the frontier
+            known = await self._load(origin, request)
+        return known
 
     def _agent(self, request: Request) -> str:
         """Whose rules Scrapy asks for."""

@@ -11,7 +11,7 @@ import pytest
 from pydispatch import dispatcher
 from scrapy import Request
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
-from scrapy.exceptions import IgnoreRequest, NotConfigured, NotSupported
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigured, NotSupported
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.signals import robots_parsed
@@ -172,6 +172,24 @@ async def test_a_page_goes_back_for_as_long_as_its_file_cannot_be_reached(monkey
         assert late.value.wait_ms == waits_ms
         site.clock.now += 10
     assert (site.asked, site.stats.counts["robots/postponed"]) == (1, 2)
+
+
+async def test_a_name_that_does_not_resolve_allows_nothing_and_is_told_to_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The fleet took it for a host without a file for a minute: workers whose name server did answer fetched all."""
+    site = Site(monkeypatch, FetchTask(0))
+
+    async def unresolved(request: Request) -> None:
+        raise CannotResolveHostError("a.example: Temporary failure in name resolution")
+
+    site.middleware.crawler.engine = SimpleNamespace(download_async=unresolved)  # type: ignore[assignment]
+    site.book.hold(page := Request(URL), lease := held())
+    await site.middleware.process_request(page)
+    assert isinstance(lease.unresolved, CannotResolveHostError), "with which it fails in its turn"
+    with pytest.raises(CannotResolveHostError):
+        await site.middleware.process_request(Request(URL))
+    assert site.asked == 2, "nor does this worker keep it: there is no `keep` here"
 
 
 async def test_what_has_no_lease_is_refused_then(monkeypatch: pytest.MonkeyPatch) -> None:
