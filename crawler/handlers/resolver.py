@@ -142,7 +142,8 @@ class Resolver:
         except TimeoutError:
             raise CannotResolveHostError(f"{host}: no answer within {self._config.timeout} s (DNS_TIMEOUT)") from None
         except (OSError, UnicodeError) as error:
-            raise CannotResolveHostError(f"{host}: {error}") from error
+            cause = _no_socket() or error
+            raise CannotResolveHostError(f"{host}: {cause}") from cause
         if not found:
             raise CannotResolveHostError(f"{host} has no address")
         return found if len(found) <= MOST_ADDRESSES else self._few(found)
@@ -163,6 +164,15 @@ class Resolver:
 
     async def _ask_system(self, host: str) -> list[Address]:
         return list(dict.fromkeys(await self._threads.run(_getaddrinfo, host)))
+
+
+def _no_socket() -> OSError | None:
+    """Why this process can open no socket, if so: the system's look-up says "Invalid argument" then."""
+    try:
+        socket.socket().close()
+    except OSError as error:
+        return error
+    return None
 
 
 _shared: WeakKeyDictionary[Crawler, Resolver] = WeakKeyDictionary()

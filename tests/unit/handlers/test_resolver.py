@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import re
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from scrapy.exceptions import CannotResolveHostError
 from crawler.errors import AddressRefusedError, ConfigError
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.address_guard import Address, AddressPolicy
+from crawler.policy.shortages import shortage
 from crawler.utils.lookups import LookupThreads
 from tests.shipped import shipped
 
@@ -137,6 +139,28 @@ async def test_a_failure_is_not_remembered(names: Names, resolver: Resolver) -> 
         await resolver.resolve("late.example")
     names.answers["late.example"] = ["93.184.216.36"]
     assert await resolver.resolve("late.example") == ["93.184.216.36"]
+
+
+async def test_a_process_without_free_files_blames_no_name_server(
+    resolver: Resolver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system says "Invalid argument" then, or whatever its last error was."""
+
+    async def invalid(host: str) -> list[Address]:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(resolver, "_lookup", invalid)
+    with pytest.raises(CannotResolveHostError, match="Invalid argument") as caught:
+        await resolver.resolve("shop.example")
+    assert shortage(caught.value) == ""
+    monkeypatch.setattr("crawler.handlers.resolver.socket.socket", full)
+    with pytest.raises(CannotResolveHostError, match="Too many open files") as caught:
+        await resolver.resolve("shop.example")
+    monkeypatch.undo()
+    assert "ulimit -n" in shortage(caught.value)
 
 
 async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
