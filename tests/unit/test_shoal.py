@@ -3,6 +3,8 @@ projects."""
 
 from __future__ import annotations
 
+import gc
+import importlib
 import tomllib
 from argparse import ArgumentParser, Namespace
 
@@ -41,3 +43,22 @@ def test_beside_an_old_scrapy_our_commands_say_what_to_do() -> None:
 def test_what_is_asked_for_is_what_is_pinned() -> None:
     project = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]
     assert f"scrapy=={shoal.SCRAPY}" in project["dependencies"]
+
+
+def test_nobody_looks_for_garbage_among_the_modules_of_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shoal, "version_info", (2, 19, 0))
+    imported, collected = importlib.import_module, list[bool]()
+
+    def watched(name: str) -> object:
+        collected.append(gc.isenabled())
+        return imported(name)
+
+    monkeypatch.setattr(importlib, "import_module", watched)
+    frozen = gc.get_freeze_count()
+    made = [[each] for each in range(1_000)]
+
+    shoal.load("status")
+
+    assert collected == [True, False]  # whether the package is ours, and the command
+    assert gc.isenabled()
+    assert gc.get_freeze_count() >= frozen + len(made)
