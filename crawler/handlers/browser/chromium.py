@@ -24,6 +24,37 @@ MEGABYTE: Final = 1024 * 1024
 LAUNCH_SECONDS: Final = 30.0
 END_SECONDS: Final = 5.0  # for a browser to exit by itself
 AT_ONCE: Final = "kPrefetchSchedulerTestingActiveSetSizeLimit"
+# Of two switches of one name Chromium takes the last: those of Playwright's chromiumSwitches.ts are in ours again.
+PLAYWRIGHT_DISABLES: Final = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "msForceBrowserSignIn",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+)
+PLAYWRIGHT_ENABLES: Final = ("CDPScreenshotNewSurface", "SkipListAccountsWithoutGaiaCookies")
+DISABLED: Final = (
+    *PLAYWRIGHT_DISABLES,
+    # Each window loads two pages for the popup of its address bar, with 400 scripts: two thirds of a page's CPU.
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+)
+ENABLED: Final = (
+    *PLAYWRIGHT_ENABLES,
+    # Documents that a page expects to be next (speculation rules), and which nothing else intercepts: none at a time.
+    f"PrefetchSchedulerTesting:{AT_ONCE}ForBase/0/{AT_ONCE}ForBurst/0",
+)
 FLAGS: Final = (
     "--disable-gpu",
     "--disable-quic",
@@ -36,8 +67,8 @@ FLAGS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    # Documents that a page expects to be next (speculation rules), and which nothing else intercepts: none at a time.
-    f"--enable-features=PrefetchSchedulerTesting:{AT_ONCE}ForBase/0/{AT_ONCE}ForBurst/0",
+    f"--disable-features={','.join(DISABLED)}",
+    f"--enable-features={','.join(ENABLED)}",
 )
 
 

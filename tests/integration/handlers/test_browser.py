@@ -82,6 +82,20 @@ async def test_a_page_that_scripts_fill_later_is_waited_for(
         assert "price 9.99" in await text(handler, Request(site.url("/")))
 
 
+async def test_a_window_loads_the_page_and_nothing_of_chromiums_own(handler: BrowserDownloadHandler) -> None:
+    loaded: list[str] = []
+
+    async def look(_: object) -> None:
+        session = handler._lifecycle._chromium._session
+        assert session is not None
+        loaded.extend(target["url"] for target in (await session.send("Target.getTargets"))["targetInfos"])
+
+    with Site({"/": Page("a lamp")}) as site:
+        await text(handler, Request(site.url("/"), meta={"playwright_page_methods": [PageMethod(look)]}))
+
+    assert loaded == [site.url("/")]
+
+
 @pytest.mark.parametrize(("status", "body"), [(404, "gone"), (404, ""), (503, ""), (204, ""), (200, "")])
 async def test_every_status_is_an_answer(handler: BrowserDownloadHandler, status: int, body: str) -> None:
     with Site({"/": Page(body, status, {"X-Own": "yes"})}) as site:

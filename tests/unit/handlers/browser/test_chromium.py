@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import shutil
 from pathlib import Path
 
+import playwright
 import pytest
 
 from crawler.errors import ConfigError
-from crawler.handlers.browser.chromium import BrowserConfig, find, private_bytes
+from crawler.handlers.browser.chromium import DISABLED, ENABLED, BrowserConfig, find, private_bytes
 from tests.unit.test_settings import base
 
 
@@ -90,3 +92,12 @@ def test_memory_is_what_a_process_has_for_itself() -> None:
         kept.write(b"x" * len(kept))
         assert private_bytes(os.getpid()) - before > 40_000_000
     assert private_bytes(2**22 + 1) == 0
+
+
+def test_features_that_playwright_switches_are_in_our_switches_too() -> None:
+    source = (Path(playwright.__file__).parent / "driver/package/lib/coreBundle.js").read_text("utf-8")
+    switched = dict(re.findall(r"\b(disabled|enabled)Features = (?:\(\) => )?\[(.*?)\]\.filter", source, re.DOTALL))
+    named = {which: set(re.findall(r'"(\w+)"', lines)) for which, lines in switched.items()}
+
+    assert named["disabled"] - {*DISABLED} == set()
+    assert named["enabled"] - {*ENABLED} == set()
