@@ -87,7 +87,7 @@ def test_a_priority_may_be_below_0(fleet: Fleet) -> None:
         (["priority", "\u0665", "--spider", "walk"], "priority = '\u0665' is invalid"),  # a five, but none of Redis'
         (["priority", "--", "-5", "--spider", "walk"], "there is no option --"),
         (["tier", "moon", "--spider", "walk"], "tier = 'moon' is invalid: expected one of http, browser, api"),
-        (["purge", "--spider", "walk"], "--yes says so"),
+        (["purge", "--spider", "walk"], "add --yes"),
         (["purge", "--spider", "walk", "--url", "*a*b*c*", "--yes"], "at most 3 stars"),
     ],
 )
