@@ -8,7 +8,6 @@ too old for the package, which another requirement may have brought back.
 from __future__ import annotations
 
 import argparse
-import atexit
 import gc
 import importlib
 from collections.abc import Iterator
@@ -70,7 +69,8 @@ def load(name: str) -> ScrapyCommand:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Modules live as long as the process: to look for garbage among them took a third of a command's CPU."""
+    """Modules live as long as the process: to look for garbage among them took a third of a command's CPU. At its end
+    Python looks as usual, which is when files that a spider has left open are written."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -79,7 +79,6 @@ def _uncollected() -> Iterator[None]:
         gc.freeze()
         if was_enabled:
             gc.enable()
-    atexit.register(gc.freeze)  # all that is left goes with the process
 
 
 def _obstacle() -> str:
