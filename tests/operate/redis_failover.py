@@ -24,6 +24,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.server import connection
 from crawler.routing import codec
+from crawler.utils.tasks import end
 from tests.clusters import NODES, Cluster
 from tests.crawling import Fleet
 from tests.integration.crawl.spiders import WalkSpider
@@ -113,9 +114,9 @@ async def _crawl(
     began = time.monotonic()
     await asyncio.to_thread(blow)
     await asyncio.sleep(1)
-    pushing.cancel()
+    await end(pushing)
     with suppress(asyncio.CancelledError):
-        await pushing
+        pushing.result()
     _, wrong = await finished(workers)
     told = await asyncio.to_thread(judged, fleet, load, uri, strict=False)
     still = load.standstill(began, began + WATCHED_SECONDS)
