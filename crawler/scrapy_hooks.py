@@ -8,14 +8,18 @@ test, and Scrapy is pinned because of it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 from pydispatch.dispatcher import WEAKREF_TYPES, connections, getAllReceivers, liveReceivers
 from pydispatch.dispatcher import Any as AnySender
 from scrapy import Request, Spider
 from scrapy.core.engine import ExecutionEngine
-from scrapy.crawler import Crawler, CrawlerProcessBase
+from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcessBase
+
+OPENING_SECONDS: Final = 0.02  # between two looks whether a spider is open, which no signal tells
 
 
 def engine_of(crawler: Crawler) -> ExecutionEngine | None:
@@ -103,6 +107,23 @@ def on_second_signal(process: CrawlerProcessBase, callback: Callable[[], None]) 
         kill(number, frame)
 
     process._signal_kill = signal_kill  # type: ignore[assignment,method-assign]
+
+
+def stop_when_open(process: CrawlerProcessBase, crawler: Crawler) -> None:
+    """Let a signal that comes while the spider of *crawler* opens wait until it is open, at most
+    FRONTIER_CLOSE_SECONDS: Scrapy ends the event loop under a spider that is half open, and closes nothing."""
+    if not isinstance(process, AsyncCrawlerProcess):  # a spider outside the fleet may have another reactor
+        return
+    stop = process.stop
+
+    async def stop_open() -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(crawler.settings.getfloat("FRONTIER_CLOSE_SECONDS")):
+                while crawler.crawling and not (crawler._engine and crawler._engine.running):  # noqa: ASYNC110
+                    await asyncio.sleep(OPENING_SECONDS)
+        await stop()
+
+    process.stop = stop_open  # type: ignore[method-assign]
 
 
 def know_public_suffixes() -> None:

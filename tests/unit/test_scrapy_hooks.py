@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from signal import SIG_IGN, SIGINT
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -11,7 +13,7 @@ from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcess
 from scrapy.utils.test import get_crawler
 
-from crawler.scrapy_hooks import is_heard, on_second_signal
+from crawler.scrapy_hooks import is_heard, on_second_signal, stop_when_open
 
 SIGNAL = signals.bytes_received
 
@@ -70,3 +72,29 @@ def test_the_second_signal_is_told_before_scrapy_forces_the_end(
     cast("Any", handlers.pop())(SIGINT, None)
     assert told[-3:] == ["forced", "_log_kill", "_stop_reactor"]
     assert handlers == [SIG_IGN]
+
+
+@pytest.mark.parametrize(("opens_in", "within", "told"), [(0.05, 20, ["open", "stop"]), (20, 0.05, ["stop"])])
+async def test_a_signal_while_a_spider_opens_stops_it_once_it_is_open(
+    opens_in: float, within: float, told: list[str]
+) -> None:
+    """Scrapy would close nothing of it."""
+    seen: list[str] = []
+
+    class Process(AsyncCrawlerProcess):
+        async def stop(self) -> None:
+            seen.append("stop")
+
+    async def open_spider() -> None:
+        await asyncio.sleep(opens_in)
+        seen.append("open")
+        engine.running = True
+
+    crawler = get_crawler(settings_dict={"FRONTIER_CLOSE_SECONDS": within})
+    crawler.crawling, crawler._engine = True, cast("Any", engine := SimpleNamespace(running=False))
+    process = Process.__new__(Process)  # building one would configure logging
+    stop_when_open(process, crawler)
+    opening = asyncio.create_task(open_spider())
+    await process.stop()
+    opening.cancel()
+    assert seen == told

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import signals
+from scrapy.crawler import Crawler
 
 from crawler.embedded.service import MONGOD, VALKEY
 from tests.crawling import Fleet, Left, ended, open_frontier, said
@@ -69,6 +71,27 @@ def stores(tmp_path: Path) -> Iterator[tuple[Server, Server]]:
             found.append(Server(service, tmp_path / service.name))
             stack.callback(found[-1].kill)
         yield found[0], found[1]
+
+
+class SlowlyOpened:
+    """An extension that a spider waits for as it opens."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> SlowlyOpened:
+        extension = cls()
+        crawler.signals.connect(extension._open, signals.spider_opened)
+        return extension
+
+    async def _open(self) -> None:
+        await asyncio.sleep(0.5)
+
+
+async def test_one_that_is_still_opening_closes_what_it_opened(fleet: Fleet) -> None:
+    async with working(fleet, EXTENSIONS={f"{__name__}.SlowlyOpened": 0}) as at:
+        await said(at.worker, "Spider opened")
+        status, log = await at.terminated()
+        assert status == 0
+        assert "Spider closed (shutdown)" in log
 
 
 async def test_each_ends_in_good_order(fleet: Fleet, stores: tuple[Server, Server]) -> None:
