@@ -12,7 +12,7 @@ from typing import Any, Final
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.crawler import Crawler
-from scrapy.exceptions import ResponseDataLossError
+from scrapy.exceptions import CannotResolveHostError, ResponseDataLossError
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
@@ -171,8 +171,9 @@ class Downloader(ScrapyDownloader):
         raise TooLateError from error
 
     async def _handle(self, request: Request, held: HeldLease | None) -> Response:
-        if held is not None and held.unresolved is not None:
-            raise held.unresolved
+        if held is not None and held.unresolved:
+            reason, held.unresolved = held.unresolved, ""  # what a middleware sends in its place may go elsewhere
+            raise CannotResolveHostError(reason)
         if (handler := self._tiers.of(request) or self._tls.of(request)) is not None:
             return await handler.download_request(request)
         return await self.handlers.download_request_async(request)

@@ -20,7 +20,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler import stats as names
-from crawler.errors import AddressRefusedError, ConfigError, EndingError
+from crawler.errors import AddressRefusedError, ConfigError, EndingError, ProxyError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
 from crawler.meta import ALLOW_BLOCKED, CUT_AT
 from crawler.policy import robots
@@ -161,12 +161,12 @@ class RobotsFetcher:
     def _failed(self, origin: str, error: Exception) -> RobotsAnswer:
         """Too many redirects count as no file, and so do those to where there is none. A host without an address for
         this worker is raised: its pages fail so, too, and nobody takes a name server's failure for a host that allows
-        all."""
+        all. Of a proxy without one, the fleet hears as of any other failure of it."""
         if isinstance(error, IgnoreRequest):
             return RobotsAnswer(RobotsVerdict.ALLOW)
         self._count(f"robotstxt/exception_count/{type(error)}")
         logger.info("%s/robots.txt: %s: %s", origin, type(error).__name__, error)
-        if isinstance(error, CannotResolveHostError) and str(error).startswith(urlsplit(origin).hostname or origin):
+        if isinstance(error, CannotResolveHostError) and _unresolved(error) == urlsplit(origin).hostname:
             raise error
         absent = isinstance(error, (CannotResolveHostError, AddressRefusedError))
         return RobotsAnswer(RobotsVerdict.ALLOW, passing=True) if absent else RobotsAnswer(RobotsVerdict.LATER)
@@ -203,8 +203,18 @@ class RobotsFetcher:
             CUT_AT: robots.MAX_BYTES,
         }
         request = Request(f"{origin}/robots.txt", priority=PRIORITY, meta=meta, callback=NO_CALLBACK)
-        return await self._crawler.engine.download_async(request)
+        try:
+            return await self._crawler.engine.download_async(request)
+        except CannotResolveHostError as error:
+            if request.meta.get("proxy"):  # the only host that we look up then
+                raise ProxyError(f"proxy: {error}") from error
+            raise
 
     def _count(self, name: str) -> None:
         assert self._crawler.stats is not None
         self._crawler.stats.inc_value(name)
+
+
+def _unresolved(error: CannotResolveHostError) -> str:
+    """The host that *error* is about: its message begins with that (`handlers/resolver.py`)."""
+    return str(error).partition(" ")[0].removesuffix(":")

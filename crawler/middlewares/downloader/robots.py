@@ -133,8 +133,10 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         except CannotResolveHostError as error:
             if held is None or held.downloads > 1:
                 raise
-            held.unresolved = error
+            held.unresolved = str(error)
             return None
+        if held is not None:
+            held.unresolved = ""  # of a request that was not sent, and that this one follows
         if known.later:
             self._put_back(held, origin, known)
         if held is not None and held.leased_at < known.since:

@@ -26,7 +26,7 @@ class HeldLease:
     lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
     free_at: float | None = None  # when its host had no delay: it may go all the same
     loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses its slot now
-    unresolved: Exception | None = None  # why its robots.txt could not be asked for: it fails so itself, in its turn
+    unresolved: str = ""  # why its robots.txt could not be asked for: it fails so itself, in its turn
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # in progress: more than one if a callback downloads its own request again
     postponed_for: str = "postponed"  # the reason for which it is put back

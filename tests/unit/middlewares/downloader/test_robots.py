@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from unittest.mock import AsyncMock
 
 import pytest
@@ -23,7 +23,7 @@ from crawler.middlewares.downloader.robots import Files, Parsed, RobotsTxtMiddle
 from crawler.policy.robots import RobotsVerdict
 from crawler.routing.host_rules import HostRule
 from crawler.worker.leases.lease_book import LeaseBook
-from crawler.worker.robots_fetcher import Fetched, RobotsConfig
+from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher
 from crawler.worker.turns.turn import TooLateError
 from crawler.worker.turns.unsent import UnsentRequests
 from tests.shipped import shipped
@@ -186,10 +186,43 @@ async def test_a_name_that_does_not_resolve_allows_nothing_and_is_told_to_nobody
     site.middleware.crawler.engine = SimpleNamespace(download_async=unresolved)  # type: ignore[assignment]
     site.book.hold(page := Request(URL), lease := held())
     await site.middleware.process_request(page)
-    assert isinstance(lease.unresolved, CannotResolveHostError), "with which it fails in its turn"
+    assert lease.unresolved.startswith("a.example: "), "with which it fails in its turn"
     with pytest.raises(CannotResolveHostError):
         await site.middleware.process_request(Request(URL))
     assert site.asked == 2, "nor does this worker keep it: there is no `keep` here"
+    site.found = [RULES]
+    site.book.hold(mirror := Request("http://b.example/page"), lease)
+    await site.middleware.process_request(mirror)
+    assert not lease.unresolved, "nor is what a middleware sends in its place"
+
+
+@pytest.mark.parametrize(
+    ("said", "proxy", "found"),
+    [
+        ("a.example.net: not known", "", RobotsVerdict.ALLOW),
+        ("a.example.net has no address", "", RobotsVerdict.ALLOW),
+        ("a.example has no address", "", None),
+        ("proxy.example: not known", "http://proxy.example", RobotsVerdict.LATER),
+    ],
+    ids=["redirected", "redirected to a name without an address", "its own", "of the proxy"],
+)
+async def test_whose_name_it_is_that_does_not_resolve(said: str, proxy: str, found: RobotsVerdict | None) -> None:
+    """Of a redirect's, nothing is known but that there is no file; a proxy's says nothing about one."""
+
+    async def unresolved(request: Request) -> None:
+        request.meta["proxy"] = proxy  # as the middlewares do
+        raise CannotResolveHostError(said)
+
+    engine = SimpleNamespace(download_async=unresolved)
+    crawler: Any = SimpleNamespace(engine=engine, stats=Stats())
+    fetcher, worker = RobotsFetcher(crawler, RobotsConfig(), "bot"), cast("Any", None)
+    if found is None:
+        with pytest.raises(CannotResolveHostError):
+            await fetcher._answer(worker, "a.example", "http://a.example")
+    else:
+        answer = await fetcher._answer(worker, "a.example", "http://a.example")
+        assert answer is not None
+        assert answer.verdict is found
 
 
 async def test_what_has_no_lease_is_refused_then(monkeypatch: pytest.MonkeyPatch) -> None:
