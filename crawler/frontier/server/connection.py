@@ -46,15 +46,22 @@ class Drops:
         """redis-py calls this for each new connection, in place of its own handshake. Nothing is sent to a stranger
         that took the port of the bundled server while that is down: its data would be another project's."""
         try:
-            if self._is_ours is not None and not await asyncio.to_thread(self._is_ours):
-                raise RedisConnectionError("the bundled server is down, or another one has its port")
+            await self._check()
             await connection.on_connect()
-        except asyncio.CancelledError:  # redis-py would use it as it is: without parser, password or database
+        except BaseException:  # redis-py would use it as it is: without parser, password or database
             await connection.disconnect(nowait=True)
             raise
         if connection in self._known:
             self.on_drop()
         self._known.add(connection)
+
+    async def _check(self) -> None:
+        try:
+            is_ours = self._is_ours is None or await asyncio.to_thread(self._is_ours)
+        except (OSError, RuntimeError) as error:  # no file or thread is left: that passes, as an outage does
+            raise RedisConnectionError(f"whose server has the port of the bundled one is not known: {error}") from error
+        if not is_ours:
+            raise RedisConnectionError("the bundled server is down, or another one has its port")
 
 
 class ReconnectingRedis(Redis):

@@ -7,8 +7,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
 from scrapy.settings import BaseSettings
 
 from crawler.embedded.service import VALKEY
@@ -106,6 +108,20 @@ async def test_a_call_that_is_cancelled_while_it_connects_leaves_no_connection_h
     call.cancel()
     answer.set()
     await asyncio.wait([call])
+    assert await client.ping()
+    await client.aclose()
+
+
+@pytest.mark.one_server("a Cluster client greets its nodes itself")
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), OSError(24, "Too many open files")])
+async def test_a_machine_without_threads_or_files_is_an_outage_and_leaves_no_connection_half_greeted(
+    redis_settings: BaseSettings, error: Exception
+) -> None:
+    client: Any = connection.connect(redis_settings)
+    answers = Mock(side_effect=[error, error, True])
+    client.drops._is_ours = answers
+    with pytest.raises(RedisConnectionError, match=error.args[-1]):
+        await client.ping()
     assert await client.ping()
     await client.aclose()
 
