@@ -8,6 +8,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from twisted.internet.defer import Deferred, fail
 
+from crawler.engine import old_output
 from crawler.replay import counts
 
 
@@ -15,6 +16,7 @@ class ReplayDownloader:
     """No middleware, no handler, no socket."""
 
     def __init__(self, crawler: Crawler) -> None:
+        old_output.install()  # as in a crawl: the engine builds spider middlewares next
         self.active: set[Request] = set()
         self._crawler = crawler
 
