@@ -5,9 +5,9 @@ ended."""
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import wraps
-from inspect import isasyncgenfunction
+from inspect import isasyncgenfunction, iscoroutinefunction
 from typing import Any, Final
 
 from scrapy.core.spidermw import SpiderMiddlewareManager
@@ -27,7 +27,8 @@ def install() -> None:
 
 def _found(middleware: Any) -> Method | None:
     method = getattr(middleware, "process_spider_output", None)
-    if method is None or isasyncgenfunction(method) or hasattr(middleware, "process_spider_output_async"):
+    is_other = isasyncgenfunction(method) or iscoroutinefunction(method)  # Scrapy refuses a coroutine
+    if method is None or is_other or hasattr(middleware, "process_spider_output_async"):
         return _scrapys(middleware)
     words = "%s is no async generator: it gets the output of a page as a whole, once its callback has ended"
     logger.info(words, global_object_name(method))
@@ -36,7 +37,7 @@ def _found(middleware: Any) -> Method | None:
 
 def adapted(method: Method) -> Method:
     """*method*, as an async generator. What the callback yielded before it raised passes, and then *method* sees the
-    exception, as in Scrapy."""
+    exception, as in Scrapy. TypeError names a method that returns no iterable."""
 
     @wraps(method)
     async def output(response: Response, result: AsyncIterator[Any], **spider: Any) -> AsyncIterator[Any]:
@@ -47,7 +48,10 @@ def adapted(method: Method) -> Method:
                 given.append(one)  # noqa: PERF401 - those before an exception, too
         except Exception as error:  # noqa: BLE001 - raised again below
             raised = error
-        for one in method(response=response, result=_again(given, raised), **spider):
+        made = method(response=response, result=_again(given, raised), **spider)
+        if not isinstance(made, Iterable):
+            raise TypeError(f"{global_object_name(method)} returned {made!r:.80}: expected an iterable")
+        for one in made:
             yield one
 
     return output

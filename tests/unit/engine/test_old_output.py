@@ -91,3 +91,28 @@ async def test_old_and_new_ones_stand_beside_each_other() -> None:
 )
 async def test_what_comes_before_an_exception_passes_and_then_it_is_seen(middleware: Any, found: list[str]) -> None:
     assert await passed(middleware, fails=True) == found
+
+
+class Forgets:
+    """Its author forgot the `yield`."""
+
+    def process_spider_output(self, response: Response, result: Any) -> None:
+        for _ in result:
+            pass
+
+
+class Coroutine:
+    """No release of Scrapy takes that."""
+
+    async def process_spider_output(self, response: Response, result: Any) -> list[Any]:
+        return [one async for one in result]
+
+
+async def test_one_that_returns_no_iterable_is_named() -> None:
+    with pytest.raises(TypeError, match=r"Forgets\.process_spider_output returned None: expected an iterable"):
+        await passed(Forgets())
+
+
+async def test_a_coroutine_is_refused_at_the_start_as_by_scrapy() -> None:
+    with pytest.raises(TypeError, match="Coroutine doesn't support asynchronous spider output"):
+        await passed(Coroutine())
