@@ -35,9 +35,7 @@ class MiddlewareChain:
         self._requests = self._prepared("process_request")
         self._responses = self._prepared("process_response")
         told = [method for method in manager.methods["process_exception"] if method is not None]
-        self._ours: list[Method] = [
-            method for method in told if str(getattr(method, "__module__", "")).startswith(OURS)
-        ]
+        self._ours = [self._called(method) for method in told if _is_ours(method)]
 
     async def download(self, send: Send, request: Request) -> Response | Request:
         """As `DownloaderMiddlewareManager.download_async`. A TooLateError is no failure to other middlewares than ours,
@@ -80,6 +78,12 @@ class MiddlewareChain:
             return self._manager._handle_mw_method(method, **arguments)
 
         return with_spider
+
+
+def _is_ours(method: Method) -> bool:
+    """Whether it is a `process_exception` of ours, or of a project's class that is made of ours."""
+    kinds = type(getattr(method, "__self__", None)).__mro__
+    return any(getattr(vars(kind).get("process_exception"), "__module__", "").startswith(OURS) for kind in kinds)
 
 
 def _undecorated(method: Method) -> Method:

@@ -104,7 +104,9 @@ CHAINS: list[list[type[Noting]]] = [
 
 async def ended(run: Callable[[DownloaderMiddlewareManager], Any], chain: list[type[Noting]]) -> list[Any]:
     calls: list[Any] = []
-    manager = DownloaderMiddlewareManager(*(kind(calls) for kind in chain), crawler=Crawler(Spider))
+    crawler = Crawler(Spider)
+    crawler.spider = Spider("s")
+    manager = DownloaderMiddlewareManager(*(kind(calls) for kind in chain), crawler=crawler)
     try:
         result = await run(manager)
     except Exception as error:  # noqa: BLE001 - both sides' are compared
@@ -147,6 +149,23 @@ async def test_a_request_that_is_given_back_is_no_failure_to_a_projects_middlewa
 
     calls = await ended(lambda manager: MiddlewareChain(manager).download(late, Request(URL)), [Ours, Switching])
     assert calls == ["Ours request", "Switching request", "Ours TooLateError", "TooLateError"]
+
+
+class OfOurs(Ours):
+    """A project's middleware made of one of ours, with a `spider` as older ones have it."""
+
+    def process_exception(self, request: Request, exception: Exception, spider: Spider) -> Any:  # type: ignore[override]
+        self.calls.append(f"{spider.name} was told")
+        return super().process_exception(request, exception)
+
+
+@pytest.mark.filterwarnings("ignore:.*requires a spider argument")
+async def test_ours_is_told_of_it_though_a_project_has_changed_that() -> None:
+    async def late(request: Request) -> Response:
+        raise TooLateError
+
+    calls = await ended(lambda manager: MiddlewareChain(manager).download(late, Request(URL)), [OfOurs])
+    assert calls == ["OfOurs request", "s was told", "OfOurs TooLateError", "TooLateError"]
 
 
 def noted(method: Callable[..., Any]) -> Callable[..., Any]:
