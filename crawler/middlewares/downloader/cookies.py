@@ -137,7 +137,8 @@ class SessionsMiddleware(CookiesMiddleware):
             return None
         if kind == "host":
             return None if "cookiejar" in meta else (self._rules.of(request).group, "")
-        return self._rules.of(request).group, str(meta.get("session", meta.get("cookiejar", "")))
+        named = (meta.get(key) for key in ("session", "cookiejar"))
+        return self._rules.of(request).group, str(next((name for name in named if name is not None), ""))
 
     def _ended(self, request: Request) -> JarUse | None:
         use = self._uses.pop(request, None)

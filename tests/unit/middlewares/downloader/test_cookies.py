@@ -60,6 +60,8 @@ def test_a_value_out_of_range_is_refused_by_name(value: int) -> None:
         ("session", {}, ""),
         ("session", {"session": "a"}, "a"),
         ("session", {"cookiejar": 1}, "1"),
+        ("session", {"cookiejar": None}, ""),
+        ("session", {"cookiejar": 1, "session": None}, "1"),
         ("session", {"cookiejar": 1, "session": "a"}, "a"),
         ("session", {"cookiejar": 1, "dont_merge_cookies": True}, None),
         ("none", {"cookiejar": 1}, None),
