@@ -62,3 +62,30 @@ def test_the_nearest_class_that_has_either_decides() -> None:
 @pytest.mark.parametrize(("kind", "path"), [(Listing, "old"), (Newer, "new")])
 async def test_it_starts_with_that_method(kind: type[Spider], path: str) -> None:
     assert [one.url async for one in start(kind())] == [f"http://a.example/{path}"]
+
+
+class Adding(Spider):
+    """Adds to what the `start_requests()` of Scrapy's Spider was."""
+
+    name = "adding"
+    start_urls = ["http://a.example/1", "http://a.example/2"]
+
+    def start_requests(self) -> Iterator[Request]:
+        for request in super().start_requests():  # type: ignore[misc]
+            yield request.replace(meta={"added": True})
+
+
+async def test_super_is_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Spider, "start_requests", None, raising=False)  # it goes again
+    monkeypatch.delattr(Spider, "start_requests")
+    made = [(one.url, one.dont_filter, one.meta) async for one in start(Adding())]
+    assert made == [(url, True, {"added": True}) for url in Adding.start_urls]
+    assert has_old_start(Adding)
+    assert not has_old_start(Spider)
+
+
+async def test_what_super_was_is_not_known_of_a_spider_with_another_start() -> None:
+    """SitemapSpider's requested its sitemaps; to request nothing in silence would be worse than to fail."""
+    spider = type("Mapped", (Adding, SitemapSpider), {"sitemap_urls": ["http://a.example/sitemap.xml"]})()
+    with pytest.raises(AttributeError, match="start_requests"):
+        [request async for request in start(spider)]
