@@ -62,11 +62,18 @@ class Claim:
                     _unusable.add(owner)
                     logger.warning("Could not take over the files of %s in %s: %s", owner, directory, error.strerror)
                 continue
-            if claim is not None:
-                if claim.files():
-                    yield claim
-                else:
-                    claim.release()
+            if claim is not None and claim.has_files():
+                yield claim
+
+    def has_files(self) -> bool:
+        """Whether there are files to store; else the claim is released, as where no file can be listed now."""
+        try:
+            if self.files():
+                return True
+            self.release()
+        except OSError:
+            os.close(self.lock)
+        return False
 
     @classmethod
     def _take(cls, directory: Path, owner: str) -> Self | None:

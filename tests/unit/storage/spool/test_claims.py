@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.storage.spool.claims import Claim
+from crawler.storage.spool.claims import SUFFIX, Claim
 
 
 def test_a_worker_that_starts_beside_another_takes_another_name(
@@ -29,3 +29,20 @@ def test_a_worker_that_starts_beside_another_takes_another_name(
     claim.hold()
     assert (tmp_path / f"{claim.owner}.lock").exists()
     claim.release()
+
+
+def test_files_that_cannot_be_listed_now_are_taken_over_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their lock took the last file descriptor, and kept them until this process ended."""
+    for owner in ("1-1", "2-2"):
+        (tmp_path / f"{owner}-000001{SUFFIX}").touch()
+    files = Claim.files
+
+    def listed(claim: Claim) -> list[Path]:
+        if claim.owner == "2-2":
+            raise OSError(24, "Too many open files")
+        return files(claim)
+
+    with monkeypatch.context() as full:
+        full.setattr(Claim, "files", listed)
+        first = [claim.owner for claim in Claim.abandoned(tmp_path)]
+    assert [*first, *(claim.owner for claim in Claim.abandoned(tmp_path))] == ["1-1", "2-2"]
