@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError, DropItem, IgnoreRequest
+from scrapy.exceptions import CannotResolveHostError, DownloadFailedError, DownloadTimeoutError, DropItem, IgnoreRequest
 from scrapy.http import Response
 
 from crawler.base_errors import ConfigError, ServiceError, ShoalError
@@ -20,6 +20,7 @@ __all__ = [
     "PageTimeoutError",
     "ProxyError",
     "RobotsUnreachableError",
+    "RobotsUnresolvedError",
     "ServiceError",
     "ShoalError",
     "TooCostlyError",
@@ -77,6 +78,11 @@ class UnstoredItem(DropItem):
 class EndingError(Exception):
     """A request beside the queue (media, robots.txt) waited for a turn until its worker had to end: the page
     that asked for it is given back to the frontier."""
+
+
+class RobotsUnresolvedError(CannotResolveHostError):
+    """A page is not sent: its robots.txt could not be asked for, as the host's name does not resolve here. No proxy of
+    the page's own is to blame."""
 
 
 class RobotsUnreachableError(IgnoreRequest):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError, ResponseDataLossError
+from scrapy.exceptions import ResponseDataLossError
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
@@ -21,7 +21,7 @@ from crawler import config, current_request
 from crawler.engine import old_output
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
-from crawler.errors import BrowserError, ConfigError
+from crawler.errors import BrowserError, ConfigError, RobotsUnresolvedError
 from crawler.handlers import guard_check
 from crawler.handlers.http.errors import StaleConnectionError
 from crawler.handlers.impersonation.profiles import TlsProfiles
@@ -173,7 +173,7 @@ class Downloader(ScrapyDownloader):
     async def _handle(self, request: Request, held: HeldLease | None) -> Response:
         if held is not None and held.unresolved:
             reason, held.unresolved = held.unresolved, ""  # what a middleware sends in its place may go elsewhere
-            raise CannotResolveHostError(reason)
+            raise RobotsUnresolvedError(reason)
         if (handler := self._tiers.of(request) or self._tls.of(request)) is not None:
             return await handler.download_request(request)
         return await self.handlers.download_request_async(request)

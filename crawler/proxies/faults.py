@@ -20,7 +20,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from crawler.errors import BrowserError, ProxyError
+from crawler.errors import BrowserError, ProxyError, RobotsUnresolvedError
 from crawler.meta import POOL_LAST, pooled
 
 _UNREACHED: Final = (DownloadConnectionRefusedError, CannotResolveHostError)  # we only connect to the proxy
@@ -44,7 +44,7 @@ class Fault(Enum):
 
 def fault(request: Request, outcome: Response | BaseException) -> Fault | None:
     """Who is to blame for *outcome*; None: nobody, or the host, as without a proxy."""
-    if not request.meta.get("proxy") or isinstance(outcome, BrowserError):
+    if not request.meta.get("proxy") or isinstance(outcome, (BrowserError, RobotsUnresolvedError)):
         return None
     found = _of_answer(request, outcome) if isinstance(outcome, Response) else _of_error(outcome)
     return found if found is Fault.PROXY or pooled(request) else None

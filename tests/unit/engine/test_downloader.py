@@ -8,9 +8,9 @@ from unittest.mock import AsyncMock
 
 import pytest
 from scrapy import Request
-from scrapy.exceptions import CannotResolveHostError
 
 from crawler.engine.downloader import Downloader
+from crawler.errors import RobotsUnresolvedError
 from tests.unit.frontier.fakes import held
 
 
@@ -21,6 +21,6 @@ async def test_only_the_page_whose_robots_txt_could_not_be_asked_for_fails_of_it
     downloader.handlers = SimpleNamespace(download_request_async=AsyncMock(return_value="answer"))
     lease = held()
     lease.unresolved = "a.example: not known"
-    with pytest.raises(CannotResolveHostError, match="not known"):
+    with pytest.raises(RobotsUnresolvedError, match="not known"):
         await downloader._handle(Request("http://a.example/"), lease)
     assert await downloader._handle(Request("http://mirror.example/"), lease) == "answer"

@@ -17,7 +17,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from crawler.errors import BrowserError, ProxyError
+from crawler.errors import BrowserError, ProxyError, RobotsUnresolvedError
 from crawler.meta import POOL_LAST, POOL_PROXY, pooled
 from crawler.proxies.faults import Fault, excuse, fault
 
@@ -44,6 +44,7 @@ def because(cause: Exception) -> ProxyError:
     ("outcome", "found"),
     [
         (BrowserError("it died"), None),
+        (RobotsUnresolvedError("a.example: not known"), None),
         (answer(200), None),
         (answer(404), None),
         (answer(500), None),
