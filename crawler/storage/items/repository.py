@@ -37,7 +37,7 @@ class StoreResult(StrEnum):
     SPOOLED = "spooled"  # safe on local disk until MongoDB is back
 
 
-# Characters of a generation that is one run's: its day and number (frontier/runs/run_record.py).
+# Characters of a generation that is one run's: its day and number (frontier/run_record.py).
 OWN_GENERATION: Final = 14
 # Naive UTC times: with a zone they cost more to read than everything else.
 _NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
