@@ -87,7 +87,7 @@ def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:
     row |= {name: _iso(ms) if ms else None for name, ms in times.items()}
     if seen is not None and not run.is_over:
         row["pages_per_s"] = round(seen.rate("pages_per_s", run.spider), 2)
-        row["seconds_to_go"] = seen.seconds_to_go(run.spider, run.counts.pending)
+        row["seconds_to_go"] = (seen.run_to_go(run) or [None])[-1]
     return row
 
 
@@ -120,9 +120,10 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
     if not run.counts.pending:
         return
     pages = seen.rate("pages_per_s", run.spider)
-    seconds = seen.seconds_to_go(run.spider, run.counts.pending)
-    if seconds is not None:
-        yield f"{run.spider} does {pages:,.1f} pages a second: about {in_words(seconds)} to go."
+    if seconds := seen.run_to_go(run):
+        least, most = map(in_words, seconds)
+        behind = "" if least == most else f", {most} if its other runs come first"
+        yield f"{run.spider} does {pages:,.1f} pages a second: about {least} to go{behind}."
     elif not seen.workers:
         yield f"No worker of {run.spider} is running."
     elif pages <= 0:

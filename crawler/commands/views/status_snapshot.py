@@ -61,8 +61,7 @@ class Snapshot:
     @property
     def pending(self) -> int:
         """Unfinished requests. A counter that was lost goes below 0 until `uncounted` is counted again."""
-        counts = [(one.queued, one.leased, one.delayed) for one in self.spiders.values()]
-        return sum(max(0, count) for of_spider in counts for count in of_spider)
+        return sum(map(_pending, self.spiders.values()))
 
     def rate(self, what: str, spider: str | None = None) -> float:
         """Pages ("pages_per_s") or items per second in the last minute, of the workers of *spider* or all."""
@@ -88,9 +87,19 @@ class Snapshot:
         asked = self.pending if pending is None else pending
         return max(asked / pages, longest if asked >= self.pending else 0.0)
 
+    def run_to_go(self, run: Run) -> tuple[float, float] | None:
+        """`seconds_to_go` of *run*, at least and at most: other runs of its spider may be ahead of it."""
+        least = self.seconds_to_go(run.spider, run.counts.pending)
+        most = self.seconds_to_go(run.spider, _pending(self.spiders.get(run.spider, SpiderStats())))
+        return None if least is None or most is None else (least, max(least, most))
+
     def _holds_back(self, spider: str | None) -> bool:
         """Whether requests, of *spider* if given, wait for what no rate tells: the next day of a budget, say."""
         return bool(self.held_back) if spider is None else any(one.concerns((spider,)) for one in self.closed)
+
+
+def _pending(counts: SpiderStats) -> int:
+    return sum(max(0, count) for count in (counts.queued, counts.leased, counts.delayed))
 
 
 async def take_snapshot(frontier: Frontier, spider: str | None) -> Snapshot:

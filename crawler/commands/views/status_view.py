@@ -158,8 +158,8 @@ def _to_go(seen: Snapshot, run: Run) -> str:
         return f"took {in_words((run.ended_ms - run.opened_ms) / 1000)}"
     if {run_target(run), f"spider {run.spider}"} & {*seen.paused}:
         return "paused"
-    seconds = seen.seconds_to_go(run.spider, run.counts.pending) if run.counts.pending else None
-    return "-" if seconds is None else in_words(seconds)
+    seconds = seen.run_to_go(run) if run.counts.pending else None
+    return "-" if seconds is None else " to ".join(dict.fromkeys(map(in_words, seconds)))
 
 
 def _cut(spider: str, rules: Mapping[str, int]) -> str:

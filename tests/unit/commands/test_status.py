@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from crawler.commands.views.runs_view import plain, whole
 from crawler.commands.views.status_snapshot import Snapshot
 from crawler.commands.views.status_view import render, verdict
 from crawler.frontier.inspection.waiting import WaitingHost
@@ -183,6 +184,27 @@ def test_a_run_that_has_all_requests_waits_for_hosts_too(pending: int | None, se
     waiting = [WaitingHost("a.example", 1, "delayed (retry)", 3_600_000)]
     seen = Snapshot({"s": SpiderStats(queued=90)}, {}, {}, 0, 1, 0, [], waiting, [worker], [], None, None)
     assert seen.seconds_to_go("s", pending) == seconds
+
+
+def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spider() -> None:
+    """Five requests that were pushed after 190 others are not done in a second."""
+    worker = WorkerState("w", 0, {"spider": "s", "pages_per_s": 5.0})
+    late, first = (
+        Run(f"20261122-{number}", "", "s", f"2026112200000{number}", "sealed", 1, counts=RunCounts(queued=queued))
+        for number, queued in ((2, 5), (1, 190))
+    )
+    stats = {"s": SpiderStats(queued=195)}
+    seen = Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, runs=[late, first])
+    assert seen.run_to_go(late) == (1, 39)
+    assert seen.run_to_go(replace(first, counts=RunCounts(queued=195))) == (39, 39)
+    console = Console(width=80, file=io.StringIO())
+    console.print(render(seen))
+    assert isinstance(console.file, io.StringIO)
+    assert "1 s to 39 s" in console.file.getvalue()
+    assert "s does 5.0 pages a second: about 1 s to go, 39 s if its other runs come first." in whole(
+        late, seen, {}, {}, paused=False
+    )
+    assert plain(late, seen)["seconds_to_go"] == 39
 
 
 @pytest.mark.parametrize(("until_ms", "told"), [(86_388_000, "in 24 h"), (500, "in 0.5 s"), (0, "now"), (-30, "now")])
