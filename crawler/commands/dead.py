@@ -131,7 +131,7 @@ class Command(FleetCommand, ScrapyCommand):
         async with self._session() as frontier:
             box = frontier.dead if other == "dead" else frontier.gone
             if await box.find(name, host=opts.host, reason=opts.reason, limit=1):
-                print(f"of kind {other!r} some match: --kind {other}", file=sys.stderr)
+                print(f"letters of kind {other!r} match: add --kind {other}", file=sys.stderr)
 
     async def _apply(self, verb: str, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:
         async with self._session() as frontier:

@@ -102,7 +102,7 @@ def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any
         for field, change in record["changes"].items():
             values = [escape(_shown(change.get(side))) for side in ("old", "new")]
             table.add_row(str(record.get("version", "?")), f"{record['at']:%Y-%m-%d %H:%M:%S}", escape(field), *values)
-    console.print(table if records else "no change since")
+    console.print(table if records else "no changes")
 
 
 def _show_times(console: Console, item: dict[str, Any], line: Sequence[Price]) -> None:

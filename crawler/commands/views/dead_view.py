@@ -26,7 +26,7 @@ def shown(letters: Sequence[DeadLetter], kind: str, total: int, evicted: int) ->
     else:
         yield f"{kept}; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)"
     if letters:
-        yield f"more of one: `scrapy dead show {letters[0].id}{' --kind gone' if gone else ''}`"
+        yield f"more about one: `scrapy dead show {letters[0].id}{' --kind gone' if gone else ''}`"
 
 
 def listed(letters: Sequence[DeadLetter]) -> Iterator[str]:

@@ -69,10 +69,18 @@ def told(seen: Timetable, name: str) -> dict[str, Any]:
 def lines(one: dict[str, Any]) -> Iterator[str]:
     """What `show` says of *one*, as `told` tells it, but for what is empty."""
     waiting = (f"tick {each['epoch']} ({each['pushed']} pushed to run {each['run'] or '-'})" for each in one["waiting"])
-    last = f"{last_words(one['last'])}, ended {one['last'].get('ended', '-')}" if one["last"] else ""
+    last = f"{last_words(one['last'])}, ended {_moment(one['last'].get('ended'))}" if one["last"] else ""
     for key, value in (one | {"waiting": ", ".join(waiting), "last": last}).items():
         if value not in ("", {}, None):
-            yield f"{key:<11} {json.dumps(value) if isinstance(value, dict) else value}"
+            yield f"{key.replace('_', ' '):<11} {json.dumps(value) if isinstance(value, dict) else value}"
+
+
+def _moment(text: Any) -> Any:
+    """ISO 8601 as a person reads it; what is none, as it stands in Redis."""
+    try:
+        return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (TypeError, ValueError, OverflowError):
+        return text or "-"
 
 
 def _outcome(text: str) -> dict[str, Any]:

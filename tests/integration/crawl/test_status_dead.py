@@ -148,7 +148,7 @@ async def test_letters_of_the_other_kind_are_pointed_to(fleet: Fleet) -> None:
         await frontier.end_gone(lease.id, lease.token, reason="http_404", detail={})
     status, shown, log = scrapy(fleet, "dead", "retry", "--reason", "http_404")
     assert (status, shown) == (0, "0 queued again\n")
-    assert log.endswith("of kind 'gone' some match: --kind gone\n")
+    assert log.endswith("letters of kind 'gone' match: add --kind gone\n")
     assert "--kind dead" in scrapy(fleet, "dead", "list", "--kind", "gone", "--reason", "http_503")[2]
     assert "--kind" not in scrapy(fleet, "dead", "list", "--host", "none.example")[2]
 

@@ -54,7 +54,7 @@ async def test_price_line_and_changes(writer: Writer, history: History) -> None:
 
 async def test_product_without_changes(writer: Writer, history: History) -> None:
     await writer.store(seen(0, "10.00", key="k"))
-    assert "no change since" in await history("products", f"{URL}#k")
+    assert "no changes" in await history("products", f"{URL}#k")
 
 
 @pytest.mark.parametrize(

@@ -34,5 +34,6 @@ def test_one_schedule_is_told_in_words() -> None:
     seen = Timetable(0, "", {"nightly": nightly.text()}, {}, {}, {"nightly": json.dumps(last)}, ticks)
     shown = list(lines(told(seen, "nightly")))
     assert "waiting     tick 1795485600 (7 pushed to run 20261124-1)" in shown
-    assert "last        run 20261123-1: 5 pushed, 1 refused, ended 2026-11-23T02:00:05+00:00" in shown
+    assert "last        run 20261123-1: 5 pushed, 1 refused, ended 2026-11-23 02:00:05 UTC" in shown
+    assert "passed over 0" in shown
     assert max(map(len, shown)) <= 80
