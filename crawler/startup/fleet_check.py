@@ -25,12 +25,11 @@ from crawler.policy.domains import load_rules
 from crawler.routing import codec
 from crawler.routing.old_start import start
 from crawler.startup import stored_values
-from crawler.startup.spider_source import functions
+from crawler.startup.spider_source import functions, is_library
 from crawler.urls import check
 
 STARTED: Final = 100  # start requests that are tried
 CALLBACKS: Final = ("callback", "errback")
-LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
 OWN_COOKIES: Final = (
     'needs cookies that other workers do not have: `cookies = "{}"` for the domain in DOMAINS_FILE shares them '
     "(docs/spiders.md), or crawl with one worker"
@@ -102,7 +101,7 @@ def _unfit(request: Request, spider: Spider) -> str:
 
 
 def _source(spider: type[Spider]) -> Iterator[Finding]:
-    for one in functions(spider, LIBRARIES):
+    for one in functions(spider):
         for line, what in _function(one.node, one.names):
             yield Finding(one.place(line), what)
 
@@ -115,7 +114,7 @@ def _sessions(crawler: Crawler) -> Iterator[Finding]:
         return
     jars = [
         (jar, one.place(node.lineno))  # type: ignore[attr-defined]
-        for one in functions(crawler.spidercls, LIBRARIES)
+        for one in functions(crawler.spidercls)
         for node in ast.walk(one.node)
         if (jar := _jar(node))
     ]
@@ -181,7 +180,7 @@ def _components(crawler: Crawler) -> Iterator[Finding]:
 def _files(crawler: Crawler) -> Iterator[Finding]:
     """Files that pipelines of the project open to write, under a name that is the same for all workers."""
     pipelines = map(_loaded, build_component_list(crawler.settings.getwithbase("ITEM_PIPELINES")))
-    for function in chain.from_iterable(functions(kind, LIBRARIES) for kind in pipelines if isinstance(kind, type)):
+    for function in chain.from_iterable(functions(kind) for kind in pipelines if isinstance(kind, type)):
         for call in (node for node in ast.walk(function.node) if isinstance(node, ast.Call)):
             if name := _file(call):
                 yield Finding(function.place(call.lineno), OWN_FILE.format(name))
@@ -230,5 +229,4 @@ def _outdated_methods(middleware: Any, path: str) -> Iterator[Finding]:
 def _own(spider: type[Spider], name: str) -> str:
     """Where *spider* gets that method from; empty if from Scrapy or us, or from nowhere."""
     owner = next(one for one in spider.__mro__ if name in vars(one) or one is object)
-    ours = owner is object or owner.__module__.partition(".")[0] in LIBRARIES
-    return "" if ours else f"{owner.__module__}.{owner.__qualname__}.{name}"
+    return "" if is_library(owner) else f"{owner.__module__}.{owner.__qualname__}.{name}"

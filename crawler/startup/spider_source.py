@@ -6,8 +6,13 @@ import ast
 import inspect
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
+# Ours: `scrapy genspider` in a checkout puts a person's own into the same package.
+_ROOM: Final = "crawler.spiders."
+_OUR_SPIDERS: Final = frozenset({"base", "pages", "products"})
 
 
 class SourceFunction(NamedTuple):
@@ -23,11 +28,19 @@ class SourceFunction(NamedTuple):
         return f"{self.file}:{self.first + line - 1}"
 
 
-def functions(kind: type, libraries: Collection[str]) -> Iterator[SourceFunction]:
-    """Those of *kind* and of its base classes outside *libraries*, which are packages; of a class that was made at a
-    prompt there is no source."""
+def is_library(kind: type) -> bool:
+    """Whether *kind* is Scrapy's or ours, and no part of a person's project."""
+    module = kind.__module__
+    if module.startswith(_ROOM):
+        return module.removeprefix(_ROOM) in _OUR_SPIDERS
+    return module.partition(".")[0] in LIBRARIES
+
+
+def functions(kind: type) -> Iterator[SourceFunction]:
+    """Those of *kind* and of its base classes outside libraries; of a class that was made at a prompt there is no
+    source."""
     for one in kind.__mro__:
-        if one.__module__.partition(".")[0] in libraries:
+        if is_library(one):
             continue
         try:
             lines, first = inspect.getsourcelines(one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -201,6 +202,27 @@ def test_a_session_that_other_workers_lack_is_named(kind: type[Spider], jar: str
 @pytest.mark.parametrize("kind", [FineSpider, ProductsSpider, PagesSpider])
 def test_nothing_is_found_where_all_is_well(kind: type[Spider]) -> None:
     assert lines(kind) == []
+
+
+def test_a_spider_of_ones_own_in_a_checkout_is_read_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`scrapy genspider` puts it beside ours, which are not read."""
+    file = tmp_path / "myshop.py"
+    file.write_text(
+        "from scrapy import Request\n"
+        "from crawler.spiders.products import ProductsSpider\n\n\n"
+        "class MyShop(ProductsSpider):\n"
+        "    name = 'myshop'\n\n"
+        "    def parse(self, response):\n"
+        "        yield Request(response.url, callback=lambda response: None)\n"
+    )
+    spec = importlib.util.spec_from_file_location("crawler.spiders.myshop", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    [line] = lines(module.MyShop)
+    assert line.startswith(f"{file}:9: callback is a lambda")
 
 
 def test_what_scrapy_redis_would_call_and_nobody_calls_here() -> None:
