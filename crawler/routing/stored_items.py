@@ -35,7 +35,7 @@ def _stored(value: Any, spider: Spider | type[Spider], depth: int) -> msgpack.Ex
     if depth > MAX_DEPTH:
         raise ValueError(f"items in items, more than {MAX_DEPTH} deep")
     if isinstance(value, dict) or not ItemAdapter.is_item(value):
-        raise TypeError(f"cannot store a {cls.__name__}")
+        raise TypeError(f"type {cls.__name__} cannot be stored")
     if _named(name := f"{cls.__module__}:{cls.__qualname__}", spider) is not cls:
         raise TypeError(f"{name} is not an item class of the spider's own project, nor one that its module imports")
     fields = packed(dict(ItemAdapter(value)), spider, depth)

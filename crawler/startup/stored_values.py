@@ -96,7 +96,8 @@ def _made(called: ast.expr, names: Mapping[str, Any]) -> str:
     kind = named(called, vars(builtins) | dict(names))
     if not isinstance(kind, type) or issubclass(kind, STORABLE) or ItemAdapter.is_item_class(kind):
         return ""
-    return "" if kind.__module__.startswith("scrapy_playwright") else f"a {kind.__name__}"
+    article = "an" if kind.__name__[0] in "AEIOUaeiou" else "a"
+    return "" if kind.__module__.startswith("scrapy_playwright") else f"{article} {kind.__name__}"
 
 
 def named(expression: ast.expr, names: Mapping[str, Any]) -> Any:

@@ -101,9 +101,9 @@ def test_a_plain_request_costs_little_more_than_its_url() -> None:
         (Request("https://a.example/", meta={"x": datetime(2027, 1, 1)}), "cannot be queued"),  # noqa: DTZ001
         (
             Request("https://a.example/", meta={"ok": PageItem(url="u"), "x": PageItem(url={1})}),  # type: ignore[arg-type]
-            "meta\\['x'\\] = .*cannot store a set",
+            "meta\\['x'\\] = .*type set cannot be stored",
         ),
-        (Request("https://a.example/", meta={"x": {"y": {1}}}), "cannot store a set.*items of the project$"),
+        (Request("https://a.example/", meta={"x": {"y": {1}}}), "type set cannot be stored.*items of the project$"),
         (Request("https://a.example/", callback=loose), "is not a method of spider 'shop'"),
         (Request("https://a.example/", callback=Shop().parse_item), ""),
         (Request("https://a.example/", body=b"x" * 300_000), "at most 262144 can be queued"),

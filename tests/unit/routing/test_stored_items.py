@@ -225,7 +225,7 @@ def test_so_it_is_with_attrs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_an_item_holds_has_to_be_storable() -> None:
-    with pytest.raises(CodecError, match=r"meta\['item'\] = .*cannot store a Decimal"):
+    with pytest.raises(CodecError, match=r"meta\['item'\] = .*type Decimal cannot be stored"):
         codec.encode(Request(URL, meta={"item": Named("here", name=decimal.Decimal(1))}), SPIDER)
     item = Named("here")
     item["maker"] = item

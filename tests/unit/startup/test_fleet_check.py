@@ -52,7 +52,7 @@ class TroubledSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         yield Request("http://a.example/")
         yield Request("data:,x")
-        yield Request("http://a.example/", meta={"lock": object()})  # a object
+        yield Request("http://a.example/", meta={"lock": object()})  # an object
 
     def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
         def inner(response: Any) -> None: ...
@@ -64,7 +64,7 @@ class TroubledSpider(Spider):
         yield response.follow("/x", callback=partial(self.parse))  # a partial
         yield scrapy.Request("http://a.example/", self.parse, errback=lambda f: None)  # a lambda
         yield Request("http://a.example/", meta={"book": book})
-        yield Request("http://a.example/", cb_kwargs=dict(loader=loader))  # noqa: C408  # a ItemLoader
+        yield Request("http://a.example/", cb_kwargs=dict(loader=loader))  # noqa: C408  # an ItemLoader
         yield Request("http://a.example/", meta={"seen": {1, 2}})  # a set
         yield response.follow("/x", meta={"response": response})  # a response
         yield OwnRequest("http://a.example/")  # OwnRequest cannot be queued
@@ -81,10 +81,10 @@ class LateSpider(Spider):
         request = response.follow("/x", callback=self.parse)
         request.meta["book"] = book
         request.meta["a"], request.cb_kwargs["loader"] = 1, 2
-        request.cb_kwargs["loader"] = ItemLoader(Book)  # cb_kwargs holds a ItemLoader
+        request.cb_kwargs["loader"] = ItemLoader(Book)  # cb_kwargs holds an ItemLoader
         request.meta.update(seen={1, 2}, page=1)  # meta holds a set
         request.meta.update({"spider": self})  # meta holds the spider
-        request.meta["options"] = Options()  # meta holds a Options
+        request.meta["options"] = Options()  # meta holds an Options
         request.meta.update(total=Decimal(1), tags=set("ab"))  # meta holds a Decimal
         request.meta.update(page=int("1"), names=dict(a=1), when=datetime(2026, 1, 2, tzinfo=UTC))  # noqa: C408
         total = Decimal("1.50")
@@ -92,7 +92,7 @@ class LateSpider(Spider):
         request.meta["total"] = total
         extra = {"book": book, "loader": ItemLoader(Book)}
         response.meta["own"] = book
-        other = Request("http://a.example/", meta=extra)  # meta holds a ItemLoader
+        other = Request("http://a.example/", meta=extra)  # meta holds an ItemLoader
         yield from (request, other)
 
 
