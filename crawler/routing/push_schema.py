@@ -99,7 +99,8 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def _refuse(key: str, value: object, allowed: str) -> MessageError:
-    return MessageError(f"{key} = {str(value)[:80]!r} is invalid: expected {allowed}")
+    shown = repr(value[:80]) if isinstance(value, str) else json.dumps(value)[:80]
+    return MessageError(f"{key} = {shown} is invalid: expected {allowed}")
 
 
 def _encodable(key: str, value: Any) -> Any:
