@@ -110,7 +110,7 @@ def _known(run: Run) -> str:
         return f"of the crawl that plain starts and start URLs join (generation {run.generation})"
     if run.fresh:
         return "every URL is new to it"
-    return f"knows what generation {run.shares} of {run.spider} knows"
+    return f"passes over the URLs that generation {run.shares} of {run.spider} knows"
 
 
 def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
