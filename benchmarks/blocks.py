@@ -98,7 +98,7 @@ def cost(sample: Sample) -> float:
 
 def main() -> None:
     """Print the figures; exit status 1 if they fall short."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="benchmarks.blocks", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--negatives", type=Path, help="a folder with html/: real pages")
     options = parser.parse_args()

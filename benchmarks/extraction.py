@@ -31,7 +31,7 @@ _MACHINES = (
 
 def main() -> None:
     """Print the tables; exit status 2 if the folder is unusable."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="benchmarks.extraction", description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--errors", action="store_true", help="list every wrong or missed value")
     parser.add_argument("--shown-only", action="store_true", help="remove the structured data of the pages first")

@@ -186,7 +186,7 @@ def facts(pages: Sequence[Page]) -> Table:
 
 def main() -> None:
     """Print the tables; exit status 2 when the folder cannot be used."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="benchmarks.main_text", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--readers", nargs="+", choices=READERS, default=list(READERS))
     parser.add_argument(

@@ -251,7 +251,7 @@ def compared(count: int, days: int, every_days: float, seed: int) -> tuple[float
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="benchmarks.recrawl", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument(
         "--visits", type=int, default=20, help="of each page, in the mean: the first half does not count"

@@ -215,7 +215,7 @@ def _met(met: bool) -> str:
 
 def main() -> int:
     """Measure, print, and write the page; exit status 1 when a bar is missed."""
-    parser = argparse.ArgumentParser(description="storage benchmark")
+    parser = argparse.ArgumentParser(prog="benchmarks.storage", description="storage benchmark")
     parser.add_argument("--items", type=whole(1), default=10_000)
     parser.add_argument("--endurance", type=whole(SMALLEST), default=200_000, help="items over which memory is watched")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks-storage.md alone")
