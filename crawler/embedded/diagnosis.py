@@ -15,6 +15,7 @@ MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
 DISK_FULL = os.strerror(errno.ENOSPC)
 NOT_FATAL = (" * ", " # WARNING ")  # Valkey's notices, and its advice about the system
 PORT_TAKEN = os.strerror(errno.EADDRINUSE)
+NO_THREAD = os.strerror(errno.EAGAIN)
 
 
 def explain(words: str, directory: Path) -> str:
@@ -24,6 +25,8 @@ def explain(words: str, directory: Path) -> str:
     free_mb = shutil.disk_usage(directory).free // 2**20
     if DISK_FULL in words or free_mb < ENOUGH_MB:
         return f"the disk of {directory} is full ({free_mb} MB free, it needs {ENOUGH_MB} MB to start)"
+    if NO_THREAD in words:
+        return "no thread is left for it (see `ulimit -u`; in a container, its limit of processes)"
     return "; ".join([*_complaints(words)][-3:]) or "it ended without a log line"
 
 
@@ -40,5 +43,5 @@ def _complaints(words: str) -> Iterator[str]:
             continue
         if entry.get("s") in ("E", "F"):
             details = entry.get("attr")
-            error = details.get("error", "") if isinstance(details, dict) else ""
-            yield f"{entry.get('msg', '')} {error}".strip()
+            told = [details.get("error", ""), details.get("message", "")] if isinstance(details, dict) else []
+            yield " ".join(f"{part}".strip() for part in (entry.get("msg", ""), *told) if part)

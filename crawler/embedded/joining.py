@@ -129,8 +129,10 @@ class JoinedServer:
                 )
                 log.seek(before)
                 words = log.read(MOST_WORDS).decode(errors="replace")
-        except (ServiceError, OSError) as error:
+        except ServiceError as error:
             raise self._error(str(error)) from error
+        except OSError as error:
+            raise self._error(diagnosis.explain(str(error), self._directory)) from error
         if started.returncode:
             raise self._error(diagnosis.explain(words, self._directory))
 

@@ -36,6 +36,18 @@ def test_mongod_errors_are_picked_from_its_json_lines() -> None:
     assert diagnosis.explain(words, Path("/")) == "Failed to set up listener Address already in use"
 
 
+def test_a_fatal_message_of_mongod_is_given_whole() -> None:
+    words = json.dumps({"s": "F", "msg": "Writing fatal message", "attr": {"message": "Got signal: 6 (Aborted).\n"}})
+    assert diagnosis.explain(words, Path("/")) == "Writing fatal message Got signal: 6 (Aborted)."
+
+
+def test_a_limit_of_threads_is_named() -> None:
+    error = {"error": 11, "message": {"msg": "pthread_create", "error_str": "Resource temporarily unavailable"}}
+    words = json.dumps({"s": "E", "msg": "WiredTiger error message", "attr": error})
+    assert "no thread is left for it (see `ulimit -u`" in diagnosis.explain(words, Path("/"))
+    assert "no thread is left" in diagnosis.explain("[Errno 11] Resource temporarily unavailable", Path("/"))
+
+
 def test_valkey_warnings_are_picked_from_its_notices() -> None:
     words = "7:M 21 Nov 2026 08:00:00.000 * Ready\n7:M 21 Nov 2026 08:00:00.001 # Fatal error, can't open\n"
     assert diagnosis.explain(words, Path("/")) == "7:M 21 Nov 2026 08:00:00.001 # Fatal error, can't open"
