@@ -18,6 +18,7 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from crawler.errors import ShoalError
+from crawler.policy.shortages import shortage
 
 INTERRUPTED = 130  # as shells say for Ctrl-C
 TERMINATED: Final = 143  # and for SIGTERM
@@ -60,11 +61,18 @@ def answering(args: Sequence[str]) -> Iterator[None]:
         raise UsageError(words, print_help=False) from None
     except ShoalError as error:
         raise UsageError(str(error), print_help=False) from error
-    except OSError as error:
-        if error.filename is not None or error.errno not in _FULL:
+    except (OSError, RuntimeError) as error:
+        if not (words := _unwritable(error) or shortage(error)):
             raise
-        print_nothing_more()
-        raise UsageError(f"standard output cannot be written: {error.strerror}", print_help=False) from None
+        raise UsageError(words, print_help=False) from None
+
+
+def _unwritable(error: OSError | RuntimeError) -> str:
+    """What is wrong with standard output, of which an error has no file name; "" for any other."""
+    if not isinstance(error, OSError) or error.filename is not None or error.errno not in _FULL:
+        return ""
+    print_nothing_more()
+    return f"standard output cannot be written: {error.strerror}"
 
 
 def _check_arguments(args: Sequence[str]) -> None:

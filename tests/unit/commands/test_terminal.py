@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import os
 import signal
@@ -26,6 +27,24 @@ from settings.base import PROJECT_DIR
 def test_what_is_wrong_becomes_a_usage_error_of_one_line() -> None:
     with pytest.raises(UsageError, match=r"^mend this$"), answering([]):
         raise ShoalError("mend this")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RuntimeError("can't start new thread"), "may start no more threads"),
+        (OSError(errno.EMFILE, "Too many open files"), "may open no more files"),
+        (OSError(errno.EMFILE, "Too many open files", "urls.txt"), "may open no more files"),
+    ],
+)
+def test_what_the_machine_lacks_is_one_line(error: Exception, words: str) -> None:
+    with pytest.raises(UsageError, match=words), answering([]):
+        raise error
+
+
+def test_any_other_error_is_shown_as_it_is() -> None:
+    with pytest.raises(RuntimeError, match=r"^a fault$"), answering([]):
+        raise RuntimeError("a fault")
 
 
 def test_an_option_that_there_is_not_is_refused() -> None:
