@@ -170,8 +170,10 @@ def _leans_away(page: JudgedPage, body: bytes) -> bool:
     asks what only members have."""
     if not page.is_good or page.refused or page.marked is not None:
         return False
+    if page.heads_refuse and not page.is_linked:
+        return asks_members(page)
     inner = page.within(body) if _has_frame(body) else page
-    return asks_members(page) or (not page.heads_refuse and leans_away(inner, inner.source))
+    return asks_members(page) or leans_away(inner, inner.source, heads_refuse=page.heads_refuse)
 
 
 def _named(page: JudgedPage) -> Block:

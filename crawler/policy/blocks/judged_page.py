@@ -46,6 +46,7 @@ from crawler.policy.blocks.vendors import (
     TRACES,
     VENDORS,
     VISITOR,
+    WHOLE_SITES,
     WORDS,
     Vendor,
     saying,
@@ -185,15 +186,16 @@ class JudgedPage:
     def _turns_away(self) -> bool:
         """Whether it is about the visitor, who is not asked to log in, and neither a server's own page nor an app."""
         said = f"{self.title} {self.spoken}"
-        if not self.is_turned_away or not self.spoken or self.names_error or self.is_for_members:
+        if not self.is_turned_away or not self.spoken or self.is_like_servers or self.is_for_members:
             return False
         is_app = is_mounted(self.source) or carries_data(self.source)
         return not is_app and (VISITOR.any_in(said) or AGAIN.any_in(said))
 
-    @property
+    @cached_property
     def is_for_members(self) -> bool:
-        """Whether it speaks of what members may do."""
-        return MEMBERS.any_in(f"{self.title} {self.spoken}")
+        """Whether it speaks of what members may do, and not of a whole site, whose visitors need no right."""
+        said = f"{self.title} {self.spoken}"
+        return MEMBERS.any_in(said) and not WHOLE_SITES.any_in(said)
 
     @property
     def answers(self) -> bool:
@@ -239,6 +241,11 @@ class JudgedPage:
         """Whether it begins like a server's own error page."""
         return _ends_so(self.title, ERRORS) if self.title else self.text.startswith(ERRORS)
 
+    @property
+    def is_like_servers(self) -> bool:
+        """Whether it may be a server's own error page: such begin so, and are in plain English."""
+        return self.names_error and self.text.isascii()
+
     @cached_property
     def serves(self) -> int:
         """Points for serving visitors: 4 for prices, or a login, sign-up or contact form; 3 for a title that promises
@@ -264,10 +271,15 @@ class JudgedPage:
         """Whether it states for machines what it is about, other than a website."""
         return states_data(self.source)
 
-    @property
+    @cached_property
     def explains(self) -> bool:
         """Whether its title promises to tell about something."""
         return self.title.startswith(TELLS) or EXPLAINS.any_in(self.title)
+
+    @cached_property
+    def tells(self) -> bool:
+        """Whether its title or heading promises to tell about something, or has somebody ask about a refusal."""
+        return self.explains or any(ASKS.any_in(one) for one in (self.title, self.headline))
 
     @property
     def offers(self) -> bool:

@@ -23,6 +23,7 @@ LEAST: Final = 7
 LEAST_TURNED_AWAY: Final = -3
 MOST_AWAY: Final = -5
 FAR_AWAY: Final = -30  # by its words alone
+UTTERLY_AWAY: Final = -40  # below a title or heading that refuses
 MUCH_AGAINST: Final = -15
 LEAST_TEXT: Final = 15  # characters: with less, what scripts would write is read
 LEAST_PART: Final = 45
@@ -37,6 +38,7 @@ MANY_HEADINGS: Final = 2
 MOST_HEADINGS: Final = 8
 MANY_PARAGRAPHS: Final = 4
 MANY_LINKS: Final = 4
+MANY_CELLS: Final = 5  # of a table that lists something
 MANY_PICTURES: Final = 2
 QUOTED: Final = 15  # characters
 MUCH_ELSE: Final = 300
@@ -57,6 +59,8 @@ _PATIENCE: Final = re.compile(
 _LIMIT: Final = re.compile(r"\b429\b")
 _PAGE: Final = re.compile(r"https?://\S+\.")
 _ADDRESS: Final = re.compile(r"\b\d+\.\d+\.\d+\.\d+")
+# Addresses that stand for others: nobody's, or those of a whole network.
+_EXAMPLE: Final = re.compile(r"\b(\d{1,3})(?:\.\1){3}\b|\b(?:\d{1,3}\.){2,3}(?:\*|\d{1,3}/\d)")
 # Numbers of cases: three digits or more in groups, but no date; long hexadecimal ones; long ones.
 _NUMBER: Final = re.compile(
     r"(?<![\w.,/-])(?=(?:[\w./-]*?\d){3})(?!\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b)"
@@ -98,20 +102,25 @@ def leans(page: JudgedPage, body: bytes) -> bool:
 
     Known weakness: an article or a manual about refusals that is as short as one has the same words.
     """
-    is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members or page.names_error)
+    is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members or page.is_like_servers)
     least = LEAST_TURNED_AWAY if is_turned_away else LEAST
     opening = _opening(page)
-    if page.refused and page.names_error and opening.said.isdisjoint(_STRANGERS):
-        return False  # a server's own page
+    if page.refused and page.is_like_servers and opening.said.isdisjoint(_STRANGERS):
+        return False
     score = _score(page, opening)
-    return score >= least and score + _against(page, body, opening) >= least
+    if score < least or (page.is_good and page.tells):
+        return False
+    return score + _against(page, body, opening) >= least
 
 
-def leans_away(page: JudgedPage, body: bytes) -> bool:
-    """Whether the form of *page* says that it is no refusal, and its words hardly that it is one."""
+def leans_away(page: JudgedPage, body: bytes, *, heads_refuse: bool) -> bool:
+    """Whether the form of *page* says that it is no refusal, and its words hardly that it is one; *heads_refuse*: its
+    title or heading does."""
     opening = _opening(page)
     against = _against(page, body, opening)
     score = _score(page, opening) + against
+    if heads_refuse:
+        return score <= UTTERLY_AWAY
     return score <= (MOST_AWAY if against <= MUCH_AGAINST else FAR_AWAY)
 
 
@@ -136,7 +145,7 @@ def _against(page: JudgedPage, body: bytes, opening: _Opening) -> int:
 
 def _opening(page: JudgedPage) -> _Opening:
     source, text = _first_part(page)
-    text = _PATIENCE.sub(" ", text)
+    text = _EXAMPLE.sub(" ", _PATIENCE.sub(" ", text))
     head = FAMILIES.families_in(_PATIENCE.sub(" ", f"{page.title} . {spelled_out(headline(source))}"))
     return _Opening(source, text, head, head | FAMILIES.families_in(text))
 
@@ -180,8 +189,9 @@ def _in_favour(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
 
 
 def _names_limit(page: JudgedPage) -> bool:
-    """Whether the headline gives status 429, or the title is nothing else."""
-    return _LIMIT.search(page.headline) is not None or _LIMIT.fullmatch(page.title) is not None
+    """Whether the headline gives status 429, or the title is nothing else, or gives it under a status that refuses."""
+    in_title = _LIMIT.search(page.title) if page.refused else _LIMIT.fullmatch(page.title)
+    return _LIMIT.search(page.headline) is not None or in_title is not None
 
 
 def _refuses_only(page: JudgedPage, said: frozenset[str]) -> bool:
@@ -200,7 +210,7 @@ def _against_opening(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
         "asks": ASKS.any_in(text),
         "price": _PRICE.search(text) is not None,
         "part_leads_on": leads_on(source),
-        "list": _LISTED.search(source) is not None,
+        "list": _LISTED.search(source) is not None or source.count(b"<td") > MANY_CELLS,
         "own_form": OWN_FORM.search(source) is not None,
         "fields": asked > 1,
         "button": not asked and _BUTTON.search(source) is not None,

@@ -69,6 +69,7 @@ CONSENT: Final = next(vendor.hints for vendor in VENDORS if vendor.name == "cons
 THINGS: Final = _ABOUT["things"]
 REPORTS: Final = _ABOUT["reports"]
 MEMBERS: Final = _ABOUT["members"]
+WHOLE_SITES: Final = _ABOUT["whole_sites"]
 VISITOR: Final = _ABOUT["visitor"]
 AGAIN: Final = _ABOUT["again"]
 FAULTS: Final = _ABOUT["faults"]

@@ -1,0 +1,78 @@
+"""Refusals of busy sites, of filters and of whole sites, and pages that tell about refusals; all made up."""
+
+from __future__ import annotations
+
+from tests.unit.policy.blocks.block_pages import Answer, page
+
+BUSY = """
+Serveur surchargé|Le serveur est surchargé, votre lampe attendra. Patientez un instant, puis réessayez.
+Servidor saturado|El servidor está saturado. Espere un momento e inténtelo de nuevo.
+Stark ausgelastet|Wir sind stark ausgelastet. Bitte einen Moment Geduld, dann erneut versuchen.
+Sovraccarico|Siamo sovraccarichi. Attendi un momento e riprova.
+Too busy|The server is too busy. Wait a moment and try again.
+"""
+SCRIPTS_OFF = """
+Отключен JS|У вас отключен JS. Его надо разрешить.
+JS deaktiviert|Ihr JS ist deaktiviert.
+"""
+KEPT_OUT = """
+Zugriff|Für diese Website haben Sie keine Berechtigung.
+Accès|Vous n'avez pas la permission de voir ce site.
+رسائی|آپ کا آئی پی پتہ بلاک کر دیا گیا ہے۔
+"""
+THREADS = """
+You are a robot|Your activity made us think that you are a robot|commented|The log says so. Access denied.
+Access denied to bots|Verify that you are not a robot|schrieb:|Your request was blocked, bots have no access.
+"""
+TOLD = """
+429 Too many requests|This status code indicates that a client has sent too many requests.
+Zu viele Anfragen|Der Statuscode 429 bedeutet, dass zu viele Anfragen in kurzer Zeit kamen. Bitte warten.
+Sorry, you are blocked: what it means|Your IP address was blocked because of unusual requests.
+为什么提示访问过于频繁|系统检测到您的网络发出大量请求，会暂时限制访问，请稍后再试。请联系客服并提供您的IP地址。
+"""
+EXAMPLE = (
+    "<h1>Adressen</h1><p>Het invoeren van het IP adres 121.121.121.121 blokkeert toegang tot je lampen vanaf dat IP "
+    "adres. Met 121.121.121.* geldt het voor een hele serie, dus voor alle adressen van een netwerk. Lampen die al "
+    "branden, branden gewoon door tot iemand ze uitdoet.</p>"
+)
+TABLE = (
+    "<h1>Limits of lamps</h1><p>Who asks too often has to wait a while:</p><table><tr><td>Web<td>minutes<td>requests"
+    "<tr><td>Files<td>hours<td>downloads</table>"
+)
+SONG = (
+    "<h1>Access denied</h1><h2>The Larks</h2><h3>Lyrics</h3><p>Access denied, you told me so<br>Your session expired, "
+    "you had to go<br>Too many requests, you said I sent</p><ul><li>From the album Lamps</ul>"
+    "<p><a href='/larks'>More</a> <a href='/lamps'>Lamps</a></p>"
+)
+
+
+def _pages(kind: str, lines: str, status: int = 200) -> tuple[Answer, ...]:
+    parts = (line.split("|") for line in lines.strip().splitlines())
+    return tuple(
+        Answer(f"{kind}: {head}", "", page(head, f"<h1>{head}</h1><p>{text}</p>"), status) for head, text in parts
+    )
+
+
+REFUSALS: tuple[Answer, ...] = (
+    *_pages("busy", BUSY),
+    *_pages("off", SCRIPTS_OFF),
+    *_pages("kept out", KEPT_OUT, 403),
+    Answer("filter", "", page("Blocked", "<p>Your file was filtered by a leisure policy.</p>")),
+    Answer(
+        "no server's", "", page("429 Too Many Requests", "<h1>Too Many Requests</h1><p>多すぎます。ランプへ</p>"), 429
+    ),
+)
+PAGES: tuple[Answer, ...] = (
+    *(
+        Answer(
+            f"thread: {head}",
+            "",
+            page(title, f"<h1>{head}</h1><div><a href='/mia'>mia</a> {wrote}<p>{text}</p></div>"),
+        )
+        for title, head, wrote, text in (line.split("|") for line in THREADS.strip().splitlines())
+    ),
+    *_pages("told", TOLD),
+    Answer("an example of an address", "", page("Adressen", EXAMPLE)),
+    Answer("a table of limits", "", page("Limits", TABLE)),
+    Answer("a song", "", page("Access denied", SONG)),
+)
