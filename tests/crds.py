@@ -50,11 +50,6 @@ class _Advanced(_Strict):
     horizontalPodAutoscalerConfig: _Autoscaler
 
 
-class _Fallback(_Strict):
-    failureThreshold: Annotated[int, Field(gt=0)]
-    replicas: Annotated[int, Field(ge=0)]
-
-
 class MetricsApi(_Strict):
     """All are texts: KEDA refuses a number here."""
 
@@ -75,7 +70,6 @@ class _ScaledObjectSpec(_Strict):
     cooldownPeriod: Annotated[int, Field(ge=0)]
     minReplicaCount: Annotated[int, Field(ge=0)]
     maxReplicaCount: Annotated[int, Field(gt=0)]
-    fallback: _Fallback
     advanced: _Advanced
     triggers: Annotated[list[_Trigger], Field(min_length=1)]
 

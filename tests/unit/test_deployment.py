@@ -264,6 +264,7 @@ def test_keda_asks_what_scrapy_serve_answers() -> None:
     assert scaled["scaleTargetRef"]["name"] == _find("StatefulSet", "workers")["metadata"]["name"]
     settings = ScalingConfig.from_settings(_settings("production"))
     assert scaled["cooldownPeriod"] > settings.hold_seconds
+    assert "fallback" not in scaled, "where the figure is missing, this would scale down to its number"
     scaling = Scaling(settings)
     scaling.take({("products", "http"): Demand(requests=1_000, slots=50)})
     assert scaled["triggers"][0]["metadata"]["valueLocation"] in (scaling.answer(tier="http") or {})
@@ -479,6 +480,8 @@ def test_compose_brings_what_it_mounts_and_asks_for_passwords() -> None:
         urls = services[name]["environment"]
         assert (urlsplit(urls["REDIS_URL"]).password, urlsplit(urls["MONGODB_URI"]).password) == ("local", "local")
     assert "--requirepass" in services["valkey"]["command"]
+    test = services["mongodb"]["healthcheck"]["test"]
+    assert test[test.index("--host") + 1] == "mongodb", "on loopback the server that makes the users answers, too"
 
 
 def test_the_prometheus_of_compose_is_one_that_prometheus_takes(tmp_path: Path) -> None:

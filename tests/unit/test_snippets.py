@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from crawler.items import ProductItem
 from crawler.policy.api_providers import read_providers
@@ -70,6 +71,11 @@ def test_the_rules_that_a_new_spider_names_find_what_they_say() -> None:
     (product,) = site.product
     assert product.pattern is not None
     assert product.pattern.search("https://shop.example/p/12")
+
+
+def test_parts_of_an_overlay_are_what_kustomize_takes() -> None:
+    blocks = list(snippets(PROJECT_DIR / "docs" / "kubernetes.md", r"[a-z]\w*:\n"))
+    assert [list(yaml.safe_load(block)) for block in blocks] == [["components"], ["configMapGenerator"]]
 
 
 def test_pools_and_providers_are_read() -> None:
