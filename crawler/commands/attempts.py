@@ -42,7 +42,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 with one line if it fails; no attempts are no error."""
         with answering(args):
             if args:
-                raise UsageError("takes options only: --host, --spider, --since", print_help=False)
+                raise UsageError("takes options only: --host, --spider, --since")
             self.follow(opts.spider)
             assert self.settings is not None
             is_off = not attempts.AttemptsConfig.from_settings(self.settings).days

@@ -37,7 +37,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 1 if something was found, 2 for an invalid setting."""
         with answering(args):
             if len(args) != 1:
-                raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
+                raise UsageError("name one spider, `scrapy list` shows them")
             found = self._look(args[0], arglist_to_dict(opts.spargs))
             for one in found:
                 print(one)

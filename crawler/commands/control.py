@@ -82,26 +82,23 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, str]:
     verb = args[0] if args else ""
     takes_value = verb in {"priority", "tier"}
     if verb not in VERBS or len(args) != 1 + takes_value:
-        raise UsageError(f"expected scrapy control {SYNTAX}", print_help=False)
+        raise UsageError(f"expected scrapy control {SYNTAX}")
     picks = verb in _ACTIONS
     if bool(opts.run) + bool(opts.spider) + bool(opts.host) != 1 and not (picks and opts.spider and opts.host):
         raise UsageError(
-            "name one of --run, --spider and --host; purge, priority and tier take the last two together, too",
-            print_help=False,
+            "name one of --run, --spider and --host; purge, priority and tier take the last two together, too"
         )
     if opts.url and not picks:
-        raise UsageError(
-            f"--url is for {', '.join(_ACTIONS)}: {verb} takes a run, a spider or a host", print_help=False
-        )
+        raise UsageError(f"--url is for {', '.join(_ACTIONS)}: {verb} takes a run, a spider or a host")
     if verb == "cancel" and not opts.run:
-        raise UsageError("`cancel` takes --run; of a spider or a host `purge` drops what is queued", print_help=False)
+        raise UsageError("`cancel` takes --run; of a spider or a host `purge` drops what is queued")
     value = args[1] if takes_value else ""
     if verb == "priority" and not (_INTEGER.fullmatch(value) and -MAX_PRIORITY <= int(value) <= MAX_PRIORITY):
         raise ConfigError("priority", value, f"an integer from -{MAX_PRIORITY} to {MAX_PRIORITY}")
     if verb == "tier" and value not in TIERS:
         raise ConfigError("tier", value, f"one of {', '.join(TIERS)}")
     if verb == "tier" and opts.host and not opts.spider:
-        raise UsageError("`tier` with --host takes --spider, too: a queue is a spider's", print_help=False)
+        raise UsageError("`tier` with --host takes --spider, too: a queue is a spider's")
     return verb, value
 
 

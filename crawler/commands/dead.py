@@ -194,7 +194,7 @@ def _called(args: list[str]) -> tuple[str, str | None]:
     verb, *named = args or [""]
     if verb not in VERBS or len(named) > 1 or (verb == "show" and not named):
         words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
-        raise UsageError(words, print_help=False)
+        raise UsageError(words)
     return verb, named[0] if named else None
 
 

@@ -76,7 +76,7 @@ class Command(FleetCommand, ScrapyCommand):
                 raise
             except OSError as error:
                 target = "standard output" if opts.output is None else opts.output or "''"
-                raise UsageError(f"cannot write {target}: {error.strerror}", print_help=False) from None
+                raise UsageError(f"cannot write {target}: {error.strerror}") from None
 
     async def _export(self, collection: str, opts: argparse.Namespace, since: datetime | None) -> None:
         assert self.settings is not None
@@ -114,20 +114,20 @@ class Command(FleetCommand, ScrapyCommand):
 def _check(args: list[str], opts: argparse.Namespace) -> None:
     """Raise for options that do not go together."""
     if len(args) != 1:
-        raise UsageError("name one collection, such as products", print_help=False)
+        raise UsageError("name one collection, such as products")
     if opts.format not in FORMATS:
         raise ConfigError("--format", opts.format, "jsonl or csv, or markdown for pages")
     if opts.format == "markdown" and (args[0] != PageItem.collection or not opts.output):
         words = "--format markdown is for pages: scrapy export pages --format markdown --output FOLDER"
-        raise UsageError(words, print_help=False)
+        raise UsageError(words)
     if opts.raw and opts.format != "csv":
-        raise UsageError("--raw is for --format csv: the other formats always keep text as it is", print_help=False)
+        raise UsageError("--raw is for --format csv: the other formats always keep text as it is")
 
 
 async def _check_time(database: connection.Database, collection: str, field: str) -> None:
     """Raise if --since finds nothing because no document says when it changed."""
     if await reader.count(database, collection, {}) and not await reader.has_field(database, collection, field):
-        raise UsageError(f"--since: documents of {collection} have no {field} to go by", print_help=False)
+        raise UsageError(f"--since: documents of {collection} have no {field} to go by")
 
 
 async def _columns(database: connection.Database, collection: str) -> list[str]:

@@ -66,7 +66,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 if any file could not be read; the others are extracted all the same."""
         with answering(args):
             if len(args) < 2 or args[0] not in KINDS:
-                raise UsageError(f"name {' or '.join(KINDS)}, and the files to read", print_help=False)
+                raise UsageError(f"name {' or '.join(KINDS)}, and the files to read")
             assert self.settings is not None
             rules = load_rules(self.settings["DOMAINS_FILE"])
             for name in args[1:]:

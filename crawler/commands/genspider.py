@@ -39,12 +39,12 @@ class Command(OneLine, GenspiderCommand):
                 args = [args[0], _url(args[1])]
             elif not (opts.list or opts.dump):
                 words = "name the spider and its domain: scrapy genspider -t product myshop shop.example"
-                raise UsageError(words, print_help=False)
+                raise UsageError(words)
             try:
                 super().run(args, opts)
             except OSError as error:
                 words = f"{error.filename} cannot be written: {error.strerror}"
-                raise UsageError(words, print_help=False) from None
+                raise UsageError(words) from None
 
     def _spider_exists(self, name: str) -> bool:
         """Raises UsageError where Scrapy prints and goes on, as if it had made one."""
@@ -55,7 +55,7 @@ class Command(OneLine, GenspiderCommand):
             exists = super()._spider_exists(name)
         if exists:
             words = f"{' '.join(said.getvalue().split())}: choose another name, or add --force to overwrite it"
-            raise UsageError(words, print_help=False)
+            raise UsageError(words)
         return False
 
     def _generate_template_variables(self, module: str, name: str, url: str, template_name: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Command(OneLine, GenspiderCommand):
             found = own if own.exists() else super()._find_template(template)
         if found is None:
             words = f"there is no template {template!r}: `scrapy genspider --list` shows them"
-            raise UsageError(words, print_help=False)
+            raise UsageError(words)
         return found
 
     def _list_templates(self) -> None:

@@ -45,7 +45,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 1 with one line if there is no such item, 2 if its collection has no history."""
         with answering(args):
             if len(args) != 2:
-                raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
+                raise UsageError("name a collection and a URL: scrapy history products https://...")
             if (found := tasks.run(self._read(*args))) is None:
                 print(f"{args[0]} has no {args[1]}: `scrapy export {args[0]}` shows what is stored", file=sys.stderr)
                 self.point_elsewhere(STORES)

@@ -32,7 +32,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 with one line if it fails; nothing to do is no error."""
         with answering(args):
             if args:
-                raise UsageError("takes no arguments but --dry-run", print_help=False)
+                raise UsageError("takes no arguments but --dry-run")
             tasks.run(self._migrate(opts.dry_run))
 
     async def _migrate(self, dry_run: bool) -> None:

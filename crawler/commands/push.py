@@ -68,7 +68,7 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if len(args) < 1 + (not opts.sitemap):
                 words = "name a spider and what to push: URLs, files, or - for standard input"
-                raise UsageError(words, print_help=False)
+                raise UsageError(words)
             _check(opts)
             crawler = self.crawler_of(args[0])
             encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
@@ -89,12 +89,12 @@ class Command(FleetCommand, ScrapyCommand):
 def _check(opts: argparse.Namespace) -> None:
     """Raise UsageError for options that do not belong together."""
     if opts.scope and opts.run:
-        raise UsageError("--run continues a run as it was opened: leave out --scope", print_help=False)
+        raise UsageError("--run continues a run as it was opened: leave out --scope")
     if not opts.sitemap and (opts.include or opts.exclude):
-        raise UsageError("--include and --exclude choose pages of a --sitemap", print_help=False)
+        raise UsageError("--include and --exclude choose pages of a --sitemap")
     if opts.sitemap and (opts.dry_run or opts.column):
         words = "--dry-run and --column are for files: a worker reads the sitemap, after it was fetched"
-        raise UsageError(words, print_help=False)
+        raise UsageError(words)
 
 
 def _pushed(

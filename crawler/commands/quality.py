@@ -45,7 +45,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 with one line if it fails; an empty collection is no error."""
         with answering(args):
             if len(args) != 1:
-                raise UsageError("name one collection, such as products", print_help=False)
+                raise UsageError("name one collection, such as products")
             found, rejected = tasks.run(self._read(args[0], opts.host))
             show(console(), args[0], found, rejected, opts.host)
             if not found:

@@ -61,7 +61,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 with one line if it fails; nothing due is no error."""
         with answering(args):
             if len(args) != 1 or opts.budget is None:
-                raise UsageError("name a spider and a budget: scrapy recrawl products --budget 20000", print_help=False)
+                raise UsageError("name a spider and a budget: scrapy recrawl products --budget 20000")
             print(tasks.run(self._recrawl(args[0], opts)))
 
     async def _recrawl(self, spider: str, opts: argparse.Namespace) -> str:

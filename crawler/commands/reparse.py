@@ -65,7 +65,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 if it cannot start, 1 if a worker or an item failed or pages could not be read."""
         with answering(args):
             if len(args) != 1:
-                raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
+                raise UsageError("name one spider, `scrapy list` shows them")
             assert self.settings is not None
             self.settings = self.crawler_of(args[0]).settings
             now = datetime.now(UTC)

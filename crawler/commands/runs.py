@@ -55,7 +55,7 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             verb, ids = (args[0], args[1:]) if args and args[0] in VERBS else ("", args)
             if len(ids) > max(1, VERBS.get(verb, 0)) or (verb and len(ids) != VERBS[verb]):
-                raise UsageError(f"expected scrapy runs {self.syntax()}", print_help=False)
+                raise UsageError(f"expected scrapy runs {self.syntax()}")
             for one in ids if verb else ():
                 generation_of(one)  # reject an invalid id before asking Redis
             self.follow(ids[0] if ids and not verb else None)

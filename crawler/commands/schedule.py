@@ -97,7 +97,7 @@ class Command(FleetCommand, ScrapyCommand):
             verb, *rest = args or [""]
             if verb not in VERBS or (verb != "add" and len(rest) != (verb != "list")):
                 words = f"name one of {', '.join(VERBS)}; then the schedule's name, except for list"
-                raise UsageError(words, print_help=False)
+                raise UsageError(words)
             if verb == "add":
                 self._check_added(rest, opts)
             tasks.run(self._do(verb, rest, opts))
@@ -109,12 +109,12 @@ class Command(FleetCommand, ScrapyCommand):
             words = (
                 "add needs a name, a spider, and what to crawl: URLs, one file, --known HOST, --sitemap URL or --due N"
             )
-            raise UsageError(words, print_help=False)
+            raise UsageError(words)
         if (opts.include or opts.exclude or opts.changed_only) and not opts.sitemap:
             words = "--include, --exclude and --changed-only choose pages of a --sitemap"
-            raise UsageError(words, print_help=False)
+            raise UsageError(words)
         if bool(opts.every) == bool(opts.cron) or (opts.zone and not opts.cron):
-            raise UsageError("add needs either --every, or --cron with or without --zone", print_help=False)
+            raise UsageError("add needs either --every, or --cron with or without --zone")
 
     async def _do(self, verb: str, rest: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None

@@ -54,7 +54,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 if a setting is invalid, or Redis is unusable at the start."""
         with answering(args):
             if args:
-                raise UsageError(f"expected no argument, got {' '.join(args)}", print_help=False)
+                raise UsageError(f"expected no argument, got {' '.join(args)}")
             assert self.settings is not None
             config = ServeConfig.from_settings(self.settings)
             if self.settings.getbool("LOG_ENABLED"):

@@ -62,7 +62,7 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) != 1 or args[0] not in VERBS:
                 raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
             if (opts.target or opts.damaged) and args[0] == "list":
-                raise UsageError("--target and --damaged are for replay", print_help=False)
+                raise UsageError("--target and --damaged are for replay")
             assert self.settings is not None
             config = _config(self.settings)
             if args[0] == "list":

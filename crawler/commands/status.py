@@ -43,7 +43,7 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         with answering(args):
             if len(args) > 1 or (opts.json and opts.watch):
-                raise UsageError("name at most one spider, and either --json or --watch", print_help=False)
+                raise UsageError("name at most one spider, and either --json or --watch")
             self.follow(args[0] if args else None)
             with suppress(*([KeyboardInterrupt] if opts.watch else [])):
                 tasks.run(self._show(args[0] if args else None, opts))

@@ -58,13 +58,13 @@ def answering(args: Sequence[str]) -> Iterator[None]:
         raise SystemExit(TERMINATED if terminations else INTERRUPTED) from None
     except UnicodeEncodeError as error:
         words = f"{error.object!a:.200} cannot be written in {error.encoding}: give it as valid text"
-        raise UsageError(words, print_help=False) from None
+        raise UsageError(words) from None
     except ShoalError as error:
-        raise UsageError(str(error), print_help=False) from error
+        raise UsageError(str(error)) from error
     except (OSError, RuntimeError) as error:
         if not (words := _unwritable(error) or shortage(error)):
             raise
-        raise UsageError(words, print_help=False) from None
+        raise UsageError(words) from None
 
 
 def _unwritable(error: OSError | RuntimeError) -> str:
@@ -78,9 +78,9 @@ def _unwritable(error: OSError | RuntimeError) -> str:
 def _check_arguments(args: Sequence[str]) -> None:
     """Scrapy takes unknown options for arguments; one that is empty would mean every spider."""
     if unknown := [arg for arg in args if arg.startswith("-") and arg != "-" and not _BELOW_0.fullmatch(arg)]:
-        raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
+        raise UsageError(f"there is no option {unknown[0]}: see --help")
     if "" in args:
-        raise UsageError("an argument is empty: leave it out, or name what is meant", print_help=False)
+        raise UsageError("an argument is empty: leave it out, or name what is meant")
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def _terminable(terminations: list[int]) -> Iterator[None]:
 def agreed(question: str) -> bool:
     """Whether whoever sits at the terminal agrees to *question*; raises UsageError where nobody does."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(f"{question} There is no terminal to ask on: add --yes", print_help=False)
+        raise UsageError(f"{question} There is no terminal to ask on: add --yes")
     try:
         return _answer(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:

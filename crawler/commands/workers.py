@@ -40,10 +40,10 @@ def check_shareable(settings: BaseSettings, spider: type[Spider], opts: argparse
     """Raise UsageError or ConfigError for what several processes cannot do; *settings* are the spider's."""
     if not in_use:
         words = f"{spider.name} does not use the frontier (FRONTIER_ENABLED, SCHEDULER): each would crawl everything"
-        raise UsageError(f"--workers: {words}", print_help=False)
+        raise UsageError(f"--workers: {words}")
     for option in ("pdb", "profile"):
         if getattr(opts, option):
-            raise UsageError(f"--{option} works in one process only: leave --workers out", print_help=False)
+            raise UsageError(f"--{option} works in one process only: leave --workers out")
     if opts.workers > 1:
         feeds.check_apart(settings)
 

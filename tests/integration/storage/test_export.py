@@ -171,7 +171,6 @@ async def test_what_cannot_be_done_is_said_in_one_line(export: Export, args: lis
         await export(*args)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
-    assert not error.value.print_help
 
 
 def test_unreachable_mongodb_ends_with_one_line_and_status_2(scrapy_run: ScrapyRunner) -> None:
