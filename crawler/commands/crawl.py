@@ -62,29 +62,32 @@ class Command(OneLine, CrawlCommand):
         parser.add_argument("--workers", type=number_of_workers, metavar="N|auto", help=words)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """As Scrapy's, but an unknown spider and invalid settings are named before anything starts, which would be
-        logged."""
+        """As Scrapy's, but an unknown spider, invalid settings and what several workers cannot do are named before
+        anything starts, which would be logged."""
         super().process_options(args, opts)
         assert self.settings is not None
         if uses_addon(self.settings):
             with answering(args):
                 if len(args) != 1:
-                    raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
+                    raise UsageError("name one spider, `scrapy list` shows them")
                 settings = early_settings.with_addons(self.settings)
                 spider = spider_class(settings, args[0])
-                _check_settings(completed(settings, spider).settings, spider)
+                settings = completed(settings, spider).settings
+                _check_settings(settings, spider)
+                if opts.workers is not None:
+                    check_shareable(settings, spider, opts, in_use=in_use(settings))
+        elif opts.workers is not None:
+            raise UsageError("--workers needs Shoal's add-on (ADDONS) in this project")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
         assert self.crawler_process is not None
         assert self.settings is not None
         if not uses_addon(self.settings):
-            if opts.workers is not None:
-                raise UsageError("--workers needs Shoal's add-on (ADDONS) in this project", print_help=False)
             super().run(args, opts)
             return
         with answering(args):
-            joined = self._preflight(args[0], opts)
+            joined = self._preflight(args[0], opts.spargs)
             hang_up_asks()
             if opts.workers is not None:
                 self._supervise(args[0], opts, joined)
@@ -116,7 +119,7 @@ class Command(OneLine, CrawlCommand):
         settings = completed(self.settings, spider_class(self.settings, name)).settings
         self.exitcode = supervise(settings, name, opts, after)
 
-    def _preflight(self, name: str, opts: argparse.Namespace) -> Joined | None:
+    def _preflight(self, name: str, arguments: dict[str, str]) -> Joined | None:
         """Check that the servers answer before anything is built, so that a failure is one line.
 
         Returns the crawl that a worker would join; None off the frontier.
@@ -128,17 +131,15 @@ class Command(OneLine, CrawlCommand):
         settings = crawler.settings
         check_process(self.settings, settings, name)
         require_components(settings)
-        if opts.workers is not None:
-            check_shareable(settings, spider, opts, in_use=in_use(settings))
         if not in_use(settings):
             return None
         check_reactor(settings)
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
-        for hint in (*misspelt.unread(spider, opts.spargs), *misspelt.attributes(spider)):
+        for hint in (*misspelt.unread(spider, arguments), *misspelt.attributes(spider)):
             logger.warning("%s", hint)
         scrapy_settings.check_components(settings)
-        return tasks.run_apart(_check(settings, spider, opts.spargs))
+        return tasks.run_apart(_check(settings, spider, arguments))
 
     def _exit_as(self, crawl: Any) -> None:
         assert self.crawler_process is not None

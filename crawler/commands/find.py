@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
@@ -75,7 +76,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 1 if no spider has ever seen the URL."""
         with answering(args):
             if len(args) != 1:
-                raise UsageError("name one URL: scrapy find https://...", print_help=False)
+                raise UsageError("name one URL: scrapy find https://...")
             self.follow(opts.spider)
             reports = tasks.run(self._look(_checked(args[0]), opts.spider))
             for report in reports:
@@ -181,7 +182,7 @@ async def _robots(frontier: Frontier, message: Message, url: str, agent: str) ->
 
 
 async def _stored(settings: Any, url: str, spider: str) -> list[dict[str, Any]]:
-    """Its documents; none if MongoDB is away, which is printed."""
+    """Its documents; none if MongoDB is away, which is told on standard error."""
     if not settings.getbool("SHOAL_STORE"):
         return []
     config = StorageConfig.from_settings(settings)
@@ -194,7 +195,7 @@ async def _stored(settings: Any, url: str, spider: str) -> list[dict[str, Any]]:
             if (items := await reader.items_of(database, pages, spider)) is not None:
                 found.append({"collection": UNTYPED, **items})
     except ServiceError as error:
-        print(f"  its documents are unknown: {mask(str(error))}")
+        print(f"documents of {url} are unknown: {mask(str(error))}", file=sys.stderr)
     return found
 
 

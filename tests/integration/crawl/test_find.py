@@ -40,6 +40,15 @@ async def test_a_url_is_followed_from_the_queue_to_its_document(fleet: Fleet) ->
     assert told.splitlines()[1] == "  never seen"
 
 
+def test_without_mongodb_the_rest_is_told_and_json_stays_json(fleet: Fleet) -> None:
+    away = {"MONGODB_URI": "mongodb://reader:s3cret@127.0.0.1:1/", "STORAGE_CONNECT_SECONDS": 0.3}
+    url = "https://shop.example/"
+    result = fleet.runner.run("find", url, "--spider", "walk", "--json", *fleet.options(**away))
+    assert (result.returncode, json.loads(result.stdout)["stored"]) == (1, [])
+    assert result.stderr.startswith(f"documents of {url} are unknown: MongoDB at ")
+    assert "s3cret" not in result.stderr
+
+
 def test_wrong_input_is_refused_in_one_line(fleet: Fleet) -> None:
     for args, words in ((["nonsense"], "expected an http or https URL"), ([], "name one URL")):
         status, told = find(fleet, *args)
