@@ -42,13 +42,12 @@ class Leadership:
         leader: Leader,
         lease_seconds: float,
         work: Sequence[LeaderTask],
-        outage: ServiceOutage,
         clock: Callable[[], float] = boot_clock,
     ) -> None:
         self._leader = leader
         self._lease_seconds = lease_seconds
         self._work = work
-        self._outage = outage
+        self._outage = ServiceOutage(clock)
         self._clock = clock
         self._until = 0.0
         self._answered = clock()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from time import monotonic
 from typing import ClassVar
 
 from crawler.frontier.errors import FrontierUnavailableError
@@ -14,16 +13,15 @@ logger = logging.getLogger(__name__)
 
 
 class ServiceOutage(Outage):
-    """Shared by everything in the service that calls Redis; *failures* counts unserved calls."""
+    """Shared by all that the leader does."""
 
     errors: ClassVar[tuple[type[Exception], ...]] = (FrontierUnavailableError, TimeoutError)
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__(longest_wait=5.0, shortest_wait=0.05, clock=clock)
-        self.failures = 0
 
     def counted(self) -> None:
-        self.failures += 1
+        """Nobody asks how often."""
 
     def tell_gone(self, error: Exception) -> None:
         words = "Redis does not answer (%s): schedules wait, nothing is lost.%s"

@@ -18,7 +18,6 @@ from crawler.frontier.state.leader import Leader
 from crawler.serve.config import ServeConfig
 from crawler.serve.health import ServiceHealth
 from crawler.serve.leadership import Leadership, LeaderTask
-from crawler.serve.outage import ServiceOutage
 from crawler.serve.web import Routes, WebServer
 from crawler.utils import tasks
 
@@ -55,7 +54,7 @@ class FleetService:
         leader = Leader(frontier.shards, self.name, int(config.lease_seconds * 1000))
         work = [task for part in parts for task in part.tasks]
         self._everywhere = [task for part in parts for task in part.everywhere]
-        self.leadership = Leadership(leader, config.lease_seconds, work, ServiceOutage())
+        self.leadership = Leadership(leader, config.lease_seconds, work)
         self.health = ServiceHealth(self.leadership, config.max_lag_seconds, config.lease_seconds)
         own: Routes = {"/healthz": self.health.healthz, "/readyz": self.health.readyz}
         self._routes = {

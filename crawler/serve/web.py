@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import socket
 import threading
@@ -99,14 +100,19 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError("SERVE_HOST", host, f"an address or a host name of this machine ({reason})") from None
+        raise _nowhere(host, getattr(error, "strerror", None) or error) from None
     try:
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise _nowhere(host, reason) from None
         allowed = f"a port of {host} that can be listened on ({reason}); 0 lets the system choose"
         raise ConfigError("SERVE_PORT", port, allowed) from None
+
+
+def _nowhere(host: str, reason: object) -> ConfigError:
+    return ConfigError("SERVE_HOST", host, f"an address or a host name of this machine ({reason})")
 
 
 def _missing(routes: Routes) -> Callable[[Request, Exception], Response]:

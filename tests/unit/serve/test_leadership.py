@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ import pytest
 from crawler.frontier.errors import FrontierRefusedError, FrontierUnavailableError
 from crawler.frontier.state.leader import DeposedError, Lead, LeaderLease
 from crawler.serve import leadership as module
+from crawler.serve.config import ServeConfig
 from crawler.serve.leadership import Leadership, LeaderTask
-from crawler.serve.outage import ServiceOutage
+from crawler.serve.service import FleetService
 from crawler.utils import tasks
 
 LEASE = 15.0
@@ -44,9 +47,8 @@ class World:
         self.now = 0.0
         self.redis = Redis()
         leader: Any = self.redis
-        self.outage = ServiceOutage(clock=lambda: self.now)
         work = [LeaderTask(f"task {number}", 1.0, call) for number, call in enumerate(calls)]
-        self.leadership = Leadership(leader, LEASE, work, self.outage, clock=lambda: self.now)
+        self.leadership = Leadership(leader, LEASE, work, clock=lambda: self.now)
 
     def leads(self) -> bool:
         return self.leadership.lead is not None
@@ -146,8 +148,23 @@ async def test_while_redis_is_away_it_leads_no_longer_than_its_lease(caplog: pyt
     assert caplog.text.count("Redis does not answer (gone)") == 1, "said once"
     await world.ask(OURS)
     assert world.leads()
-    assert world.outage.on is False
+    assert world.leadership._outage.on is False
     await world.leadership._stop()
+
+
+async def test_an_outage_is_as_long_as_it_was_on_a_machine_that_has_slept(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock that goes on meanwhile is ahead of the other, by which such outages had a length below 0."""
+    monkeypatch.setattr("crawler.serve.leadership.time.clock_gettime", lambda _: time.monotonic() + 3_600)
+    frontier: Any = SimpleNamespace(shards=None)
+    leadership = FleetService(frontier, ServeConfig("127.0.0.1", 0, LEASE, 1), []).leadership
+    leader: Any = Redis()
+    leadership._leader, leader.answer = leader, FrontierUnavailableError("gone")
+    await leadership._ask()
+    leader.answer = THEIRS
+    await leadership._ask()
+    assert "Redis answers again after 0.0 s" in caplog.text
 
 
 async def test_what_redis_refuses_is_said_and_asked_again_later(caplog: pytest.LogCaptureFixture) -> None:

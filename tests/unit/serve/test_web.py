@@ -73,7 +73,7 @@ def test_a_port_that_is_taken_is_refused_by_name(web: WebServer) -> None:
         WebServer("127.0.0.1", port, {})
 
 
-@pytest.mark.parametrize("host", ["nowhere.invalid", "\udcff", "a" * 300])
+@pytest.mark.parametrize("host", ["nowhere.invalid", "\udcff", "a" * 300, "192.0.2.1"])
 def test_a_host_that_is_not_here_is_refused_by_name(host: str) -> None:
     with pytest.raises(ConfigError, match="SERVE_HOST"):
         WebServer(host, 0, {})
