@@ -87,8 +87,8 @@ class Leadership:
             self._outage.failed(error, began)
             await self._lapse()
             return min(1.0, self._lease_seconds / ASKS)
-        except FrontierError:
-            logger.exception("Redis refuses the leader's lease")
+        except FrontierError as error:  # it says all: a traceback at each try would only hide it
+            logger.error("No leader's lease; asking again in %.0f s: %s", REFUSED_SECONDS, error)
             await self._lapse()
             return REFUSED_SECONDS
         self._outage.over()
@@ -135,6 +135,8 @@ class Leadership:
                 return
             except FrontierUnavailableError as error:
                 self._outage.failed(error, began)
+            except FrontierError as error:
+                logger.error("%s failed; retrying: %s", task.name, error)
             except Exception:
                 logger.exception("%s failed; retrying", task.name)
             await asyncio.sleep(max(0.0, task.seconds - (self._clock() - began)))

@@ -170,13 +170,15 @@ async def test_an_outage_is_as_long_as_it_was_on_a_machine_that_has_slept(
 async def test_what_redis_refuses_is_said_and_asked_again_later(caplog: pytest.LogCaptureFixture) -> None:
     world = World()
     assert await world.ask(FrontierRefusedError("NOPERM")) == module.REFUSED_SECONDS
-    assert "NOPERM" in caplog.text
+    assert "No leader's lease; asking again in 5 s: NOPERM" in caplog.text
+    assert "Traceback" not in caplog.text
 
 
 @pytest.mark.usefixtures("no_waiting")
 async def test_a_task_that_fails_is_called_again_and_stops_no_other(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[str] = []
-    errors = [ValueError("a bug"), FrontierUnavailableError("gone"), DeposedError(), ValueError("never comes")]
+    refused = FrontierRefusedError("NOPERM")
+    errors = [refused, ValueError("a bug"), FrontierUnavailableError("gone"), DeposedError(), ValueError("never comes")]
 
     async def failing(lead: Lead) -> None:
         calls.append("failing")
@@ -187,9 +189,10 @@ async def test_a_task_that_fails_is_called_again_and_stops_no_other(caplog: pyte
 
     world = World(failing, other)
     await world.ask()
-    assert calls.count("failing") == 3, "another replica leads: it ends"
+    assert calls.count("failing") == 4, "another replica leads: it ends"
     assert calls.count("other") > 3
-    assert "task 0 failed; retrying" in caplog.text
+    assert "task 0 failed; retrying: NOPERM" in caplog.text
+    assert caplog.text.count("Traceback") == 1, "of the bug"
     await world.leadership._stop()
 
 
