@@ -89,7 +89,8 @@ class FleetService:
         try:
             await asyncio.wait_for(self.leadership.resign(), RESIGN_SECONDS)
         except (FrontierError, TimeoutError) as error:
-            logger.warning("The lease could not be released (%s): another replica leads when it expires", error)
+            words = "The lease could not be released (%s): another replica leads when it expires"
+            logger.warning(words, str(error) or type(error).__name__)
 
 
 async def _again(task: ReplicaTask) -> None:

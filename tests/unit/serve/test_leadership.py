@@ -40,6 +40,11 @@ class Redis:
         return True
 
 
+def replica() -> FleetService:
+    frontier: Any = SimpleNamespace(shards=None)
+    return FleetService(frontier, ServeConfig("127.0.0.1", 0, LEASE, 1), [])
+
+
 class World:
     """One replica, whose clock and sleep are the test's."""
 
@@ -157,8 +162,7 @@ async def test_an_outage_is_as_long_as_it_was_on_a_machine_that_has_slept(
 ) -> None:
     """The clock that goes on meanwhile is ahead of the other, by which such outages had a length below 0."""
     monkeypatch.setattr("crawler.serve.leadership.time.clock_gettime", lambda _: time.monotonic() + 3_600)
-    frontier: Any = SimpleNamespace(shards=None)
-    leadership = FleetService(frontier, ServeConfig("127.0.0.1", 0, LEASE, 1), []).leadership
+    leadership = replica().leadership
     leader: Any = Redis()
     leadership._leader, leader.answer = leader, FrontierUnavailableError("gone")
     await leadership._ask()
@@ -214,3 +218,13 @@ async def test_at_its_end_the_work_is_ended_and_the_lease_given_up() -> None:
     assert ended.is_set()
     await world.leadership.resign()
     assert world.redis.resigned == 1
+
+
+async def test_a_lease_that_redis_does_not_take_back_delays_no_exit(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.serve.service.RESIGN_SECONDS", 0.01)
+    service = replica()
+    monkeypatch.setattr(service.leadership, "resign", asyncio.Event().wait)
+    await service._resign()
+    assert "The lease could not be released (TimeoutError)" in caplog.text
