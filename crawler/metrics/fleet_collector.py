@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from scrapy.settings import BaseSettings
@@ -45,21 +45,13 @@ class FleetConfig:
         )
 
 
-async def _none() -> tuple[()]:
-    return ()
-
-
-async def _no_counts() -> Mapping[str, int]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class FigureSources:
     """Sources of figures in other rooms, called at each collection; each raises FrontierError if it fails."""
 
-    schedules: Callable[[], Awaitable[Sequence[ScheduleFigures]]] = field(default=_none)
-    start_urls: Callable[[], Awaitable[Mapping[str, int]]] = field(default=_no_counts)
-    wanted: Callable[[], Mapping[str, float]] = field(default=dict)  # workers by tier; empty while that is unknown
+    schedules: Callable[[], Awaitable[Sequence[ScheduleFigures]]]
+    start_urls: Callable[[], Awaitable[Mapping[str, int]]]
+    wanted: Callable[[], Mapping[str, float]]  # workers by tier; empty while that is unknown
 
 
 class FleetCollector:
@@ -72,7 +64,7 @@ class FleetCollector:
         self,
         frontier: Frontier,
         settings: FleetConfig,
-        others: FigureSources = FigureSources(),
+        others: FigureSources,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._frontier = frontier

@@ -19,7 +19,7 @@ from crawler.spiders.sandbox import Sandbox
 
 @dataclass(slots=True)
 class Reading:
-    """A call `function(document, *args)` (see `Sandbox.read`), and its result once it is done.
+    """A call `function(document, *args)` (see `Sandbox.ask`), and its result once it is done.
 
     *long*: it might block the event loop, so it runs in the child.
     """

@@ -97,14 +97,9 @@ class Sandbox:
         """Whether a page of *size* is read in the child whatever it contains."""
         return size > self._bounds.characters
 
-    async def read(self, function: Callable[..., R], document: Document, *args: Any) -> R:
-        """`function(document, *args)`; *function* is a module's, *args* and the result are plain values."""
-        if not self.wants(document):
-            return function(document, *args)
-        return await self.ask(function, document, *args)
-
     async def ask(self, function: Callable[..., R], document: Document, *args: Any) -> R:
-        """The same, always in the child."""
+        """`function(document, *args)`, in the child; *function* is a module's, *args* and the result are plain
+        values."""
         async with self._turn:  # waiting in threads, pages would leave none to others
             result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
         return result

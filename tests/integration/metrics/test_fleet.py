@@ -44,7 +44,7 @@ async def _start_urls() -> dict[str, int]:
 
 def collector(world: Timed, clock: Clock | None = None) -> FleetCollector:
     config = FleetConfig.from_settings(_settings())
-    return FleetCollector(world.frontier, config, FigureSources(_schedules, _start_urls), clock or Clock())
+    return FleetCollector(world.frontier, config, FigureSources(_schedules, _start_urls, dict), clock or Clock())
 
 
 def _settings() -> Settings:

@@ -57,28 +57,29 @@ async def test_a_long_page_is_not_even_looked_at_here(sandbox: Sandbox, monkeypa
 
 
 async def test_ordinary_pages_are_read_here(sandbox: Sandbox) -> None:
-    assert await sandbox.read(pid, Document(LAMP, URL)) == os.getpid()
+    assert not sandbox.wants(Document(LAMP, URL))
 
 
 @pytest.mark.parametrize("html", [BOMB, LONG], ids=["doubtful", "long"])
 async def test_doubtful_and_long_pages_are_read_apart(sandbox: Sandbox, html: str) -> None:
-    child = await sandbox.read(pid, Document(html, URL))
+    assert sandbox.wants(Document(html, URL))
+    child = await sandbox.ask(pid, Document(html, URL))
     assert child != os.getpid()
-    item, links = await sandbox.read(read, Document(html, URL), DomainRules(), True)
+    item, links = await sandbox.ask(read, Document(html, URL), DomainRules(), True)
     assert item is not None
     assert (item.title, str(item.price), list(links)) == ("A lamp", "48.00", ["https://shop.example.com/p/2"])
-    assert (await sandbox.read(extract_page, Document(html, URL), URL)).url == URL
-    assert await sandbox.read(pid, Document(html, URL)) == child, "one child for all"
+    assert (await sandbox.ask(extract_page, Document(html, URL), URL)).url == URL
+    assert await sandbox.ask(pid, Document(html, URL)) == child, "one child for all"
 
 
 @pytest.mark.parametrize(
     ("function", "words"), [(spin, "1 s of CPU"), (grow, "1000 MB"), (die, f"status -{signal.SIGSEGV.value}")]
 )
 async def test_what_takes_too_much_ends_the_child_alone(sandbox: Sandbox, function: object, words: str) -> None:
-    before = await sandbox.read(pid, Document(LONG, URL))
+    before = await sandbox.ask(pid, Document(LONG, URL))
     with pytest.raises(TooCostlyError, match=words):
-        await sandbox.read(function, Document(LONG, URL))  # type: ignore[arg-type]
-    assert await sandbox.read(pid, Document(LONG, URL)) not in {before, os.getpid()}
+        await sandbox.ask(function, Document(LONG, URL))  # type: ignore[arg-type]
+    assert await sandbox.ask(pid, Document(LONG, URL)) not in {before, os.getpid()}
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
@@ -163,7 +164,7 @@ async def test_pages_that_wait_for_the_child_hold_no_threads(sandbox: Sandbox, m
             busy -= 1
 
     monkeypatch.setattr(asyncio, "to_thread", counted)
-    found = await asyncio.gather(*(sandbox.read(pid, Document(LONG, URL)) for _ in range(20)))
+    found = await asyncio.gather(*(sandbox.ask(pid, Document(LONG, URL)) for _ in range(20)))
     assert (len(set(found)), most) == (1, 1)
 
 
