@@ -159,7 +159,7 @@ def _budgets(fleet: FleetFigures) -> Iterator[Metric]:
     words = "Spent share of a budget: of a domain, a spider, a run, or a tier of the whole fleet"
     yield text.gauges("budget_spent_ratio", words, ("budget", "what"), {one[:2]: one.spent for one in told})
     words = "Elapsed share of the budget's day"
-    yield text.gauges("budget_day_ratio", words, "budget", {one.name: one.day for one in reversed(told)})
+    yield text.gauges("budget_day_ratio", words, "budget", {one.name: one.day for one in told})
 
 
 def _domains(fleet: FleetFigures) -> Iterator[Metric]:

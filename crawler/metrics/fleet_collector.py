@@ -11,7 +11,7 @@ from typing import Final
 from scrapy.settings import BaseSettings
 
 from crawler import config
-from crawler.frontier.errors import FrontierError, FrontierRefusedError
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection import eligible
 from crawler.frontier.inspection.inspection import FrontierStats
@@ -137,11 +137,7 @@ class FleetCollector:
             for tier, most in allowed.items()
             if most > 0
         ]
-        try:
-            others = await self._frontier.budgets.shares(now_ms)
-        except FrontierRefusedError:  # a key of the wrong type: the next script that needs it sets it aside
-            others = []
-        return sorted([*tiers, *others], key=lambda one: -one.spent)
+        return sorted([*tiers, *await self._frontier.budgets.shares(now_ms)], key=lambda one: -one.spent)
 
     async def _runs(self) -> list[RunFigures]:
         """The newest runs; for the newest two of each name also the coverage of fields."""
