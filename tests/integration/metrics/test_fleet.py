@@ -12,9 +12,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.inspection.eligible import waiting_ms
+from crawler.frontier.messages import SpiderStats
 from crawler.frontier.server.wire_format import read_lease, seal
-from crawler.frontier.state.budgets import Terms
+from crawler.frontier.state.budgets import Share, Terms
 from crawler.frontier.state.domains import MOST_TOLD
 from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures, render
@@ -170,6 +172,8 @@ async def test_counts_go_on_rising_when_a_generation_expires(world: Timed) -> No
     )
     assert fleet._rising.take(later)["s", "accepted"] == 6
     assert fleet._rising.take(stats)["s", "accepted"] == 9, "one that begins anew counts from 0"
+    fewer = dict.fromkeys(stats.generations, SpiderStats(accepted=1))
+    assert fleet._rising.take(dataclasses.replace(stats, generations=fewer))["s", "accepted"] == 9, "counts were lost"
 
 
 async def test_how_long_a_due_host_waits_does_not_depend_on_its_priority(world: Timed) -> None:
@@ -284,6 +288,29 @@ async def test_damage_costs_a_figure_and_no_scrape(world: Timed) -> None:
     assert (await frontier.coverage.of(run))["price"] == 1
     await frontier.domains.add({("0.example", "ok"): 2})
     assert (await frontier.domains.top())["0.example"] == {"ok": 2}
+
+
+async def test_budgets_and_reasons_are_bounded(world: Timed) -> None:
+    look = await collector(world).look()
+    shares = [Share(f"d:{number}.example", "requests", 0.5, 0.5) for number in range(101)]
+    stats = dataclasses.replace(look.stats, dead_by={f"http_{status}": 2 for status in range(300, 400)})
+    found = read(render(dataclasses.replace(look, shares=shares, stats=stats, dead_letters=3))[0])
+    told = Counter(name for name, _ in found)
+    assert (told["shoal_budget_spent_ratio"], told["shoal_budget_day_ratio"]) == (100, 100)
+    assert told["shoal_fleet_dead_letters_by"] == 41
+    assert found["shoal_fleet_dead_letters_by", ("other",)] == 0, "letters were dropped between the two counts"
+
+
+async def test_while_redis_is_away_there_are_no_figures(world: Timed, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away() -> None:
+        raise FrontierUnavailableError("away")
+
+    fleet = collector(world)
+    await fleet.refresh(lambda: True)
+    monkeypatch.setattr(world.frontier.domains, "top", away)
+    with pytest.raises(FrontierUnavailableError):
+        await fleet.refresh(lambda: True)
+    assert fleet.latest is None
 
 
 async def test_who_does_not_lead_exports_no_figures(world: Timed) -> None:

@@ -187,6 +187,18 @@ def test_an_old_answer_is_none() -> None:
     assert scaling.answer() is None
 
 
+def test_a_peak_is_held_where_its_queue_is_gone_since() -> None:
+    now = [0.0]
+    scaling = Scaling(ScalingConfig(every_seconds=10, per_worker=1, hold_seconds=60), lambda: now[0])
+    scaling.take({("s", "http"): Demand(5, 5)})
+    for now[0], workers in ((59, 5), (61, 0)):
+        scaling.take({})
+        for asked in ((None, None), ("s", None), (None, "http"), ("s", "http")):
+            answer = scaling.answer(*asked)
+            assert answer is not None
+            assert (answer["workers"], answer["wanted_now"]) == (workers, 0), asked
+
+
 @pytest.mark.parametrize(
     ("name", "bad"), [("SCALING_REQUESTS_PER_WORKER", 0), ("SCALING_HOLD_SECONDS", -1), ("SCALING_HOLD_SECONDS", "x")]
 )

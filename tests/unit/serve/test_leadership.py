@@ -90,6 +90,20 @@ async def test_the_leader_works_and_asks_three_times_in_a_lease() -> None:
     await world.leadership._stop()
 
 
+async def test_the_lease_counts_from_before_redis_was_asked() -> None:
+    world = World()
+
+    async def slow() -> LeaderLease:
+        world.now = 4
+        return OURS
+
+    world.redis.ask = slow  # type: ignore[method-assign]
+    await world.leadership._ask()
+    world.now = LEASE
+    assert not world.leadership.holds(), "Redis may have begun to count when it was asked"
+    await world.leadership._stop()
+
+
 async def test_one_that_follows_asks_when_the_lease_is_over() -> None:
     soon = LeaderLease(is_ours=False, token=2, holder="them", left_ms=200, clock_ms=0)
     world = World()
@@ -228,3 +242,13 @@ async def test_a_lease_that_redis_does_not_take_back_delays_no_exit(
     monkeypatch.setattr(service.leadership, "resign", asyncio.Event().wait)
     await service._resign()
     assert "The lease could not be released (TimeoutError)" in caplog.text
+
+
+async def test_a_replica_whose_leading_fails_ends_with_that_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken() -> None:
+        raise ValueError("a bug")
+
+    service = replica()
+    monkeypatch.setattr(service.leadership, "run", broken)
+    with pytest.raises(ValueError, match="a bug"):
+        await service.run()

@@ -105,6 +105,16 @@ def test_those_who_neither_ask_nor_listen_are_cut_off(web: WebServer, monkeypatc
         client.close()
 
 
+def test_who_asks_much_and_reads_nothing_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.serve.web.CLIENT_SECONDS", 0.3)
+    server = WebServer("127.0.0.1", 0, {"/large": lambda _: Response(b"x" * 1_000_000)})
+    with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))) as client:
+        client.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        client.recv(1)
+        assert eventually(lambda: not server._server.server_state.connections)
+    server.close()
+
+
 def test_the_oldest_of_too_many_makes_room(web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.serve.web.MOST_CLIENTS", 8)
     monkeypatch.setattr("crawler.serve.web.CLIENT_SECONDS", 3_600)
