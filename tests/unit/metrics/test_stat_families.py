@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import stats as names
-from crawler.metrics.stat_families import FAMILIES, Family, read
+from crawler.metrics.stat_families import FAMILIES, MOST_FIELDS, MOST_VALUES, OTHER, Family, read
 
 
 def _read(stats: Mapping[str, object]) -> dict[str, Family]:
@@ -41,6 +41,15 @@ def test_patterns_become_labels_and_parts_of_other_patterns_do_not() -> None:
     families = _read(stats)
     assert families["shoal_items"].counts == {"new": 3, "rejected": 1}
     assert families["shoal_items_issues"].counts == {"missing_title": 2}
+
+
+def test_a_family_has_a_bounded_number_of_values() -> None:
+    reasons = {f"frontier/dead/made_up_{number}": 2 for number in range(MOST_VALUES + 3)}
+    fields = {f"items/present/field_{number}": 2 for number in range(MOST_FIELDS + 3)}
+    families = _read(reasons | fields)
+    for metric, most in (("shoal_frontier_dead", MOST_VALUES), ("shoal_items_present", MOST_FIELDS)):
+        counts = families[metric].counts
+        assert (len(counts), counts[OTHER]) == (most + 1, 6)
 
 
 def test_what_proxies_do_is_counted_by_pool() -> None:

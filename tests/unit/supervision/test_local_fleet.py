@@ -18,7 +18,7 @@ import pytest
 from crawler.supervision import local_fleet, worker_process
 from crawler.supervision.children import spawn
 from crawler.supervision.display import Display
-from crawler.supervision.local_fleet import INTERRUPTED, MOST_DEATHS, LocalFleet
+from crawler.supervision.local_fleet import INTERRUPTED, MOST_DEATHS, STEADY_PAGES, LocalFleet
 
 HEAD = """
 import json, os, pathlib, signal, sys, time
@@ -118,12 +118,13 @@ def test_a_crash_loop_ends_all(fleet: Callable[..., Any], tmp_path: Path) -> Non
 report()
 if told["number"] == 2:
     sys.exit(7)
-signal.signal(signal.SIGTERM, lambda *_: (report(reason="shutdown", pages=1), sys.exit(0)))
+signal.signal(signal.SIGTERM, lambda *_: (report(pages=1), sys.exit(1)))
 time.sleep(60)
 """
     status, shown = fleet(2, program)
     assert status == 1
     assert began(tmp_path).count("2") == MOST_DEATHS
+    assert began(tmp_path).count("1") == 1, "however it ended, it does not begin again"
     assert f"worker 2 ended with status 7, {MOST_DEATHS} times in a row" in shown
     assert "1 page," in shown
 
@@ -143,6 +144,16 @@ def test_who_begins_again_and_what_the_worst_status_is(
 ) -> None:
     assert fleet(2, program)[0] == status
     assert starts is None or len(began(tmp_path)) == starts
+
+
+def test_one_that_does_much_before_each_death_goes_on(fleet: Callable[..., Any], tmp_path: Path) -> None:
+    program = f"report(pages={STEADY_PAGES}); sys.exit(7 * (times <= {MOST_DEATHS}))"
+    assert fleet(1, program)[0] == 0
+    assert len(began(tmp_path)) == MOST_DEATHS + 1
+
+
+def test_what_a_worker_has_logged_is_not_said_again(fleet: Callable[..., Any]) -> None:
+    assert "giving up" not in fleet(2, "sys.exit(2)")[1]
 
 
 WAITING = """
@@ -169,6 +180,14 @@ def test_the_first_signal_asks_all_to_end(fleet: Callable[..., Any], number: sig
     assert status == 0
     assert "2 workers ended (shutdown)" in shown
     assert "restarting" not in shown
+
+
+def test_one_that_is_asked_to_end_while_it_starts_has_not_failed(fleet: Callable[..., Any], tmp_path: Path) -> None:
+    def ask(made: LocalFleet) -> None:
+        until((tmp_path / "began").exists)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert fleet(2, "time.sleep(60)", ask)[0] == 0
 
 
 def test_the_second_signal_kills(fleet: Callable[..., Any]) -> None:
