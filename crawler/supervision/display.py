@@ -44,7 +44,7 @@ class Rate:
 class Display:
     """Writes to *stream*: on a terminal the line stays below the log, elsewhere it is a log line at intervals.
 
-    *how*: "live", "plain", "log" (a log record, for JSON logs), or "" for none. Falls silent if its reader is gone.
+    *how*: "live", "plain", "log" (a log record, for JSON logs), or "" for none; "log" once its reader is gone.
     """
 
     def __init__(

@@ -54,7 +54,9 @@ def test_what_is_wrong_is_said_where_the_log_is_elsewhere(caplog: pytest.LogCapt
     assert "giving up" in caplog.messages
 
 
-def test_a_reader_that_went_away_stops_nothing() -> None:
+def test_a_reader_that_went_away_stops_nothing_and_the_log_has_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+
     class Gone(io.BytesIO):
         def write(self, _: object) -> int:
             raise BrokenPipeError
@@ -64,6 +66,7 @@ def test_a_reader_that_went_away_stops_nothing() -> None:
     display.relay(b"b\n")
     display.close("c")
     assert not display.due()
+    assert caplog.messages == ["c"]
 
 
 def test_the_rate_is_of_the_last_seconds() -> None:

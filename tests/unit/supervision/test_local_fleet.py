@@ -156,6 +156,12 @@ def test_what_a_worker_has_logged_is_not_said_again(fleet: Callable[..., Any]) -
     assert "giving up" not in fleet(2, "sys.exit(2)")[1]
 
 
+def test_a_line_without_an_end_blocks_nobody(fleet: Callable[..., Any]) -> None:
+    length = 5 * worker_process.MOST_AT_ONCE
+    status, shown = fleet(1, f"sys.stderr.write('x' * {length}); report(reason='finished')")
+    assert (status, shown.count("x")) == (0, length)
+
+
 WAITING = """
 signal.signal(signal.SIGTERM, lambda *_: {deaf} or (report(reason="shutdown"), sys.exit(0)))
 report()

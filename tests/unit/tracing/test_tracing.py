@@ -134,6 +134,21 @@ def test_no_span_holds_a_password_or_an_error_s_words(world: World) -> None:
     }
 
 
+def test_a_fetch_begins_at_the_wire_and_a_status_of_400_is_an_error(world: World) -> None:
+    request, held = world.leased()
+    for started_at, status in ((held.leased_at + 50, 399), (held.leased_at - 50, 400)):
+        held.started_at = started_at
+        world.spans.answered(request, Response(URL, status=status))
+    world.spans.ended(request)
+    first, second, lease = world.all()
+    assert first.start_time
+    assert second.start_time
+    assert lease.start_time
+    assert first.start_time - lease.start_time == pytest.approx(50e9, abs=1e9), "of the first attempt"
+    assert second.start_time > lease.start_time, "of a later one, which waits for its turn anew"
+    assert (first.status.is_ok, second.status.is_ok) == (True, False)
+
+
 def test_a_retry_elsewhere_goes_on_with_a_trace_that_began_at_its_lease(world: World) -> None:
     first, _ = world.leased(1)
     world.book.release(first)
