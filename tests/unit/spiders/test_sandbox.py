@@ -152,6 +152,17 @@ async def test_a_child_that_the_system_kills_costs_no_page_at_once_and_no_lie(
     assert [URL in line for line in caplog.messages] == [True] * (starts - 1)
 
 
+async def test_a_child_that_says_nothing_for_long_is_killed_and_blamed_on_its_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It sleeps, say, and takes no CPU: that it was killed is our own doing, and no reason to read the page again."""
+    child = Mock(exitcode=-signal.SIGKILL)
+    monkeypatch.setattr("crawler.spiders.sandbox._start", lambda _: (child, Mock(poll=Mock(return_value=False))))
+    with pytest.raises(TooCostlyError, match="more than 1 s of CPU"):
+        await Sandbox(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000)).ask(pid, Document(LONG, URL))
+    child.kill.assert_called_once_with()
+
+
 async def test_pages_that_wait_for_the_child_hold_no_threads(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     busy, most, to_thread = 0, 0, asyncio.to_thread
 
