@@ -197,6 +197,7 @@ def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spi
     seen = Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, runs=[late, first])
     assert seen.run_to_go(late) == (1, 39)
     assert seen.run_to_go(replace(first, counts=RunCounts(queued=195))) == (39, 39)
+    assert seen.run_to_go(replace(first, counts=RunCounts(queued=400))) == (80, 80), "counted at another moment"
     console = Console(width=80, file=io.StringIO())
     console.print(render(seen))
     assert isinstance(console.file, io.StringIO)
