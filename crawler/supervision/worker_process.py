@@ -82,8 +82,8 @@ class WorkerProcess:
         self.opened_at = self.opened_at or self._heard_at
         self._silence = float(report.get("silence", math.inf))
         self.counts = Counter(report.get("counts", {}))
-        self.endpoint = report.get("endpoint") or self.endpoint
-        self.reason = report.get("reason") or self.reason
+        self.endpoint = report.get("endpoint", "")
+        self.reason = report.get("reason", "")
 
 
 class _Lines:
