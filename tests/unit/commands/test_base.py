@@ -60,6 +60,17 @@ def test_a_dict_of_components_given_as_something_else_is_named(project: Settings
         command.process_options([], Namespace(set=[given]))
 
 
+@pytest.mark.parametrize(("more", "times"), [([], 1), (["WORKER_PROCESS={}"], 0)], ids=["a person", "its supervisor"])
+def test_a_misspelt_setting_is_said_to_whoever_gave_it(
+    more: list[str], times: int, project: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = StatusCommand()
+    command.settings = project
+    given = ["DOWNLOAD_DELY=1", *more]
+    command.process_options([], Namespace(set=given, logfile="", loglevel="", nolog=False, pidfile="", pdb=False))
+    assert capsys.readouterr().err.count("DOWNLOAD_DELY, did you mean DOWNLOAD_DELAY?") == times
+
+
 COMMANDS = sorted(
     path.stem for path in (PROJECT_DIR / "crawler" / "commands").glob("*.py") if "class Command(" in path.read_text()
 )
