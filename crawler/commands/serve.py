@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import install_scrapy_root_handler
-from scrapy_redis.defaults import START_URLS_KEY
 from scrapy_redis.spiders import RedisMixin
 
 from crawler.commands import early_settings, spider_stores
@@ -25,6 +24,7 @@ from crawler.serve.config import ServeConfig
 from crawler.serve.figures import FleetFiguresPart
 from crawler.serve.parts import parts
 from crawler.serve.service import FleetService
+from crawler.spiders.base import key_of_start_urls
 from crawler.startup.announcement import QUEUES
 from crawler.tracing.opening import tracing_pushes
 from crawler.utils import tasks
@@ -78,12 +78,11 @@ class Command(FleetCommand, ScrapyCommand):
         """The Redis key of each spider's start URLs; "" for spiders without one."""
         assert self.settings is not None
         loader = early_settings.spiders(self.settings)
-        pattern = str(self.settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY)
         keys: dict[str, str] = {}
         for name in loader.list():
             spider = loader.load(name)
-            key = getattr(spider, "redis_key", None) or pattern
-            keys[name] = str(key) % {"name": name} if issubclass(spider, RedisMixin) else ""
+            is_fed = issubclass(spider, RedisMixin)
+            keys[name] = key_of_start_urls(name, getattr(spider, "redis_key", None), self.settings) if is_fed else ""
         return keys
 
     def _encoder(self, spider: str) -> Encoder:

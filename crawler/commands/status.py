@@ -10,7 +10,9 @@ from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from rich.console import Group
 from rich.live import Live
+from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -19,6 +21,7 @@ from crawler.commands.terminal import answering, console
 from crawler.commands.views.status_snapshot import Snapshot, take_snapshot
 from crawler.commands.views.status_view import render
 from crawler.frontier.command_session import session
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.startup.announcement import QUEUES
 from crawler.utils import tasks
@@ -65,13 +68,20 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _watch(self, frontier: Frontier, spider: str | None, seen: Snapshot) -> None:
         """On a terminal one live view, elsewhere one block each time, with its time and an empty line."""
-        shown = console()
-        with Live(render(seen), console=shown, auto_refresh=False) if shown.is_terminal else nullcontext() as live:
+        shown, view = console(), render(seen)
+        with Live(view, console=shown, auto_refresh=False) if shown.is_terminal else nullcontext() as live:
             while True:
                 if live is None:
-                    shown.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", render(seen), "", sep="\n")
+                    shown.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", view, "", sep="\n")
                     sys.stdout.flush()
                 await asyncio.sleep(WATCH_SECONDS)
-                seen = await take_snapshot(frontier, spider)
+                view = await _view(frontier, spider)
                 if live is not None:
-                    live.update(render(seen), refresh=True)
+                    live.update(view, refresh=True)
+
+
+async def _view(frontier: Frontier, spider: str | None) -> Group:
+    try:
+        return render(await take_snapshot(frontier, spider))
+    except FrontierUnavailableError as error:  # it restarts, or fails over
+        return Group(Text(f"Redis is away, watching goes on: {error}"))

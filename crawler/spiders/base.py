@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import FormRequest, Response
+from scrapy.settings import BaseSettings
 from scrapy_redis import defaults
 from scrapy_redis.spiders import RedisSpider
 
@@ -39,12 +41,8 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
 
     def setup_redis(self, crawler: Crawler | None = None) -> None:
         """Read the names only: the frontier leases start URLs itself, without waiting for the spider to be idle."""
-        settings = self.settings
-        key = self.redis_key or settings.get("REDIS_START_URLS_KEY") or defaults.START_URLS_KEY
-        self.redis_key = key % {"name": self.name}
-        if not self.redis_key.strip():
-            raise ConfigError("REDIS_START_URLS_KEY", key, "the name of a Redis key; %(name)s is the spider's name")
-        self.redis_encoding = self.redis_encoding or settings.get("REDIS_ENCODING") or defaults.REDIS_ENCODING
+        self.redis_key = key_of_start_urls(self.name, self.redis_key, self.settings)
+        self.redis_encoding = self.redis_encoding or self.settings.get("REDIS_ENCODING") or defaults.REDIS_ENCODING
 
     @property
     def excludes(self) -> bool:
@@ -103,3 +101,14 @@ def _form_value(value: Any) -> Any:
     if isinstance(value, list):
         return [_form_value(one) for one in value]
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def key_of_start_urls(spider: str, own: str | None, settings: BaseSettings) -> str:
+    """The Redis key of *spider*, which may have its *own*; raises ConfigError for one that cannot be filled in."""
+    key = own or settings.get("REDIS_START_URLS_KEY") or defaults.START_URLS_KEY
+    with suppress(TypeError, ValueError, KeyError):  # `100%`, `%(spider)s`
+        filled = str(key) % {"name": spider}
+        if filled.strip():
+            return filled
+    where = f"redis_key of spider {spider}" if own else "REDIS_START_URLS_KEY"
+    raise ConfigError(where, key, "the name of a Redis key; %(name)s is the spider's name, and %% a percent sign")

@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import tomllib
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import version
 from ipaddress import ip_network
 from pathlib import Path
@@ -48,6 +50,17 @@ MANIFESTS = sorted(
 )
 DOCKERFILE = (PROJECT_DIR / "Dockerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT_DIR / "compose.yaml").read_text())
+
+
+class Healthy(BaseHTTPRequestHandler):
+    """Answers that it lives."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Not a word."""
 
 
 def _documents(text: str) -> list[dict[str, Any]]:
@@ -123,6 +136,16 @@ def test_the_image_runs_as_nobody_in_particular_with_the_production_settings() -
     ]
     assert "SCRAPY_PROJECT=production" in DOCKERFILE
     assert 'ENTRYPOINT ["tini", "--", "scrapy"]' in DOCKERFILE
+
+
+def test_the_health_check_asks_past_the_proxy_that_the_crawl_may_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = re.search(r'^HEALTHCHECK .*\\\n +CMD \["python", "-c", "(.+)"\]$', DOCKERFILE, re.MULTILINE)
+    assert found is not None
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    with HTTPServer(("127.0.0.1", 0), Healthy) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        asked = found[1].replace("9410", str(server.server_port))
+        assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 def test_browsers_are_in_an_image_of_their_own_that_is_not_the_default_one() -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from crawler.commands import status
 from crawler.commands.views.runs_view import plain, whole
 from crawler.commands.views.status_snapshot import Snapshot
 from crawler.commands.views.status_view import render, verdict
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run, RunCounts
@@ -133,6 +135,24 @@ def test_the_first_line_says_whether_it_is_finished() -> None:
     slow = [HostState("a", 1_000, 10_000, 0, 1, 0, 0, 5, None, 0, 0)]
     assert ": 2 h 47 min." in said(busy, hosts=slow), "as long as the longest queue takes at its host's delay"
     assert ": 1 d 2 h." in said(busy, waits=[WaitingHost("b", 1, "delayed", 93_600_000)]), "and no host waits longer"
+
+
+async def test_watching_outlasts_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Snapshot | Exception] = [FrontierUnavailableError("[Errno 111] refused"), _snapshot()]
+
+    async def take(_frontier: Any, _spider: str | None) -> Snapshot:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(status, "take_snapshot", take)
+    shown = Console(file=io.StringIO(), width=80)
+    for _ in range(2):
+        shown.print(await status._view(None, None))  # type: ignore[arg-type]
+    away, back = shown.file.getvalue().split("\n", 1)  # type: ignore[attr-defined]
+    assert away == "Redis is away, watching goes on: [Errno 111] refused"
+    assert "b.example" in back
 
 
 def test_many_spiders_and_hosts_fit_a_screen() -> None:
