@@ -20,6 +20,7 @@ from twisted.python.failure import Failure
 from crawler.engine.downloader import Downloader
 from crawler.meta import RUN_ID
 from crawler.stats_by_run import of_run
+from crawler.utils import tasks
 
 # Scrapy's own, by whose names projects silence and filter these lines
 logger = logging.getLogger("scrapy.core.engine")
@@ -56,10 +57,15 @@ class PageTasks:
 
     async def download(self, request: Request) -> Response:
         """As `ExecutionEngine.download_async`: with the middlewares, but no callback. A task of its own, so that what
-        is noted of *request* is not taken for the caller's."""
+        is noted of *request* is not taken for the caller's; it ends with the caller, whatever it is waiting for."""
         if self._engine.spider is None:
             raise RuntimeError(f"No open spider to crawl: {request}")
-        return await asyncio.create_task(self._beside(request))
+        task = asyncio.create_task(self._beside(request))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await tasks.end(task)
+            raise
 
     async def _beside(self, request: Request) -> Response:
         engine = self._engine
@@ -146,6 +152,6 @@ def install(engine: ExecutionEngine) -> None:
     """Use it for *engine*, unless a project's downloader has its own way of fetching."""
     downloader = engine.downloader
     if isinstance(downloader, Downloader) and type(downloader).fetch is Downloader.fetch:
-        tasks = PageTasks(engine, downloader)
-        engine._start_scheduled_request = tasks.start  # type: ignore[method-assign]
-        engine.download_async = tasks.download  # type: ignore[method-assign]
+        pages = PageTasks(engine, downloader)
+        engine._start_scheduled_request = pages.start  # type: ignore[method-assign]
+        engine.download_async = pages.download  # type: ignore[method-assign]

@@ -194,9 +194,11 @@ class Pacer:
         began = self._clock()
         give_up_at = began + patience
         await self._addresses.ensure(rule.group)
-        await self._outbox.flush()  # our own reports: until they are stored the host looks busy and a lent turn unused
+        # Our own reports: until they are stored the host looks busy and a lent turn unused. Who cancels this
+        # request must not cut them off half sent.
+        await asyncio.shield(self._outbox.flush())
         while True:
-            asked_at, slot = await self._outage.insist(partial(self._reserve, rule, lease))
+            asked_at, slot = await self._reserved(rule, lease)
             start_by = asked_at + slot.start_within_ms / 1000
             if slot.lost or (slot.token is None and asked_at >= give_up_at):
                 raise TooLateError(slot.wait_ms)
@@ -212,8 +214,22 @@ class Pacer:
             elif lease is None:
                 self._outbox.give_back(slot.token)  # this worker was frozen
 
+    async def _reserved(self, rule: HostRule, lease: HeldLease | None) -> tuple[float, Slot]:
+        """When the frontier was asked, and what it answered. A slot of its own that is granted to a request which was
+        cancelled meanwhile goes back: it would keep its host busy for as long as a lease."""
+        asking = asyncio.ensure_future(self._outage.insist(partial(self._reserve, rule, lease)))
+        try:
+            return await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            if lease is None:
+                asking.add_done_callback(self._unwanted)
+            raise
+
+    def _unwanted(self, asked: asyncio.Future[tuple[float, Slot]]) -> None:
+        if not asked.cancelled() and asked.exception() is None and (token := asked.result()[1].token) is not None:
+            self._outbox.give_back(token)
+
     async def _reserve(self, rule: HostRule, lease: HeldLease | None) -> tuple[float, Slot]:
-        """When the frontier was asked, and what it answered."""
         asked_at = self._clock()
         slot = await self._frontier.reserve_slot(
             rule.group,

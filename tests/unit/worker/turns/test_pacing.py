@@ -336,6 +336,50 @@ async def test_a_turn_that_came_too_late_is_given_back(site: Site) -> None:
     assert ("give_back", [("0:7", 77)]) in site.frontier.told
 
 
+async def test_a_turn_granted_to_a_request_that_was_cancelled_meanwhile_is_given_back(site: Site) -> None:
+    """`asyncio.wait_for(engine.download_async(...))`, say: the slot would keep its host busy until it expires."""
+    asked, answered, reserve_slot = asyncio.Event(), asyncio.Event(), site.frontier.reserve_slot
+
+    async def slow(host: str, **how: Any) -> Slot:
+        asked.set()
+        await answered.wait()
+        return await reserve_slot(host, **how)
+
+    site.frontier.reserve_slot = slow  # type: ignore[method-assign]
+    site.frontier.takes = [GRANTED]
+    turn = asyncio.ensure_future(site.pacer.turn(ROBOTS))
+    await asked.wait()
+    turn.cancel()
+    answered.set()
+    await asyncio.wait([turn])
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+    await site.outbox.flush()
+    assert turn.cancelled()
+    assert site.frontier.told[-1] == ("give_back", [GRANTED.token])
+
+
+async def test_a_request_that_is_cancelled_cuts_off_no_report(site: Site) -> None:
+    """Half sent they would wait for the next thing to be sent; without one the crawl would never end."""
+    asked, answered, settle = asyncio.Event(), asyncio.Event(), site.frontier.settle
+
+    async def slow(*what: Any) -> Any:
+        asked.set()
+        await answered.wait()
+        return await settle(*what)
+
+    site.frontier.settle = slow  # type: ignore[method-assign, assignment]
+    site.outbox.end(("0:9", 9))
+    turn = asyncio.ensure_future(site.pacer.turn(ROBOTS))
+    await asked.wait()
+    turn.cancel()
+    await asyncio.wait([turn])
+    answered.set()
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+    assert (len(site.outbox), site.outbox.stuck_for(), site.frontier.names) == (0, 0.0, ["ack"])
+
+
 @pytest.mark.parametrize(
     ("status", "header", "retry_after_ms"), [(429, b"7", 7000), (503, b"x", 0), (503, None, 0), (200, b"7", 0)]
 )
