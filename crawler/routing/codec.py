@@ -22,8 +22,8 @@ from crawler.urls import without_credentials
 MAX_BYTES: Final = 262_144  # per request; larger ones do not belong in Redis
 # Counts kept from try to try, also when a request is put back in its queued form.
 _COUNTED_META: Final = (
-    *("retry_times", "unfinished_times", "min_tier", "proxy_retries", "proxy_tried", "proxy_doubted"),
-    *("redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
+    *("retry_times", "unfinished_times", "complained", "min_tier", "tier_failed"),
+    *("proxy_retries", "proxy_tried", "proxy_doubted"),
 )
 MAX_SHOWN: Final = 200  # characters of a value in an error
 _REFERER: Final = b"Referer"
@@ -100,7 +100,8 @@ def _stored_headers(request: Request) -> dict[bytes, list[bytes]]:
 def restored(body: bytes, request: Request) -> bytes:
     """*body*, the queued form of *request*, with its present counts and priority.
 
-    For a request that can no longer be encoded, because a middleware or callback has put an object into its meta.
+    For a request that can no longer be encoded, because a middleware has put an object into its meta, or whose callback
+    may have changed it.
     Raises CodecError if *body* is not from `encode`.
     """
     state = _unpacked(body)

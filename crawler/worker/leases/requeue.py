@@ -24,6 +24,7 @@ from crawler.worker.outbox.outbox import Outbox
 # takes.
 PASS_ON_SECONDS: Final = (5, 30, 90, 180, 300)
 OTHER_RELEASE: Final = "unknown_callback"  # the reason for both
+_CHAIN: Final = ("redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons")  # meta that came with the URL
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,8 @@ class Requeue:
         return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
 
     def again(self, request: Request, held: HeldLease, reason: str, delay_ms: int) -> None:
-        """Put *request* back for a retry after *delay_ms*; in its queued form if its present one cannot be stored."""
+        """Put *request* back for a retry after *delay_ms*; in its queued form if its present one cannot be stored, or
+        is what its callback has made of it."""
         body, priority = self._encoded(request, held), _priority(request, held)
         self._outbox.end(Nack(held.handle, delay_ms, reason, body, priority, request))
 
@@ -82,11 +84,14 @@ class Requeue:
             self._say_unstored(request, error)
             stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
             fields = ("url", "method", "headers", "body", "dont_filter")
-            request = stored.replace(**{name: getattr(request, name) for name in fields})
+            meta = stored.meta | {name: request.meta[name] for name in _CHAIN if name in request.meta}
+            request = stored.replace(meta=meta, **{name: getattr(request, name) for name in fields})
         return request
 
     def _encoded(self, request: Request, held: HeldLease) -> bytes:
         assert self._crawler.spider is not None
+        if held.handed_at is not None:  # `response.meta.pop("item")`: the next try would fail at that
+            return codec.restored(held.lease.body, request)
         try:
             return codec.encode(request, self._crawler.spider)
         except CodecError as error:

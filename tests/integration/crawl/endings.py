@@ -183,6 +183,19 @@ class ObjectFromCallback(Ending):
         yield {"url": response.url}
 
 
+class TakesFromMeta(Ending):
+    """The callback takes what it needs out of meta and cb_kwargs; the next try needs it again."""
+
+    name = "takes_from_meta"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.OnceFailingPipeline": 1}}
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.site + self.path, meta={"item": {"name": "a lamp"}}, cb_kwargs={"fields": ["price"]})
+
+    def parse(self, response: Response, **given: Any) -> Any:
+        yield response.meta.pop("item") | {given["fields"].pop(): 1}
+
+
 class ObjectRedirected(Ending):
     """A redirect to another host, of a request with unstorable meta."""
 

@@ -85,6 +85,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "unavailable": ({"dead": 1}, ["http_503"]),
     "object_in_meta": ({"dead": 1}, ["http_503"]),
     "object_from_callback": ({"done": 1}, []),
+    "takes_from_meta": ({"done": 1}, []),
     "object_redirected": ({"done": 2}, []),
     "redirected_to_mail": ({"dead": 1}, ["malformed"]),
     "redirected_too_far": ({"dead": 1}, ["malformed"]),

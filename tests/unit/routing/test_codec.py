@@ -244,10 +244,11 @@ def test_only_a_proxy_of_the_requests_own_is_stored(meta: dict[str, Any], stored
 def test_what_can_no_longer_be_stored_goes_back_as_it_was_with_its_counts() -> None:
     queued = Request("https://shop.example/a", SPIDER.parse_item, meta={"page": 2, "retry_times": 1}, priority=3)
     body = codec.encode(queued, SPIDER)
-    now = Request("https://shop.example/b", meta={"page": object(), "lock": object(), "retry_times": 2}, priority=-7)
-    again = codec.decode(codec.restored(body, now), SPIDER)
+    counts = {"retry_times": 2, "complained": True, "tier_failed": "http"}
+    later = counts | {"page": object(), "lock": object(), "redirect_times": 1, "redirect_urls": [queued.url]}
+    again = codec.decode(codec.restored(body, Request("https://shop.example/b", meta=later, priority=-7)), SPIDER)
     assert (again.url, again.callback) == (queued.url, SPIDER.parse_item)
-    assert (again.meta, again.priority) == ({"page": 2, "retry_times": 2}, -7)
+    assert (again.meta, again.priority) == ({"page": 2} | counts, -7)
 
 
 @pytest.mark.parametrize("count", [object(), 1 << 80, {}, [object()], None, "\ud800", ["\ud800"]])
