@@ -98,8 +98,8 @@ TIER = "http"
 # Seconds after which the requests of a silent worker are queued again, 1 to 86,400. Leases are renewed every quarter
 # of it. Reader: frontier/config.py
 FRONTIER_LEASE_SECONDS = 120
-# Seconds from lease to wire start, 0.1 to FRONTIER_LEASE_SECONDS; later the request is given back uncharged. Reader:
-# frontier/config.py
+# Seconds from lease to wire start, 0.1 to FRONTIER_LEASE_SECONDS; later the request is given back uncharged, the next
+# time it takes another turn. Readers: frontier/config.py, worker/turns/pacing.py
 FRONTIER_START_WITHIN_SECONDS = 20
 # Seconds from wire start to acknowledgement, 1 to 86,400: a lease is not renewed any longer, which also bounds how
 # long a callback may block or wait: one that waits longer is cancelled. Readers: frontier/config.py,

@@ -20,6 +20,7 @@ from crawler.errors import EndingError
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.messages import Slot
 from crawler.routing.host_rules import HostRule
+from crawler.utils.caches import Recent
 from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.turns.addresses import AddressBook
@@ -33,6 +34,7 @@ T = TypeVar("T")
 
 ASK_AFTER_SECONDS = 0.1  # an older lease asks once more: its host may have pushed back, at any worker
 LEND_WITHIN_SECONDS = 1.0  # the same for a turn that a page lends to its robots.txt, which is fetched once a day
+REMEMBERED = 10_000  # leases that were late once
 POLL_SECONDS = 0.5  # longest wait for a turn before asking again: other workers' reports may bring it forward
 
 
@@ -51,6 +53,7 @@ class Pacer:
         self._gives_up = gives_up
         self.unsent = UnsentRequests()
         self._patience = context.frontier.config.start_within_ms / 1000
+        self._late: Recent[str, None] = Recent(REMEMBERED)  # ids of leases that went back, as they came here too late
 
     async def turn(self, request: Request) -> Turn:
         """Wait until *request* may be sent; raises TooLateError if its lease no longer allows it."""
@@ -59,6 +62,8 @@ class Pacer:
             return await self._beside(request)
         if held.reported:
             return await self._hop(request, held)
+        if self._clock() > held.start_by:
+            self._be_late(held)
         if not held.needs_turn and self._answers.rests(held.lease.host):  # a page that needs another turn waits for it
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
@@ -72,6 +77,14 @@ class Pacer:
             raise TooLateError
         held.started_at = self._clock()
         return Turn(held.handle, held.start_by, held.lease.host, held)
+
+    def _be_late(self, held: HeldLease) -> None:
+        """A lease that comes here too late goes back; the second time, another turn is taken for it here: a middleware
+        that waits for longer than a turn holds would send it back for ever."""
+        if held.lease.id not in self._late:
+            self._late[held.lease.id] = None
+            raise TooLateError
+        held.lent, held.free_at = True, None
 
     async def _hop(self, request: Request, held: HeldLease) -> Turn:
         """The turn of a redirect: its lease had one already. A lease that operators have stopped goes back."""

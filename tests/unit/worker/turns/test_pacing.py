@@ -21,7 +21,7 @@ from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
-from crawler.worker.turns.turn import TooLateError
+from crawler.worker.turns.turn import TooLateError, Turn
 from crawler.worker.turns.unsent import MissedError
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, held
 
@@ -157,6 +157,24 @@ async def test_a_page_past_its_time_is_not_sent(site: Site) -> None:
     with pytest.raises(TooLateError):
         await site.pacer.turn(PAGE)
     assert site.frontier.names == []
+
+
+async def test_a_page_that_is_always_late_takes_another_turn_here(site: Site) -> None:
+    """A middleware waits for longer than a turn holds: given back each time, the page would never be sent."""
+    site.frontier.takes = [REFUSED, GRANTED]
+    with pytest.raises(TooLateError):
+        await late(site)
+    turn = await late(site)
+    assert site.taken() == [("0:1", 1)] * 2
+    assert (turn.handle, turn.start_by, turn.keep) == (("0:1", 1), site.clock.now + 20, False)
+
+
+async def late(site: Site) -> Turn:
+    """A turn for a page whose middlewares have taken too long."""
+    site.book.release(PAGE)
+    lease = site.holds(PAGE)
+    site.clock.now = lease.start_by + 0.1
+    return await site.pacer.turn(PAGE)
 
 
 async def test_a_page_that_may_kill_its_worker_is_charged_before_it_is_sent(site: Site) -> None:
