@@ -8,7 +8,6 @@ import os
 import random
 import socket
 from collections.abc import Coroutine
-from contextlib import suppress
 from functools import partial
 from typing import Any, Self
 
@@ -64,7 +63,7 @@ logger = logging.getLogger(__name__)
 FAILED = "frontier_error"  # finish reason of a worker that cannot go on
 CLOSE_POLL_SECONDS = 0.5
 START_SECONDS = 20.0  # to wait for a Redis that goes while this worker starts
-LEAVE_SECONDS = 1.0  # to sign off, and for everything else once Redis is given up
+LEAVE_SECONDS = 1.0  # for everything once Redis is given up, and at least to sign off
 FLUSH_SECONDS = 0.005  # how long the outbox collects a batch before it sends
 
 
@@ -209,8 +208,9 @@ class Worker:
 
         Takes at most FRONTIER_CLOSE_SECONDS, whatever Redis does; after that leases are left to expire.
         """
+        until = asyncio.get_running_loop().time() + (LEAVE_SECONDS if self.outbox.broken else self._config.close)
         try:
-            async with asyncio.timeout(LEAVE_SECONDS if self.outbox.broken else self._config.close):
+            async with asyncio.timeout_at(until):
                 await self._give_back()
         except TimeoutError:
             self._let_expire()
@@ -218,10 +218,17 @@ class Worker:
         tell_lost(self.outbox.offers, self._crawler.stats)
         await self.addresses.close()
         await tasks.end(*self._tasks)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LEAVE_SECONDS):
-                await self.maintenance.last()
+        await self._sign_off(until)
         await self._server.aclose()
+
+    async def _sign_off(self, until: float) -> None:
+        """In what is left of the time to close: it takes a dozen calls, and Redis may be far away."""
+        least = asyncio.get_running_loop().time() + LEAVE_SECONDS
+        try:
+            async with asyncio.timeout_at(least if self.outbox.broken or self.outage.on else max(least, until)):
+                await self.maintenance.last()
+        except TimeoutError:
+            logger.warning("Could not sign off in time: this worker's heartbeat will expire")
 
     async def _bound_close(self) -> None:
         """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
