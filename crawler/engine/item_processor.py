@@ -59,6 +59,17 @@ class ItemProcessor(ItemPipelineManager):
         callbacks.install()
         await super().open_spider_async()
 
+    async def close_spider_async(self) -> None:
+        """As Scrapy's, but each pipeline is closed, whatever another one raises: a store may have work left."""
+        methods = [method for method in self.methods["close_spider"] if method is not None]
+        ended = await asyncio.gather(*map(self._closed, methods), return_exceptions=True)
+        for method, error in zip(methods, ended, strict=True):
+            if error is not None:
+                logger.error("%s failed", global_object_name(method), exc_info=error, extra={"spider": self._spider})
+
+    async def _closed(self, method: Callable[..., Any]) -> None:
+        await self.get_awaitable(method)
+
     async def process_item_async(self, item: Any) -> Any:
         """As `ItemPipelineManager.process_item_async`."""
         for method in self.methods["process_item"]:

@@ -389,3 +389,35 @@ async def test_a_page_is_freed_at_once_however_its_callback_ends(
     finally:
         gc.enable()
     assert crawler.stats.get_value("spider_exceptions/count", 0) == 2 * (callback != "parse")
+
+
+class Failing:
+    """Cannot be closed."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def close_spider(self) -> None:
+        raise self.error
+
+
+class Closing:
+    """Has work left when it is closed."""
+
+    closed = False
+
+    async def close_spider(self) -> None:
+        await asyncio.sleep(0)
+        self.closed = True
+
+
+@pytest.mark.parametrize("error", [ValueError("no file"), asyncio.CancelledError()])
+async def test_a_pipeline_that_cannot_be_closed_keeps_no_other_open(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Closing()
+    crawler = scraper_of(ItemProcessor, []).crawler
+    await ItemProcessor(store, Failing(error), crawler=crawler).close_spider_async()
+    assert store.closed
+    assert [one.getMessage() for one in caplog.records] == [f"{__name__}.Failing.close_spider failed"]
+    assert f"{type(error).__name__}" in caplog.text
