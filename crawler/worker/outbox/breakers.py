@@ -23,8 +23,8 @@ class Breakers:
     def __init__(self, frontier: Frontier, stats: StatsCollector) -> None:
         self._frontier = frontier
         self._stats = stats
-        self._changed: dict[str, bool] = {}  # host: whether its breaker opened (True) or closed
-        self._blamed: dict[str, str] = {}  # host: the origin because of which it opened
+        # by host: None where it closed, else the origin because of which it opened, "" if none, or once that is told
+        self._changed: dict[str, str | None] = {}
 
     def told(self, report: Report, answer: int) -> None:
         """Note what *report* did to its host's breaker, by the answer of `Frontier.report`."""
@@ -36,30 +36,36 @@ class Breakers:
     def opened(self, host: str, rest_ms: int, origin: str = "") -> None:
         """Log and count that *host*'s circuit breaker opened, because of that *origin* if one is given."""
         self._stats.inc_value(names.BREAKER_OPENED)
-        self._changed[host] = True
-        if origin:
-            self._blamed[host] = origin
+        self._changed[host] = origin
         logger.warning("Circuit breaker opened for %s: paused %.0f s, then one probe", host, rest_ms / 1000)
 
     def closed(self, host: str) -> None:
         """Log that *host* answers again."""
         self._stats.inc_value(names.BREAKER_CLOSED)
-        self._changed[host] = False
+        self._changed[host] = None
         logger.info("Circuit breaker closed for %s: it answers again", host)
 
     async def judge(self) -> None:
         """Report hosts that work again, and dead-letter the queue of those that were down for their whole term."""
         while self._changed:
-            host, opened = next(iter(self._changed.items()))
-            if not opened:
+            host, origin = next(iter(self._changed.items()))
+            if origin is None:
                 await self._frontier.breakers.host_up(host)
+            elif origin:
+                await self._frontier.breakers.probe_other(host, origin)
+            elif await self._bury(host):
+                continue  # there may be more
+            if self._changed[host] != origin:
+                continue  # a block page has opened it meanwhile
+            if origin:
+                self._changed[host] = ""
             else:
-                if origin := self._blamed.get(host):
-                    await self._frontier.breakers.probe_other(host, origin)
-                    self._blamed.pop(host, None)
-                down, buried = await self._frontier.breakers.host_down(host)
-                if buried:
-                    self._stats.inc_value(names.BURIED.format("host_down"), buried)
-                    logger.error("%s has been down for %.0f s: %d pages became dead letters", host, down / 1000, buried)
-                    continue  # there may be more
-            self._changed.pop(host, None)
+                del self._changed[host]
+
+    async def _bury(self, host: str) -> int:
+        """How many pages of *host* became dead letters now."""
+        down, buried = await self._frontier.breakers.host_down(host)
+        if buried:
+            self._stats.inc_value(names.BURIED.format("host_down"), buried)
+            logger.error("%s has been down for %.0f s: %d pages became dead letters", host, down / 1000, buried)
+        return buried

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -317,6 +318,28 @@ async def test_what_becomes_of_a_hosts_breaker_is_counted_and_logged_once(
         await desk.outbox.flush()
     assert desk.stats.counts == {stat: 1}
     assert [words in message for message in caplog.messages] == [True]
+
+
+async def test_a_breaker_that_opens_while_its_closing_is_told_is_judged_too(desk: Desk) -> None:
+    """By a block page, which waits for no flush."""
+    breakers, told = desk.outbox.breakers, []
+
+    class Server:
+        async def host_up(self, host: str) -> None:
+            told.append(f"up {host}")
+            breakers.opened(host, 30_000, "http:81")
+
+        async def probe_other(self, host: str, origin: str) -> None:
+            told.append(f"{host} because of {origin}")
+
+        async def host_down(self, host: str) -> tuple[int, int]:
+            told.append(f"down {host}")
+            return 0, 0
+
+    breakers._frontier = SimpleNamespace(breakers=Server())  # type: ignore[assignment]
+    breakers.closed("a.example")
+    await breakers.judge()
+    assert told == ["up a.example", "a.example because of http:81", "down a.example"]
 
 
 def full(message: Message) -> PushOutcome:
