@@ -23,7 +23,7 @@ class ReportedOrigins:
         worker has reported them already."""
         if request is None:
             return ""
-        start = caches.key(request.url[: request.url.find("/", 8)])
+        start = caches.key(request.url[:8] + request.url[8:].partition("/")[0])
         if good:
             if (host, start) in self._answered:
                 return ""

@@ -21,6 +21,7 @@ from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
+from crawler.worker.turns.reported_origins import ReportedOrigins
 from crawler.worker.turns.turn import TooLateError, Turn
 from crawler.worker.turns.unsent import MissedError
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, held
@@ -149,6 +150,13 @@ async def test_faults_are_told_by_the_host_they_happened_at(site: Site, url: str
     await site.outbox.flush()
     [report] = [report for name, reports in site.frontier.told if name == "report" for report in reports]
     assert report.origin == origin
+
+
+def test_a_good_answer_of_one_port_is_no_news_of_another_one() -> None:
+    origins = ReportedOrigins()
+    urls = ("http://a.example:8081", "http://a.example:8082", "http://a.example:8081/page", "http://a.example:8082")
+    told = [origins.news("a.example", Request(url), good=True) for url in urls]
+    assert told == ["http:8081", "http:8082", "", ""]
 
 
 async def test_a_page_past_its_time_is_not_sent(site: Site) -> None:
