@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import Self
+from typing import ClassVar, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -20,13 +20,15 @@ class GarbageExtension:
     with its last reference.
     """
 
+    _open: ClassVar[set[GarbageExtension]] = set()  # of all crawls in this process, which has one collector
+    _before: ClassVar[tuple[int, int, int]] = gc.get_threshold()
+
     def __init__(self, threshold: int) -> None:
         self._threshold = threshold
-        self._before = gc.get_threshold()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Only in a process that runs one crawl; off with GC_THRESHOLD = 0."""
+        """Off with GC_THRESHOLD = 0, and outside the fleet."""
         threshold = config.integer(crawler.settings, "GC_THRESHOLD", 0, 1_000_000)
         if not threshold or not crawler.settings.getbool("FRONTIER_ENABLED"):
             raise NotConfigured
@@ -36,10 +38,15 @@ class GarbageExtension:
         return extension
 
     def _opened(self) -> None:
-        gc.collect()
-        gc.freeze()
+        if not self._open:
+            GarbageExtension._before = gc.get_threshold()
+            gc.collect()
+            gc.freeze()
+        self._open.add(self)
         gc.set_threshold(self._threshold, *self._before[1:])
 
     def _closed(self) -> None:
-        gc.set_threshold(*self._before)
-        gc.unfreeze()
+        self._open.discard(self)
+        if not self._open:
+            gc.set_threshold(*self._before)
+            gc.unfreeze()
