@@ -142,15 +142,16 @@ class RequestTracker:
         """The download chain ended without a response."""
         if (held := self._first_download(request)) is None:
             return
-        held.evidence.failure = FailureClass.MALFORMED if str(error) == _REDIRECT_LOOP else classify(error)
+        words = safe_str(error)
+        held.evidence.failure = FailureClass.MALFORMED if words == _REDIRECT_LOOP else classify(error)
         if isinstance(error, RobotsUnreachableError):
             held.evidence.failure = FailureClass.HOST_FAULT
-            held.evidence.given_up, held.evidence.origin = str(error), error.origin
+            held.evidence.given_up, held.evidence.origin = words, error.origin
         elif isinstance(error, IgnoreRequest) and held.evidence.failure is None:
-            held.evidence.ignored = str(error) or type(error).__name__
+            held.evidence.ignored = words or type(error).__name__
         else:
             self._count(request, held, error)
-            held.evidence.download_error = f"{type(error).__name__}: {error}"
+            held.evidence.download_error = f"{type(error).__name__}: {words}"
         if request.errback is not None:
             held.evidence.errback = True
             request.errback = self._tracked(request, request.errback, held)

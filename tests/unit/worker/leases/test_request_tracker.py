@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from scrapy import Request, Spider
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.test import get_crawler
 
 from crawler.errors import CodecError
@@ -16,7 +17,7 @@ from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.leases.requeue import Requeue
-from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Nack
+from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Nack, Unsent
 from tests.unit.frontier.fakes import held
 
 URL = "http://a.example/page"
@@ -80,3 +81,22 @@ def test_a_priority_that_is_no_integer_stays_what_it_was(priority: Any) -> None:
     ending = life.end()
     assert isinstance(ending, Nack)
     assert (ending.priority, ending.body) == (7, codec.restored(queued, life.request))
+
+
+class MuteError(Exception):
+    """Cannot be shown."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+class MuteRefusal(MuteError, IgnoreRequest):
+    """The same of a middleware that refuses a request."""
+
+
+@pytest.mark.parametrize(("error", "kind"), [(MuteError(), Bury), (MuteRefusal(), Unsent)])
+def test_an_error_without_a_text_ends_a_download_like_any_other(error: Exception, kind: type[Ending]) -> None:
+    life = Life()
+    life.tracker.began(life.request)
+    life.tracker.failed(life.request, error)
+    assert isinstance(life.end(), kind)
