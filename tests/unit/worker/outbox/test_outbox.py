@@ -255,10 +255,11 @@ async def test_stale_tokens_are_counted_and_change_nothing_else(desk: Desk) -> N
     desk.outbox.end(PARENT)
     desk.outbox.end(Nack(PARENT, 0, "retry"))
     desk.outbox.end(Bury(PARENT, "x", {}))
+    desk.outbox._put_off.append(PARENT)
     lost = desk.outbox.start(PARENT)
     await desk.outbox.flush()
     assert lost.result() is False
-    assert {name: count for name, count in desk.stats.counts.items() if count} == {names.STALE: 4}
+    assert {name: count for name, count in desk.stats.counts.items() if count} == {names.STALE: 5}
 
 
 @pytest.mark.parametrize("outcome", [PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY])
@@ -292,6 +293,30 @@ async def test_giving_up_lets_go_of_who_waits(desk: Desk, on_wire: bool) -> None
     assert await before is False
     assert await desk.outbox.start(PARENT, on_wire=on_wire) is False
     assert len(desk.outbox) == 0
+    await desk.outbox.flush()
+    assert desk.frontier.told == []
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda outbox: outbox.push(message(1), PARENT),
+        lambda outbox: outbox.offer(message(1)),
+        lambda outbox: outbox.end(PARENT),
+        lambda outbox: outbox.give_back(PARENT),
+        lambda outbox: outbox.report(Report(*PARENT, 1, 1, 200)),
+        lambda outbox: outbox.start(PARENT),
+    ],
+)
+async def test_whatever_it_is_told_it_sends_at_once(desk: Desk, tell: Any) -> None:
+    sent = asyncio.Event()
+    desk.frontier.before = lambda name: sent.set()
+    running = asyncio.create_task(desk.outbox.run())
+    await asyncio.sleep(0.01)
+    tell(desk.outbox)
+    await asyncio.wait([asyncio.create_task(sent.wait())], timeout=60)
+    running.cancel()
+    assert sent.is_set()
 
 
 async def test_it_sends_by_itself_while_it_runs(desk: Desk) -> None:

@@ -40,8 +40,11 @@ class Rules:
 class Addresses:
     """Each host alone."""
 
+    def __init__(self) -> None:
+        self.ensured: list[str] = []
+
     async def ensure(self, host: str) -> None:
-        """Nothing to look up."""
+        self.ensured.append(host)
 
     def is_moving(self, host: str, paced_by: str) -> bool:
         return False
@@ -60,8 +63,9 @@ class Site:
         made = WorkerContext
         context: WorkerContext = made("w", self.frontier, Rules(), self.book, self.outbox, Outage(), self.clock)
         self.answers = AnswerReporter(context)
-        addresses: Any = Addresses()
-        self.pacer = Pacer(context, self.answers, addresses, self._gives_up)
+        self.addresses: Any = Addresses()
+        made = Pacer
+        self.pacer: Pacer = made(context, self.answers, self.addresses, self._gives_up)
         self.gives_up: Callable[[float], bool] = lambda _: False
 
     def _gives_up(self, seconds: float) -> bool:
@@ -322,7 +326,7 @@ async def test_when_the_lenders_lease_is_lost_robots_txt_goes_alone(site: Site) 
 async def test_what_goes_beside_the_queue_waits_and_asks_again(site: Site) -> None:
     site.frontier.takes = [REFUSED, Slot(60_000), GRANTED]
     turn = await site.pacer.turn(ROBOTS)
-    assert turn.handle == ("0:7", 77)
+    assert (turn.handle, site.addresses.ensured) == (("0:7", 77), ["a.example"])
     assert site.clock.now == 1000.75  # 250 ms, then no longer than POLL_SECONDS: a report may call it sooner
 
 
