@@ -17,7 +17,7 @@ from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
-from crawler import scrapy_settings
+from crawler import components, scrapy_settings
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands import early_settings, misspelt
@@ -204,7 +204,7 @@ async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[s
         if old := await left_by_scrapy_redis(frontier.client, settings, spider.name):
             logger.warning("%s", old)
         await feeds.claim(frontier.shards, settings, spider.name)
-    if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
+    if settings.getwithbase("ITEM_PIPELINES").get(components.MONGODB) is not None:
         async with storage.session(settings):
             pass
     return joined

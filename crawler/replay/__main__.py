@@ -17,12 +17,12 @@ from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.project import get_project_settings
 
+from crawler import components
 from crawler.errors import UnstoredItem
 from crawler.replay import counts
 from crawler.replay.differences import DifferencesPipeline
 from crawler.replay.scheduler import FAILED
 
-STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
 DIFFERENCES: Final = "crawler.replay.differences.DifferencesPipeline"
 RESTATE: Final = "crawler.replay.differences.RestatePipeline"
 LAST: Final = 900
@@ -65,7 +65,7 @@ def main() -> int:
 def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
     """Turn a crawl's settings into those of a re-parse, overriding the spider's own."""
     pipelines = {**settings.getwithbase("ITEM_PIPELINES")}
-    order = pipelines.pop(STORE, None)
+    order = pipelines.pop(components.MONGODB, None)
     pipelines[DIFFERENCES if order is None or job["dry_run"] else RESTATE] = LAST if order is None else order
     middlewares = dict.fromkeys(ABOUT_REQUESTS) | {
         "crawler.replay.middleware.ReplayMiddleware": 1_000_000,

@@ -19,7 +19,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from crawler import config, urls
+from crawler import components, config, urls
 from crawler import stats as names
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError
@@ -32,7 +32,6 @@ from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.scheduler import in_use
 
-STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
 AWAY_SECONDS: Final = 30.0  # pause after a MongoDB error
 CONDITIONS: Final = ("If-None-Match", "If-Modified-Since")
 
@@ -169,7 +168,7 @@ class ConditionalMiddleware:
 
 def wanted(settings: BaseSettings) -> bool:
     """Whether a crawl with *settings* makes conditional requests: not where feeds would lack what is unchanged."""
-    stores = settings.getwithbase("ITEM_PIPELINES").get(STORE) is not None
+    stores = settings.getwithbase("ITEM_PIPELINES").get(components.MONGODB) is not None
     whole = settings.getbool("HTTPCACHE_ENABLED") or config.mapping(settings, "FEEDS") or settings.get("FEED_URI")
     return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not whole
 

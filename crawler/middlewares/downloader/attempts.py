@@ -21,13 +21,11 @@ from crawler.meta import BLOCK, POOL_NAME
 from crawler.policy.failures import FailureClass, classify
 from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
+from crawler.tallies import OK, UNKNOWN
 from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError
-
-OK = "ok"
-UNKNOWN = "unknown"  # an exception that policy/failures.py has no class for
 
 
 class AttemptsMiddleware:

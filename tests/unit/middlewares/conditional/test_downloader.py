@@ -13,15 +13,16 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.settings import Settings
 
+from crawler.components import MONGODB
 from crawler.errors import ConfigError, ServiceError
 from crawler.frontier.runs.runs import Runs
-from crawler.middlewares.conditional.downloader import STORE, ConditionalMiddleware, page_id
+from crawler.middlewares.conditional.downloader import ConditionalMiddleware, page_id
 from crawler.middlewares.conditional.spider import VersionMiddleware
 from crawler.storage.page_versions import StoredVersion
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Stats, held
 
-FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler", "ITEM_PIPELINES": {STORE: 1}}
+FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler", "ITEM_PIPELINES": {MONGODB: 1}}
 URL = "http://a.example/a"
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE = StoredVersion(f"shop {URL}", '"1"', "yesterday", (("pages", URL),), b"", THEN)
