@@ -142,6 +142,14 @@ class Frontier:
         self._call("bury", handle)
         return self.ours
 
+    async def end_gone(self, *handle: Any, **how: Any) -> bool:
+        self._call("gone", handle)
+        return self.ours
+
+    async def skip(self, handles: Sequence[Handle]) -> list[bool]:
+        self._call("skip", list(handles))
+        return [self.ours] * len(handles)
+
     async def lease(self, streams: Sequence[str], limit: int, **how: Any) -> Batch:
         self._call("lease", {"streams": list(streams), "limit": limit} | how)
         return self.batch

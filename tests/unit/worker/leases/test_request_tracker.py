@@ -100,3 +100,15 @@ def test_an_error_without_a_text_ends_a_download_like_any_other(error: Exception
     life.tracker.began(life.request)
     life.tracker.failed(life.request, error)
     assert isinstance(life.end(), kind)
+
+
+@pytest.mark.parametrize(
+    ("words", "ending"), [("max redirections reached", "download_error"), ("no thank you", "ignored")]
+)
+def test_redirects_without_end_are_no_refusal_of_a_middleware(words: str, ending: str) -> None:
+    """Scrapy raises the same error for both: the one is a dead letter, the other done."""
+    life = Life()
+    life.tracker.began(life.request)
+    life.tracker.failed(life.request, IgnoreRequest(words))
+    ended = life.end()
+    assert (ended.reason if isinstance(ended, Bury) else "ignored") == ending

@@ -49,6 +49,10 @@ def test_a_turn_that_took_one_goes_on_to_its_end_and_the_next_comes_as_soon(turn
     assert not turns.on()
     clock.now += 10
     assert turns.on()
+    clock.now += TURN_SECONDS + 0.1  # this one was in vain
+    assert not turns.on()
+    clock.now += 19.9
+    assert not turns.on()
 
 
 def test_turns_in_vain_come_more_and_more_seldom(turns: SuspectTurns, clock: Clock) -> None:

@@ -14,7 +14,7 @@ from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Message, PushOutcome, Report
 from crawler.frontier.server.shards import pack
-from crawler.worker.outbox.lease_endings import Bury, Move, Nack
+from crawler.worker.outbox.lease_endings import Bury, Gone, Move, Nack, Unsent
 from crawler.worker.outbox.outbox import Outbox
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, message
 
@@ -255,11 +255,13 @@ async def test_stale_tokens_are_counted_and_change_nothing_else(desk: Desk) -> N
     desk.outbox.end(PARENT)
     desk.outbox.end(Nack(PARENT, 0, "retry"))
     desk.outbox.end(Bury(PARENT, "x", {}))
+    desk.outbox.end(Gone(PARENT, "http_404", {}))
+    desk.outbox.end(Unsent(PARENT))
     desk.outbox._put_off.append(PARENT)
     lost = desk.outbox.start(PARENT)
     await desk.outbox.flush()
     assert lost.result() is False
-    assert {name: count for name, count in desk.stats.counts.items() if count} == {names.STALE: 5}
+    assert {name: count for name, count in desk.stats.counts.items() if count} == {names.STALE: 7}
 
 
 @pytest.mark.parametrize("outcome", [PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY])
