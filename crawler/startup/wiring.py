@@ -113,6 +113,8 @@ def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, i
     keys = {path_of(key): key for key in given}
     for path, place in ours.items():
         key = _known(keys, path)
+        if key not in {None, path}:  # a class, or another path of it: whoever looks for it knows this one
+            given[path], key = given.pop(key), path
         if key is not None and given[key] is None and path in components.REQUIRED:
             instead = " (SHOAL_STORE = False stores nothing)" if path == components.MONGODB else ""
             allowed = f"a position: the fleet cannot work without this component{instead}"

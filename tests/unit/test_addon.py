@@ -20,6 +20,7 @@ from crawler.addon import Shoal, complete, completed, require_addon
 from crawler.components import ADDON
 from crawler.errors import ConfigError, ShoalError
 from crawler.middlewares.spider.lineage import LineageMiddleware
+from crawler.pipelines.mongodb import MongoPipeline
 from crawler.startup import moved
 from crawler.startup.announcement import announcement
 from crawler.startup.wiring import require_components, require_wired
@@ -84,9 +85,11 @@ def test_ours_stand_in_for_scrapys_and_stay_out_where_those_are_off() -> None:
 
 
 def test_a_component_given_as_a_class_is_not_added_again() -> None:
-    found = of({"SPIDER_MIDDLEWARES": {LineageMiddleware: 7}}).getdict("SPIDER_MIDDLEWARES")
-    assert found[LineageMiddleware] == 7
-    assert "crawler.middlewares.spider.lineage.LineageMiddleware" not in found
+    """It is found by its path, as by `scrapy reparse --dry-run`, which leaves the store out."""
+    found = of({"SPIDER_MIDDLEWARES": {LineageMiddleware: 7}, "ITEM_PIPELINES": {MongoPipeline: 7}})
+    middlewares, pipelines = found.getdict("SPIDER_MIDDLEWARES"), found.getdict("ITEM_PIPELINES")
+    assert (middlewares[components.LINEAGE], pipelines[components.MONGODB]) == (7, 7)
+    assert {LineageMiddleware, MongoPipeline}.isdisjoint(middlewares | pipelines)
 
 
 @pytest.mark.parametrize("path", sorted(components.REQUIRED))
