@@ -23,7 +23,7 @@ _MOST: Final = 2_000  # characters of a body shown
 def readable(body: bytes) -> dict[str, Any] | str:
     """The record of `codec.encode`, field by field, with *** for secrets; the text itself if it is no such record."""
     try:
-        state = msgpack.unpackb(body, timestamp=3, ext_hook=stored_items.readable)
+        state = stored_items.unpacked_to_read(body)
     except (ValueError, msgpack.exceptions.UnpackException):
         return _text(body)
     if not isinstance(state, dict) or "u" not in state:
@@ -31,7 +31,7 @@ def readable(body: bytes) -> dict[str, Any] | str:
     found = {_NAMES[key]: value for key, value in state.items() if key in _NAMES}
     found["url"] = without_credentials(str(found["url"]))
     if isinstance(headers := found.get("headers"), Mapping):
-        found["headers"] = {_text(name): _hidden(_text(name), value) for name, value in headers.items()}
+        found["headers"] = {name: _hidden(name, value) for name, value in headers.items()}
     if "cookies" in found:
         found["cookies"] = "***"
     if isinstance(sent := found.get("body"), bytes):

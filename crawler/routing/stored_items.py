@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -60,14 +60,24 @@ def unpacked(body: bytes, spider: Spider, url: str, depth: int = 0) -> Any:
     return msgpack.unpackb(body, timestamp=3, strict_map_key=False, ext_hook=restored)
 
 
-def readable(code: int, data: bytes, depth: int = 0) -> Any:
-    """An item for people to read, for msgpack's `ext_hook`; what is none, damaged or too deep, as it is."""
+def unpacked_to_read(body: bytes, depth: int = 0) -> Any:
+    """*body* for people to read: keys are texts, as JSON needs them; an item that is damaged or too deep stays as it
+    is."""
+    inner = partial(_readable, depth=depth)
+    return msgpack.unpackb(body, timestamp=3, strict_map_key=False, ext_hook=inner, object_pairs_hook=_with_text_keys)
+
+
+def _readable(code: int, data: bytes, depth: int) -> Any:
     with suppress(ValueError, TypeError, msgpack.UnpackException):
         if code == CODE and depth < MAX_DEPTH:
             name, fields = msgpack.unpackb(data)
-            inner = partial(readable, depth=depth + 1)
-            return {"item": name, "fields": msgpack.unpackb(fields, timestamp=3, strict_map_key=False, ext_hook=inner)}
+            return {"item": name, "fields": unpacked_to_read(fields, depth + 1)}
     return msgpack.ExtType(code, data)
+
+
+def _with_text_keys(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    texts = ((key.decode(errors="backslashreplace") if isinstance(key, bytes) else key, value) for key, value in pairs)
+    return {str(key): value for key, value in texts}
 
 
 def _named(name: str, spider: Spider | type[Spider]) -> Any:

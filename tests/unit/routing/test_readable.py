@@ -45,6 +45,13 @@ def test_cookies_are_hidden() -> None:
     assert shown(Request("https://shop.example/", cookies={"sid": "c4nary"}))["cookies"] == "***"
 
 
+@pytest.mark.parametrize("key", [1, b"a"])
+def test_keys_that_are_no_text_are_shown_as_text(key: object) -> None:
+    """Such a request was shown whole, its secrets too, or ended the listing."""
+    found = shown(Request("https://shop.example/", headers={"Cookie": "c4nary"}, meta={"prices": {key: 2}}))
+    assert (found["headers"], found["meta"]) == ({"Cookie": "***"}, {"prices": {"1" if key == 1 else "a": 2}})
+
+
 @given(st.binary(max_size=200))
 def test_anything_else_is_shown_as_text(body: bytes) -> None:
     assert isinstance(readable(body), dict | str)
