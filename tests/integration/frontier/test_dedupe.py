@@ -66,6 +66,17 @@ async def test_exact_compares_whole_fingerprints(redis_client: Any) -> None:
     assert await world.frontier.push(twins) == [ACCEPTED, ACCEPTED]
 
 
+@pytest.mark.one_server("scripts are the same on a Cluster")
+async def test_exact_takes_digests_of_any_length(redis_client: Any) -> None:
+    """A project's own fingerprinter may make them: the whole call failed, and what was before them in it was lost."""
+    world = await timed(redis_client, dedupe="exact")
+    made = [(1, b"x" * 20), (2, b""), (3, b"abc"), (4, b"abcd"), *((n, b"%05d" % n) for n in range(5, 200))]
+    many = [message(number, digest=digest, cap=100) for number, digest in made]
+    assert await outcomes(world, many) == {ACCEPTED}
+    assert int(await redis_client.hget(world.frontier.shards.key(0, "gen:s:0"), "buckets")) > 1, "it has grown"
+    assert await outcomes(world, many) == {DUPLICATE}
+
+
 async def test_a_window_starts_when_the_url_is_done(redis_client: Any) -> None:
     world = await timed(redis_client, dedupe="window", window_s=100)
     await world.frontier.push([message(1)])

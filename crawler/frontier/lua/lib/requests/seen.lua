@@ -1,6 +1,6 @@
 -- Which fingerprints a generation knows, in the mode it was opened with:
 --   compact  63-bit integers in intsets, 8 bytes each (the default)
---   exact    whole fingerprints (the digest), 20 bytes each
+--   exact    whole fingerprints (the digest), 20 bytes each; of a digest below 8 bytes as for `window`
 --   window   a URL may come again WINDOW_S after it was done; queued and leased ones stay known
 --   bloom    a Bloom filter of fixed size: least memory, a few false positives
 -- T:gen:<spider>:<generation> HASH set, mode, buckets, seen, closed: takes in no links; or shares: the generation whose
@@ -88,7 +88,7 @@ local function member_and_key(set, envelope, digits)
   local member, bits
   if set.mode == 'exact' then
     member = struct.unpack('>Bc0', envelope, 11)
-    if member == '' then member = string.sub(envelope, 3, 10) end
+    if #member < 8 then member = string.sub(envelope, 3, 10) end
     bits = struct.unpack('>I4', member, 1)
   else
     member = set.mode == 'compact' and (digits or digits_of(string.sub(envelope, 3, 10))) or string.sub(envelope, 3, 10)
