@@ -106,6 +106,7 @@ FAULTS = (
     Mutant("a spent budget is leased from", "lib/budgets", "used[i] >= shares.allow(", "false and (", BUDGETS),
     Mutant("what is given back stays spent", "give_back", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is put back unsent stays spent", "nack", "refund_request(r)\n", "", BUDGETS),
+    Mutant("a lost lease keeps its slot", "lib/refile", "    free_slots(name)\n", "", ("test_lost_leases.py",)),
     Mutant("hosts that are filed nowhere are given up", "sweep", "not all_filed() or ", "", DAMAGE),
     Mutant("a time that never comes is waited for", "sweep", "call('ZADD', key, at, member)", "local _ = 0", DAMAGE),
     Mutant("a cut body is believed", "lib/records", "pcall(struct.unpack, 'Bc0Bc0', envelope, 11)", "true", DAMAGE),

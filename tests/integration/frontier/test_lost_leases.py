@@ -8,6 +8,8 @@ import pytest
 
 from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.state.statement import Statement
+from crawler.policy.pace import Pace
 from tests.integration.frontier.making import Timed, handles, message, timed
 
 pytestmark = pytest.mark.one_server("the first shard has it all")
@@ -133,3 +135,52 @@ async def test_a_generation_that_is_no_number_holds_up_no_other_request(redis_cl
     await world.pass_ms(LEASE_MS)
     await frontier.generations.tidy()
     assert await is_over(frontier)
+
+
+async def test_a_host_whose_only_lease_was_lost_is_visited_again(redis_client: Any) -> None:
+    """It kept the slot for good: what was pushed later waited at its cap for a report that never came."""
+    world = await timed(redis_client, lease_ms=LEASE_MS)
+    frontier = world.frontier
+    await frontier.push([message(1)])
+    await world.lease()
+    await redis_client.hset(frontier.shards.key(0, "infl"), "1", b"noise")
+    await world.pass_ms(LEASE_MS)
+    await world.lease()
+    await frontier.push([message(2)])
+    assert await fetched_later(world) == [2]
+    assert await is_over(frontier)
+
+
+async def test_a_lost_lease_costs_the_same_however_many_hosts_are_at_their_cap(redis_client: Any) -> None:
+    """With 8,500 of them it held the server up for more than half a minute."""
+    world = await timed(redis_client, lease_ms=LEASE_MS)
+    frontier = world.frontier
+    await frontier.push([message(number, f"{number % 300}.example") for number in range(600)])
+    await world.lease(300)
+    await redis_client.hset(frontier.shards.key(0, "infl"), "1", b"noise")
+    await redis_client.config_resetstat()
+    await world.pass_ms(LEASE_MS)
+    await frontier.shards.run("reap", 0)
+    await frontier.generations.sweep()
+    calls = await redis_client.info("commandstats")
+    assert calls["cmdstat_hvals"]["calls"] == 1, "all leases are read"
+
+
+async def test_an_address_keeps_the_slots_of_leases_that_are_there(redis_client: Any) -> None:
+    """They were counted by the names of hosts alone: two requests went to one machine at once."""
+    world = await timed(redis_client, lease_ms=LEASE_MS)
+    frontier = world.frontier
+    frontier.statement = Statement("s", Pace(0, 2, 1), {}, by_address=True)
+    await frontier.state()
+    hosts = [f"{number}.example" for number in range(3)]
+    await frontier.addresses.tell({host: ["192.0.2.1"] for host in hosts}, 3_600_000)
+    await frontier.push([message(number, host, cap=2) for number, host in enumerate(hosts)])
+    [lost, held] = await world.lease()
+    await redis_client.hset(frontier.shards.key(0, "infl"), lost.id.partition(":")[2], b"noise")
+    for _ in range(4):
+        await world.pass_ms(LEASE_MS // 3)
+        await frontier.renew(handles([held]))
+        await frontier.state()
+        await frontier.shards.run("reap", 0)
+    await frontier.generations.tidy()
+    assert (await frontier.inspection.host("ip:192.0.2.1")).in_flight == 1

@@ -7,20 +7,14 @@
 -- include: spend lose release seen control cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
--- A lease with a damaged record: its request is set aside, and its host found by counting what is left.
+-- A lease with a damaged record: its request is set aside. Nobody knows its host: a pass over all of them finds it
+-- (lib/refile).
 local function lose_unknown(id, raw, envelope)
   set_aside(T .. (raw and ':infl ' or ':lease ') .. id, raw)
   call('HDEL', T .. ':infl', id)
   if envelope then set_aside(T .. ':body ' .. id, envelope) end
   if envelope then lose_one('', 'leased') end
-  local streams = {}
-  for _, row in ipairs(generation_names()) do streams[string.match(row, '^(.*):')] = true end
-  for stream in pairs(streams) do
-    for _, name in ipairs(call('SMEMBERS', T .. ':park:' .. stream)) do
-      host(name)[INFLIGHT] = math.min(host(name)[INFLIGHT], slots_of(name))
-      unsettled[name] = true
-    end
-  end
+  call('SET', T .. ':refile', '0')
 end
 
 local function reap()

@@ -13,7 +13,7 @@
 -- Where nothing is delayed or leased, the counters say so, and also once so few are queued that they can be counted:
 -- what was lost counts as dropped, and nobody waits for it. Before that, hosts that are filed nowhere are filed again
 -- (lib/refile), and leases whose expiry was lost expire (lib/unindexed). What waits for a time beyond the calendar
--- comes now. Runs that their lists have lost are listed again (lib/relist).
+-- comes now. Runs that their lists have lost are listed again (lib/relist), slots of leases that were lost are freed.
 -- include: clock damage state tally hosts addresses members refile unindexed uncounted relist sweep_slice
 local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
 local COUNTERS = {
@@ -282,6 +282,7 @@ if #forgotten > 0 and call('EXISTS', T .. ':budgets') == 1 then
 end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 state.again = call('HLEN', T .. ':dead:again')
+if next(unsettled) then save_hosts() end
 save_tallies()
 if not is_whole then
   if counters_hold then lost_generations() end -- the counters may be there, and only their name be lost

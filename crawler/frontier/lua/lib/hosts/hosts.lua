@@ -42,14 +42,24 @@ local function place_of(stream, name)
   return place
 end
 
--- The slots of a host, counted from the leases that hold one.
-local function slots_of(name)
-  local slots = 0
+local slots -- held by leases when the script began: by host, and by address (see lib/addresses)
+
+local function count_slots()
+  slots = {}
+  local shared = call('EXISTS', T .. ':address') == 1
   for _, record in ipairs(call('HVALS', T .. ':infl')) do
     local ok, _, _, _, _, _, _, released, _, of = pcall(struct.unpack, '<dddddBBHBc0', record)
-    if ok and of == name and released == 0 then slots = slots + 1 end
+    if ok and released == 0 then
+      slots[of] = (slots[of] or 0) + 1
+      local address = shared and string.sub(call('HGET', T .. ':address', of) or '', 9) or ''
+      if address ~= '' then slots[address] = (slots[address] or 0) + 1 end
+    end
   end
-  return slots
+end
+
+local function slots_of(name)
+  if not slots then count_slots() end
+  return slots[name] or 0
 end
 
 -- A host whose record is lost or damaged: its queue and slots are counted again, its pace starts anew.

@@ -1,6 +1,6 @@
 -- Hosts with work that are in none of a stream's three sets, nor in the line of their address, because such a key was
--- lost. T:refile STRING cursor of the pass over all hosts that looks for them, some per call; expires with a pass that
--- nobody goes on with.
+-- lost; and hosts that hold slots for leases whose records were lost. T:refile STRING cursor of the pass over all hosts
+-- that looks for them, some per call; expires with a pass that nobody goes on with.
 local PAGE, PASS_MS = 512, 60000
 local all_are -- whether this call ended a pass and found none
 local cursor = '0'
@@ -25,6 +25,11 @@ local function file_again(name)
   return is_lost
 end
 
+local function free_slots(name)
+  local h = host(name)
+  if h[INFLIGHT] > 0 and h[INFLIGHT] > slots_of(name) then h[INFLIGHT], unsettled[name] = slots_of(name), true end
+end
+
 -- Whether each host with work is filed; false while the pass is under way.
 local function all_filed()
   if all_are ~= nil then return all_are end
@@ -36,6 +41,7 @@ local function all_filed()
   load_hosts(names)
   for _, name in ipairs(names) do
     if file_again(name) then all_are = false end
+    free_slots(name)
   end
   if cursor == '0' then call('DEL', T .. ':refile') else call('SET', T .. ':refile', cursor, 'PX', PASS_MS) end
   return all_are
