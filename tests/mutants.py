@@ -74,7 +74,7 @@ MUTANTS = (
         "call('HINCRBY', T .. ':dead:fp', name, 1)",
         "call('HINCRBY', T .. ':dead:fp', name, 0)",
     ),
-    Mutant("what is given back loses its place", "lib/requeue", "r[HOST], r[SCORE], member", "r[HOST], now, member"),
+    Mutant("what is given back loses its place", "lib/requeue", "r[HOST], score, member", "r[HOST], now, member"),
     Mutant("a delayed retry is dropped", "nack", "delay_until(now + delay", "local _ = (now + delay"),
     Mutant("a retry is charged", "nack", "uncharged(r)", "r[DELIVERIES]"),
     Mutant("a moved request stays with its old queue", "move", "r[STREAM] = stream\n", ""),

@@ -19,12 +19,12 @@ call('PEXPIRE', key, 2 * (GIVE_UP_MS + BREAKER_MAX_MS))
 local function give_up(queue, entry)
   local ok, _, id, deliveries, status, _, _, generation = pcall(struct.unpack, ENTRY_FORMAT, entry)
   local stream = string.gsub(queue, '!$', '')
-  if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
   if not ok then
     set_aside(T .. ':q:' .. place_of(queue, name) .. ' ' .. string.sub(entry, 1, 40), entry)
     lose_one(stream, 'queued')
-    return
+    return 0 -- perhaps counted nowhere else
   end
+  if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
   local envelope = string.sub(entry, ENVELOPE_AT)
   local r = read_record(head .. names_of(name, stream, generation, ''))
   r[DELIVERIES], r[STATUS] = deliveries, status
@@ -34,6 +34,7 @@ local function give_up(queue, entry)
   t.queued = t.queued - 1
   count_as(t, 'dead', 'host_down', 1)
   buried = buried + 1
+  return 1
 end
 
 if is_given_up(name) then
@@ -43,11 +44,8 @@ if is_given_up(name) then
     for _, entry in ipairs(call('LRANGE', list, 0, most - 1)) do give_up(stream, entry) end
     call('LTRIM', list, most, -1)
     local before = call('ZRANGE', ahead, 0, most - 1)
-    for _, entry in ipairs(before) do give_up(stream, entry) end
-    if #before > 0 then
-      call('ZREMRANGEBYRANK', ahead, 0, #before - 1)
-      state.ahead = state.ahead - #before
-    end
+    for _, entry in ipairs(before) do state.ahead = state.ahead - give_up(stream, entry) end
+    if #before > 0 then call('ZREMRANGEBYRANK', ahead, 0, #before - 1) end
     if call('EXISTS', list, ahead) == 0 then unfile(name, stream) end
   end
 end

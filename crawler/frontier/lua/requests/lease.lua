@@ -117,8 +117,12 @@ end
 local function visit_host(stream, base, name, most, is_first)
   local h = host(name)
   if not has_stream(h, stream) then -- its record was lost
-    h = rebuilt(name, h[RAW])
+    h = rebuilt(name, h[RAW], base)
     hosts[name] = h
+    if not has_stream(h, stream) then -- nor is anything queued there
+      leaving[#leaving + 1] = name
+      return
+    end
   end
   enforce(name, h, spider_of(base))
   if is_said('pause', 'host', name) then return put_aside(name, now + PAUSED_MS) end

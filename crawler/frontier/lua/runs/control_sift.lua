@@ -11,7 +11,7 @@
 -- ARGV[7]  rank of the first to examine ahead of the list's end, once the list is done
 -- ARGV[8]  how many
 -- Result: {how many were examined, how many matched, 1 if they came from the list}. O(log queue) each.
--- include: clock damage state tally hosts addresses lines members queue seen unfile
+-- include: clock damage state tally lose_one hosts addresses lines members queue seen unfile heads
 local queue, name, generation, pattern, action = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local stream, most = string.gsub(queue, '!$', ''), tonumber(ARGV[8])
 local place = place_of(queue, name)
@@ -26,7 +26,7 @@ end
 
 local function is_meant(entry)
   local ok, of = pcall(generation_of, string.sub(entry, MEMBER_AT))
-  if not ok or #entry < ENTRY_BYTES then return false end -- lease sets it aside
+  if not ok or #entry < ENTRY_BYTES then return false end
   if generation ~= '' and of ~= generation then return false end
   if action == 'priority' and priority_of(string.sub(entry, MEMBER_AT)) == tonumber(ARGV[6]) then return false end
   return pattern == '' or string.find(url_of(string.sub(entry, ENVELOPE_AT)), pattern) ~= nil
@@ -58,7 +58,8 @@ elseif from_list then
 else
   entries = call('ZRANGE', ahead, ARGV[7], ARGV[7] + most - 1)
 end
-local meant, left = 0, {}
+local examined, meant, left = #entries, 0, {}
+if action ~= 'count' then entries = whole_of(entries, stream, place) end
 for _, entry in ipairs(entries) do
   if is_meant(entry) then
     meant = meant + 1
@@ -98,4 +99,4 @@ end
 turn_to('', '') -- write requests that were queued again now: the queue may be empty without them
 if action ~= 'count' and call('EXISTS', list, ahead) == 0 and has_stream(host(name), queue) then unfile(name, queue) end
 save()
-return {#entries, meant, from_list and 1 or 0}
+return {examined, meant, from_list and 1 or 0}

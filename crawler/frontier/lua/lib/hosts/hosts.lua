@@ -62,12 +62,13 @@ local function slots_of(name)
   return slots[name] or 0
 end
 
--- A host whose record is lost or damaged: its queue and slots are counted again, its pace starts anew.
-local function rebuilt(name, raw)
+-- A host whose record is lost or damaged: its queue and slots are counted again, its pace starts anew. of: a stream
+-- that it is filed on.
+local function rebuilt(name, raw, of)
   set_aside(T .. ':hosts ' .. name, raw)
   local h = {raw, now + 1000, 1000, 1000, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, ''}
   h[INFLIGHT] = slots_of(name)
-  local known = {}
+  local known = of and {[of] = true} or {}
   for _, row in ipairs(generation_names()) do known[string.match(row, '^(.*):')] = true end
   for base in pairs(known) do
     for _, stream in ipairs({base, base .. '!'}) do
@@ -85,7 +86,10 @@ local function read_host(raw)
   if #raw < HOST_BYTES then return false end
   local h = {raw, struct.unpack(HOST_FORMAT, raw)}
   h[STREAMS] = string.sub(raw, h[STREAMS])
-  return h[DELAY] >= 0 and h[DELAY] < 1e9 and h[NEXT] > -1e12 and h[NEXT] < now + 1e10 and h
+  local others = h[FLOOR] + h[CRAWL] + h[HURT] + h[TRIPPED] + h[PRIOR]
+  local latest = now + 1e10
+  return h[DELAY] >= 0 and h[DELAY] < 1e9 and h[NEXT] > -1e12 and h[NEXT] < latest and h[BLOCKED] < latest
+    and h[HOLD] < latest and math.abs(others) < 1e14 and h
 end
 
 -- Reads many at once: a call per host would cost more than everything done with it.

@@ -1,16 +1,18 @@
 -- The first entries of a queue (see lib/queue): read in their order, and taken off it, from both of its keys.
 
--- Invalid entries are set aside, and no longer counted as queued.
+-- Invalid entries are set aside, and no longer counted as queued. state.ahead may not have counted them: too low, it
+-- would hide others.
 local function whole_of(heads, base, place)
   local whole = {}
   for _, entry in ipairs(heads) do
-    if #entry >= ENTRY_BYTES and pcall(struct.unpack, ENTRY_FORMAT, entry) then
+    local ok, score = pcall(struct.unpack, ENTRY_FORMAT, entry)
+    if ok and score == score and #entry >= ENTRY_BYTES then
       whole[#whole + 1] = entry
     else
       set_aside(T .. ':q:' .. place .. ' ' .. string.sub(entry, 1, 40), entry)
       lose_one(base, 'queued')
       call('LREM', T .. ':q:' .. place, 1, entry)
-      if call('ZREM', T .. ':early:' .. place, entry) == 1 then state.ahead = state.ahead - 1 end
+      call('ZREM', T .. ':early:' .. place, entry)
     end
   end
   return whole

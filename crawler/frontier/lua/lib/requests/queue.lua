@@ -93,7 +93,7 @@ local function retry_score(stream, name, priority)
   for i = 1, run.stream == stream and run.host == name and run.count or 0 do -- not written yet
     if not head or run[i] < head then head = run[i] end
   end
-  if not head then return score_of(priority) end
+  if not head or #head < ENTRY_BYTES then return score_of(priority) end -- invalid: lease sets it aside
   local queued = struct.unpack('>d', head) + priority_of(string.sub(head, MEMBER_AT)) * STEP_MS
   return math.min(now, queued) - priority * STEP_MS
 end

@@ -3,7 +3,8 @@ local function requeue(id, r, deliveries, envelope)
   if not envelope then return lose(id, r) end
   if cancel_leased(id, r, envelope) then return end
   local member = member_of(id, deliveries, r[STATUS], envelope)
-  enqueue(stream_for(r[STREAM], deliveries), r[HOST], r[SCORE], member, priority_of(member))
+  local score = r[SCORE] == r[SCORE] and r[SCORE] or now -- a damaged one is no number
+  enqueue(stream_for(r[STREAM], deliveries), r[HOST], score, member, priority_of(member))
   local t = tally(r[STREAM], r[GENERATION])
   t.leased, t.queued = t.leased - 1, t.queued + 1
   count_page(r[STREAM], r[GENERATION], r[HOST], -1)
