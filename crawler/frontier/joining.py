@@ -55,8 +55,8 @@ async def join(
     generation, opened, theirs, whose = await shards.run(
         "join", 0, spider, worker, SILENT_MS, "endless" if endless else state, seen_in, mine, project
     )
-    if whose.decode() != project:
-        _refuse_project(spider, project, whose.decode())
+    if (other := whose.decode(errors="replace")) != project:
+        _refuse_project(spider, project, other)
     if theirs != mine:
         _refuse(spider, arguments, unpack(theirs))
     return Joined(generation.decode(), opened=bool(opened and worker), is_over=bool(opened and not worker))
@@ -99,4 +99,4 @@ def _refuse(spider: str, mine: Mapping[str, str], theirs: Mapping[str | bytes, s
 
 
 def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

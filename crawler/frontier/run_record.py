@@ -162,7 +162,7 @@ def read_run(raw: bytes) -> Run | None:
             asked=int(row.get(b"asked", 0)),
             **texts,
         )
-    except (ValueError, KeyError, AttributeError, TypeError, UnpackException):
+    except (ValueError, KeyError, AttributeError, TypeError, OverflowError, UnpackException):
         return None
 
 

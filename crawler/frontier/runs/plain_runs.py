@@ -138,5 +138,5 @@ def _end(raw: bytes) -> tuple[str, int] | None:
         row = unpack(raw)
         counts = {name.decode(): int(count) for name, count in row[b"counts"].items()}
         return row[b"generation"].decode(), _accepted(counts)
-    except (ValueError, KeyError, TypeError, AttributeError, UnpackException):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, UnpackException):
         return None

@@ -52,7 +52,7 @@ async def with_lines(shards: Shards, shard: int, stream: str, names: Iterable[st
         line = []
         if name.startswith(ADDRESS):
             line = await shards.client.zrange(shards.key(shard, f"line:{stream}::{name}"), 0, most - 1)
-        found += [host.decode() for host in line] or [name]
+        found += [host.decode(errors="replace") for host in line] or [name]
     return found
 
 

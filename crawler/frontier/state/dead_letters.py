@@ -110,7 +110,7 @@ def _read(id_: str, raw: bytes) -> DeadLetter:
     """A letter; of one that is damaged what can be shown: retrying or dropping it sets it aside."""
     try:
         return _letter(id_, raw)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, struct.error, UnpackException) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, struct.error, UnpackException) as error:
         detail = {"error": f"this letter is damaged ({error}): drop it", "stored": repr(raw[:200])}
         return DeadLetter(id_, "", "", DAMAGED, 0, 0, 0, "", b"", 0, "", detail)
 
@@ -129,7 +129,7 @@ def _letter(id_: str, raw: bytes) -> DeadLetter:
         spider=row[b"stream"].decode().partition(":")[0],
         host=row[b"host"].decode(),
         reason=row[b"reason"].decode(),
-        at_ms=row[b"at"],
+        at_ms=int(row[b"at"]),
         deliveries=row[b"deliveries"],
         status=row[b"status"],
         worker=row[b"worker"].decode(),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
-import struct
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -14,7 +12,6 @@ import pytest
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection.eligible import by_queue
 from crawler.frontier.messages import Lease
-from crawler.frontier.runs.control import Target
 from crawler.frontier.state.robots import CachedRobots
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.state.tiers import Tiers
@@ -559,107 +556,3 @@ async def test_many_unfinished_runs_are_read_in_slices(redis_client: Any) -> Non
     assert {run.id for run in (await world.frontier.runs.unfinished())[1]} == opened
     answer = await world.frontier.shards.run("runs", 0, 0)
     assert (len(answer[4]), len(answer[5])) == (250, 10)
-
-
-NOISE = (b"noise", b"", b"\x7f\xf8" + bytes(40))  # the last: a score that is no number
-
-
-@pytest.mark.one_server("each shard looks at its own")
-@pytest.mark.parametrize("noise", NOISE, ids=["short", "empty", "nan"])
-async def test_noise_at_the_head_of_a_queue_stops_no_retry_of_its_host(redis_client: Any, noise: bytes) -> None:
-    """All of the shard stood still: what was due could not be queued beside it."""
-    world = await timed(redis_client, lease_ms=60_000)
-    frontier = world.frontier
-    await frontier.push([message(number, BAD) for number in (1, 2)])
-    for at_once in (False, True):
-        [lease] = await world.lease(1)
-        await frontier.report([answer((lease.id, lease.token), 500)])
-        if not at_once:
-            await frontier.nack(lease.id, lease.token, delay_ms=5_000)
-    await redis_client.lpush(frontier.shards.key(0, f"q:s:{BAD}"), noise)
-    await frontier.nack(lease.id, lease.token, delay_ms=0)
-    await frontier.push([message(3, GOOD[0])])
-    await world.pass_ms(6_000)
-    done: list[int] = []
-    for _ in range(3):
-        done += await world.fetch()
-        await world.pass_ms(1_000)
-    assert sorted(done) == [1, 2, 3]
-
-
-@pytest.mark.one_server("each shard looks at its own")
-@pytest.mark.parametrize("noise", NOISE, ids=["short", "empty", "nan"])
-@pytest.mark.parametrize("priorities", [(0, 0), (0, 5)], ids=["in order", "ahead"])
-async def test_noise_in_a_queue_stops_no_operator(redis_client: Any, noise: bytes, priorities: tuple[int, int]) -> None:
-    world = await timed(redis_client)
-    frontier = world.frontier
-    await frontier.push([message(number, BAD, priority=priority) for number, priority in enumerate(priorities)])
-    await redis_client.rpush(frontier.shards.key(0, f"q:s:{BAD}"), noise)
-    await redis_client.zadd(frontier.shards.key(0, f"early:s:{BAD}"), {noise: 1})
-    await frontier.control.sift(Target("s"), "count")
-    assert await frontier.control.sift(Target("s"), "priority", "7") == 2
-    assert sorted(await world.bodies(1)) == [0]
-    assert await frontier.control.sift(Target("s"), "drop", "test") == 1
-    assert await redis_client.keys("*:q:*") == await redis_client.keys("*:early:*") == []
-
-
-@pytest.mark.one_server("each shard looks at its own")
-async def test_a_lease_whose_place_in_the_queue_is_no_number_goes_back(redis_client: Any) -> None:
-    world = await timed(redis_client, lease_ms=60_000)
-    frontier = world.frontier
-    await frontier.push([message(1, BAD), message(2, GOOD[0])])
-    await world.lease()
-    key = frontier.shards.key(0, "infl")
-    record = await redis_client.hget(key, "1")
-    await redis_client.hset(key, "1", record[:8] + struct.pack("<d", math.nan) + record[16:])
-    await world.pass_ms(60_000)
-    assert sorted(await world.fetch()) == [1, 2]
-
-
-@pytest.mark.one_server("each shard looks at its own")
-@pytest.mark.parametrize("value", [math.nan, math.inf, 1e300], ids=str)
-@pytest.mark.parametrize("field", range(9))
-async def test_a_host_with_one_number_that_is_none_is_visited(redis_client: Any, field: int, value: float) -> None:
-    """One that waited until a pause without an end was never visited again."""
-    world = await timed(redis_client, lease_ms=60_000)
-    frontier = world.frontier
-    await frontier.push([message(1, BAD), message(2, BAD), message(3, GOOD[0])])
-    assert sorted(await world.fetch()) == [1, 3]
-    key = frontier.shards.key(0, "hosts")
-    record = await redis_client.hget(key, BAD)
-    await redis_client.hset(key, BAD, record[: 8 * field] + struct.pack("<d", value) + record[8 * field + 8 :])
-    await frontier.push([message(4, GOOD[0])])
-    done: list[int] = []
-    for _ in range(3):
-        done += await world.fetch()
-        await world.pass_ms(1_000)
-    assert sorted(done) == [2, 4]
-
-
-@pytest.mark.one_server("each shard looks at its own")
-async def test_a_host_without_work_is_looked_at_once(redis_client: Any) -> None:
-    """Workers asked for it each second, for good."""
-    world = await timed(redis_client)
-    await world.frontier.push([message(1)])
-    await redis_client.zadd(world.frontier.shards.key(0, "due:s"), {"ghost.example": 1})
-    assert await world.fetch() == [1]
-    batch = await world.frontier.lease(["s"], 1, worker="w")
-    assert (batch.leases, batch.next_due_ms) == ([], None)
-
-
-@pytest.mark.one_server("each shard looks at its own")
-async def test_noise_in_the_queues_of_a_dead_host_hides_no_request_of_another(redis_client: Any) -> None:
-    """It was taken off the number of those ahead of their queues, and of suspects, without having been counted."""
-    world = await timed(redis_client, give_up_ms=200, breaker_faults=1, breaker_ms=100)
-    frontier = world.frontier
-    await frontier.push([message(1, BAD), *(message(2 + n, GOOD[0], priority=n) for n in range(2))])
-    for _ in range(2):
-        [lease] = await world.lease(1, exclude_hosts=GOOD)
-        await frontier.report([answer((lease.id, lease.token), 0, fault=True)])
-        await frontier.give_back(handles([lease]))
-        assert (await frontier.breakers.host_down(BAD))[1] == 0
-        await world.pass_ms(110)
-    await redis_client.zadd(frontier.shards.key(0, f"early:s:{BAD}"), {b"noise": 1, b"more": 2})
-    await redis_client.lpush(frontier.shards.key(0, f"q:s:{BAD}"), b"noise")
-    assert (await frontier.breakers.host_down(BAD))[1] == 1
-    assert [*await world.fetch(1), *await world.fetch(1)] == [3, 2]

@@ -8,7 +8,7 @@
 -- ARGV[5...]  their names, then name and record of each cookie that is set
 -- T:cookies:<jar> HASH name -> record.
 -- Result: {cookies that did not fit, {name, record...}}. O(cookies).
-local T, call = KEYS[1], redis.call
+-- include: damage
 local key, ttl, most, removed = T .. ':cookies:' .. ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local refused = 0
 for i = 5, 4 + removed do call('HDEL', key, ARGV[i]) end

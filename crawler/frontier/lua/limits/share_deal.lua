@@ -21,8 +21,8 @@ for i = 3, #ARGV, 2 do
   local told, at = {struct.unpack('<dddddddddddddddd', ARGV[i + 1])}, #shards + 1
   local known = type(book[at]) == 'table' and #book[at] == 8 and book[at] or {0, 0, 0, 0, 0, 0, 0, 0}
   for kind = 1, 4 do
-    known[kind] = math.max(known[kind], told[4 + kind])
-    known[4 + kind] = math.max(known[4 + kind], told[8 + kind])
+    known[kind] = math.max(tonumber(known[kind]) or 0, told[4 + kind])
+    known[4 + kind] = math.max(tonumber(known[4 + kind]) or 0, told[8 + kind])
     used[kind], most[kind] = used[kind] + told[kind], math.max(most[kind], told[12 + kind])
   end
   shards[at] = known

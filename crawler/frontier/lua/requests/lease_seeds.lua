@@ -6,7 +6,7 @@
 -- ARGV[2]  how many
 -- ARGV[3]  a unique claim
 -- ARGV[4]  lease ms
--- Result: {handle, entry, handle, entry...}. O(log n) each.
+-- Result: {handle, entry, handle, entry...}. O(log n) each. What is no handle goes back whole, to be refused as a seed.
 local key, leases, kind, claim = KEYS[1], KEYS[2], ARGV[1], ARGV[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -14,9 +14,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for _, handle in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, 64)) do
   local score, entry = string.match(handle, '^[^ ]+ [^ ]+ ([^ ]+) (.*)$')
   if kind == 'zset' then
-    redis.call('ZADD', key, score, entry)
+    redis.call('ZADD', key, tonumber(score) and score or 0, entry or handle)
   else
-    redis.call(kind == 'set' and 'SADD' or 'LPUSH', key, entry)
+    redis.call(kind == 'set' and 'SADD' or 'LPUSH', key, entry or handle)
   end
   redis.call('ZREM', leases, handle)
 end

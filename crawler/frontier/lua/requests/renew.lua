@@ -12,7 +12,8 @@ local records, ids = lookup_rows(2)
 local result = {}
 for i, r in ipairs(records) do
   if r and suspended and r[STARTED] > 0 then
-    local renewed = call('ZSCORE', T .. ':lease', ids[i]) - LEASE_MS
+    local expiry = call('ZSCORE', T .. ':lease', ids[i])
+    local renewed = expiry and expiry - LEASE_MS or now -- lost: see lib/unindexed
     r[STARTED] = r[STARTED] + now - math.max(renewed, r[STARTED])
     call('HSET', T .. ':infl', ids[i], write_record(r))
   end

@@ -6,7 +6,7 @@
 -- ARGV[3]  ms of silence after which a worker counts as dead
 -- ARGV[4]  'over': nothing is queued, leased or delayed; 'under way': something is; 'endless': it waits for work
 -- ARGV[5]  the generation that was current when that was checked
--- ARGV[6]  the spider's arguments (opaque)
+-- ARGV[6]  the spider's arguments (msgpack map)
 -- ARGV[7]  the project that the spider is of; '' if it has no name
 -- T:current HASH spider -> generation; T:arguments HASH spider -> ARGV[6]; T:projects HASH spider -> ARGV[7];
 -- T:joined HASH worker -> spider.
@@ -27,6 +27,11 @@ for i = 1, #joined, 2 do
 end
 local current = call('HGET', T .. ':current', spider) or '0'
 local arguments = call('HGET', T .. ':arguments', spider) or ARGV[6]
+local ok, known = pcall(cmsgpack.unpack, arguments)
+if not (ok and type(known) == 'table') then
+  set_aside(T .. ':arguments ' .. spider, arguments)
+  arguments = ARGV[6]
+end
 local project = call('HGET', T .. ':projects', spider) or ''
 if project == '' or ARGV[7] == '' then project = ARGV[7] end
 if (arguments ~= ARGV[6] or project ~= ARGV[7]) and (running or ARGV[4] == 'under way') then

@@ -20,7 +20,7 @@ end
 for _, name in ipairs(generation_names()) do
   local key = T .. ':gen:' .. name
   local row = call('HMGET', key, 'mode', 'swept', 'swept_at')
-  local at, began = tonumber(row[2] or 0), tonumber(row[3] or 0)
+  local at, began = tonumber(row[2] or nil) or 0, tonumber(row[3] or nil) or 0
   if row[1] == 'window' and (at > 0 or now - began >= tonumber(ARGV[1])) then
     local set = load_set(name)
     if at == 0 then began = now end

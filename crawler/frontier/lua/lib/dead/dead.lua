@@ -5,11 +5,6 @@
 -- T:dead:seeds HASH spider:generation:SHA-1 of an invalid start URL -> id of its letter.
 local MOST = {dead = DEAD_LIMIT, gone = GONE_LIMIT}
 
-local function is_letter(found)
-  if type(found) ~= 'table' or type(found.stream) ~= 'string' or type(found.host) ~= 'string' then return false end
-  return pcall(struct.unpack, 'Bc0Bc0', found.envelope, 11)
-end
-
 local function letter_of(kind, id)
   local raw = call('HGET', T .. ':' .. kind, id)
   local ok, letter = pcall(cmsgpack.unpack, raw or '')

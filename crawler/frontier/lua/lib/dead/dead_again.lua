@@ -3,6 +3,15 @@
 -- T:dead:again HASH -> those of letters whose page is being tried again.
 local ID_BYTES = 200
 
+local function is_letter(found)
+  if type(found) ~= 'table' or type(found.status) ~= 'number' then return false end
+  for _, name in ipairs({'stream', 'host', 'generation'}) do
+    if type(found[name]) ~= 'string' then return false end
+  end
+  local of_other = found.shares == nil or type(found.shares) == 'string'
+  return of_other and pcall(struct.unpack, 'Bc0Bc0', found.envelope, 11)
+end
+
 local function without_id(ids, id)
   return (string.gsub(string.gsub(' ' .. (ids or '') .. ' ', ' ' .. id .. ' ', ' ', 1), '^ *(.-) *$', '%1'))
 end
@@ -36,7 +45,7 @@ local function supersede(stream, envelope)
     if raw then unlink_letter(name, id) end
     call('HDEL', T .. ':dead', id)
     call('ZREM', T .. ':dead:at', id)
-    if raw and ok and type(letter) == 'table' and (letter.generation or '') ~= '' then
+    if raw and ok and is_letter(letter) and letter.generation ~= '' then
       count_retried(final_tally(letter.stream, letter.generation), letter)
     end
   end
