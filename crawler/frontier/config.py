@@ -17,6 +17,7 @@ CLOCK_GRAIN_MS: Final = 10  # the clock is not written more often: each write go
 MOST_SHARDS: Final = 1024
 DEDUPE_MODES: Final = ("compact", "exact", "window", "bloom")
 BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: the most memory that a push allocates
+MOST_BLOOM_PAGES: Final = 67_108_864  # of a shard: the twin of MOST_BUCKETS in lua/lib/requests/seen.lua
 SUSPECT_DELIVERIES: Final = 2  # unfinished deliveries after which a request is leased alone
 
 REMOVED: Final = ("FRONTIER_BACKOFF_SECONDS", "FRONTIER_FORGIVE_AFTER", "FRONTIER_FORGIVE_SECONDS")
@@ -114,11 +115,20 @@ class FrontierConfig:
             )
         if self.memory_high_water > self.memory_limit:
             raise ConfigError("FRONTIER_MEMORY_HIGH_WATER", self.memory_high_water, "at most FRONTIER_MEMORY_LIMIT")
+        if self.dedupe == "bloom" and self._bloom_pages > MOST_BLOOM_PAGES:
+            most = int(MOST_BLOOM_PAGES * BLOOM_PAGE_BITS / self._bloom_bits) * self.shards
+            allowed = f"at most {most:,} with this FRONTIER_BLOOM_ERROR_RATE and these FRONTIER_SHARDS"
+            raise ConfigError("FRONTIER_BLOOM_CAPACITY", self.bloom_capacity, allowed)
 
     @property
     def _bloom_bits(self) -> float:
         """Bits per URL for the wanted false positive rate: the textbook optimum."""
         return -math.log(self.bloom_error) / math.log(2) ** 2
+
+    @property
+    def _bloom_pages(self) -> int:
+        """Pages of a generation's filter on each shard."""
+        return max(1, math.ceil(self.bloom_capacity / self.shards * self._bloom_bits / BLOOM_PAGE_BITS))
 
     def constants(self) -> dict[str, float | str]:
         """The scripts' constants: inlined in their text, so that they cost nothing at run time."""
@@ -130,7 +140,7 @@ class FrontierConfig:
             "DEDUPE": self.dedupe,
             "WINDOWS": int(self.dedupe == "window"),  # 1 also where a generation was opened so: see layout
             "WINDOW_S": self.window_s,
-            "BLOOM_PAGES": max(1, math.ceil(self.bloom_capacity / self.shards * self._bloom_bits / BLOOM_PAGE_BITS)),
+            "BLOOM_PAGES": self._bloom_pages,
             "BLOOM_HASHES": round(self._bloom_bits * math.log(2)),
             "LEASE_MS": self.lease_ms,
             "START_MS": self.start_within_ms,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError
-from crawler.frontier.config import REMOVED, FrontierConfig
+from crawler.frontier.config import MOST_BLOOM_PAGES, REMOVED, FrontierConfig
+from crawler.frontier.server.scripts import source
 from tests.shipped import shipped
 
 RANGES = {
@@ -75,6 +77,19 @@ def test_high_water_marks_come_before_the_limits() -> None:
         FrontierConfig.from_settings(project_settings(FRONTIER_QUEUE_LIMIT=10, FRONTIER_QUEUE_HIGH_WATER=11))
     with pytest.raises(ConfigError, match="FRONTIER_MEMORY_HIGH_WATER"):
         FrontierConfig.from_settings(project_settings(FRONTIER_MEMORY_LIMIT=0.5, FRONTIER_MEMORY_HIGH_WATER=0.6))
+
+
+def test_a_bloom_filter_has_no_more_pages_than_the_scripts_take() -> None:
+    """They set a larger one aside on each call, so that every URL was new."""
+    given = {"FRONTIER_DEDUPE": "bloom", "FRONTIER_BLOOM_CAPACITY": 10**11}
+    with pytest.raises(ConfigError, match=r"FRONTIER_BLOOM_CAPACITY = 100000000000 .* at most ([\d,]+) with") as raised:
+        FrontierConfig.from_settings(project_settings(**given))
+    most = int(re.search(r"at most ([\d,]+)", str(raised.value))[1].replace(",", ""))  # type: ignore[index]
+    made = FrontierConfig.from_settings(project_settings(**given | {"FRONTIER_BLOOM_CAPACITY": most}))
+    assert made.constants()["BLOOM_PAGES"] == MOST_BLOOM_PAGES
+    assert f"MOST_BUCKETS = {MOST_BLOOM_PAGES} " in source("lib/seen")
+    FrontierConfig.from_settings(project_settings(**given, FRONTIER_SHARDS=2))
+    FrontierConfig.from_settings(project_settings(**given | {"FRONTIER_DEDUPE": "exact"}))
 
 
 def test_a_bloom_filter_has_the_textbooks_size() -> None:
