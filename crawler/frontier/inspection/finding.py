@@ -72,14 +72,12 @@ class UrlFinder:
         for tier in TIERS:
             for stream in (stream_of(message.spider, tier), stream_of(message.spider, tier) + "!"):
                 for queue in keys.queue_names(stream, message.host):
-                    early = await self._ranked(shard, "ahead", f"early:{queue}", fingerprint)
-                    if early is not None:
-                        before = await self._listed_before(shard, queue, early[1])
-                        yield await self._in_queue(shard, stream, early[1], early[0] + before)
-                    listed = await self._ranked(shard, "list", f"q:{queue}", fingerprint)
-                    if listed is not None:
-                        before = await self._ahead_before(shard, queue, listed[1])
-                        yield await self._in_queue(shard, stream, listed[1], listed[0] + before)
+                    async for rank, entry, _ in self._matches(shard, "ahead", f"early:{queue}", fingerprint):
+                        before = await self._listed_before(shard, queue, entry)
+                        yield await self._in_queue(shard, stream, entry, rank + before)
+                    async for rank, entry, _ in self._matches(shard, "list", f"q:{queue}", fingerprint):
+                        before = await self._ahead_before(shard, queue, entry)
+                        yield await self._in_queue(shard, stream, entry, rank + before)
 
     async def _in_queue(self, shard: int, stream: str, entry: bytes, ahead: int) -> UrlPlace:
         member = entry[8:]
@@ -111,30 +109,34 @@ class UrlFinder:
                 high = middle
         return low
 
-    async def _ranked(self, shard: int, kind: str, key: str, fingerprint: bytes) -> tuple[int, bytes, float] | None:
+    async def _matches(
+        self, shard: int, kind: str, key: str, fingerprint: bytes
+    ) -> AsyncIterator[tuple[int, bytes, float]]:
+        """Rank, entry and score of each in a list of that *kind*, see lua/upkeep/find.lua."""
         at = 0
         while True:
             answer: Any = await self._shards.run("find", shard, kind, key, at, SLICE, fingerprint)
             if isinstance(answer, list):
-                return answer[0], answer[1], float(answer[2] or 0)
-            if answer < SLICE:
-                return None
-            at += answer
+                yield answer[0], answer[1], float(answer[2] or 0)
+                at = answer[0] + 1
+            elif answer < SLICE:
+                return
+            else:
+                at += answer
 
     async def _delayed(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         for key in ("delayed", "delayed:room", "delayed:aside"):
-            if (one := await self._ranked(shard, "delayed", key, fingerprint)) is None:
-                continue
-            stream, rest = split_prefixed(one[1])
-            member = split_prefixed(rest)[1]
-            if stream.decode().partition(":")[0] != spider:
-                continue
-            why = await self._nacked(shard, _number(member))
-            now = await self._shards.now_ms(shard)
-            wait = max(0, round(one[2] - now))
-            if key == "delayed:aside":
-                wait, why = 0, "its run is paused"
-            yield UrlPlace("delayed", stream.decode(), _generation(member), until_ms=wait, why=why)
+            async for _, entry, at in self._matches(shard, "delayed", key, fingerprint):
+                stream, rest = split_prefixed(entry)
+                if stream.decode().partition(":")[0] == spider:
+                    yield await self._until(shard, key, stream.decode(), split_prefixed(rest)[1], at)
+
+    async def _until(self, shard: int, key: str, stream: str, member: bytes, at: float) -> UrlPlace:
+        if key == "delayed:aside":
+            return UrlPlace("delayed", stream, _generation(member), why="its run is paused")
+        wait = max(0, round(at - await self._shards.now_ms(shard)))
+        why = await self._nacked(shard, _number(member))
+        return UrlPlace("delayed", stream, _generation(member), until_ms=wait, why=why)
 
     async def _leased(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         client = self._shards.client

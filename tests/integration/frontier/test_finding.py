@@ -52,6 +52,22 @@ async def test_letters_are_found_with_their_reason(redis_client: Any) -> None:
     assert await places(world, 2) == [UrlPlace("gone", "s", "0", why="http_404", id=second.id)]
 
 
+async def test_all_places_are_found_and_none_of_another_spider(redis_client: Any) -> None:
+    """A page that another spider has delayed as well was taken for done."""
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", fresh=True)
+    for stream in ("t", "s"):
+        await world.frontier.push([message(1, stream=stream)])
+        [lease] = await world.lease(streams=[stream])
+        await world.frontier.report([answer((lease.id, lease.token), 500)])
+        await world.frontier.nack(lease.id, lease.token, delay_ms=7_000, reason="http_500")
+    delayed = UrlPlace("delayed", "s", "0", until_ms=7_000, why="http_500")
+    assert await places(world, 1) == [delayed]
+    await world.frontier.push([message(1, generation=run.generation), message(1, dedupe=False)])
+    queued = [UrlPlace("queued", "s", of, ahead=ahead) for ahead, of in enumerate((run.generation, "0"))]
+    assert await places(world, 1) == [*queued, delayed]
+
+
 @pytest.mark.parametrize("dedupe", ["exact", "window", "bloom"])
 async def test_what_is_done_is_known_in_every_mode(redis_client: Any, dedupe: str) -> None:
     world = await timed(redis_client, dedupe=dedupe)
