@@ -184,3 +184,23 @@ async def test_an_address_keeps_the_slots_of_leases_that_are_there(redis_client:
         await frontier.shards.run("reap", 0)
     await frontier.generations.tidy()
     assert (await frontier.inspection.host("ip:192.0.2.1")).in_flight == 1
+
+
+async def test_a_slot_that_no_lease_holds_is_freed_in_the_end(redis_client: Any) -> None:
+    """The record of the lease named another host; one at work keeps its slot however long that takes."""
+    world = await timed(redis_client, lease_ms=LEASE_MS, hard_cap_ms=10 * LEASE_MS)
+    frontier = world.frontier
+    await frontier.push([message(number, f"{number % 2}.example") for number in range(4)])
+    [first, second] = await world.lease()
+    await frontier.give_back(handles([first]))
+    key = frontier.shards.key(0, "infl")
+    [(number, record)] = (await redis_client.hgetall(key)).items()
+    [other] = await world.lease(1)
+    await redis_client.hset(key, number, record.replace(second.host.encode(), b"9.example"))
+    for _ in range(26):
+        await world.pass_ms(LEASE_MS // 2)
+        await frontier.renew(handles([other]))
+        await frontier.shards.run("reap", 0)
+        await frontier.generations.tidy()
+    assert (await frontier.inspection.host(other.host)).in_flight == 1
+    assert [lease.host for lease in await world.lease(1, exclude_hosts=["9.example"])] == [second.host]

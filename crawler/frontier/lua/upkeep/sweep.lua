@@ -194,6 +194,8 @@ bring_back(T .. ':lease', now + LEASE_MS)
 for stream in pairs(queued) do
   bring_back(T .. ':wait:' .. stream, now)
   bring_back(T .. ':wait:' .. stream .. '!', now)
+  free_silent(stream)
+  free_silent(stream .. '!')
 end
 
 local function drop_set(key)

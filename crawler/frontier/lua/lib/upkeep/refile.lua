@@ -30,6 +30,18 @@ local function free_slots(name)
   if h[INFLIGHT] > 0 and h[INFLIGHT] > slots_of(name) then h[INFLIGHT], unsettled[name] = slots_of(name), true end
 end
 
+local LOOKED_AT = 64
+
+-- Looks at some hosts at their cap: of one that leased nothing for longer than any lease lasts the slots may be held by
+-- no lease, because a record was damaged.
+local function free_silent(stream)
+  local names = call('SRANDMEMBER', T .. ':park:' .. stream, LOOKED_AT)
+  load_hosts(names)
+  for _, name in ipairs(names) do
+    if host(name)[NEXT] + HARD_CAP_MS + 2 * LEASE_MS < now then free_slots(name) end
+  end
+end
+
 -- Whether each host with work is filed; false while the pass is under way.
 local function all_filed()
   if all_are ~= nil then return all_are end
