@@ -12,9 +12,16 @@ from crawler.frontier.server.shards import pack
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
 
 
-async def bury(world: Timed, number: int, host: str = "a.example", stream: str = "s", reason: str = "error") -> str:
+async def bury(
+    world: Timed,
+    number: int,
+    host: str = "a.example",
+    stream: str = "s",
+    reason: str = "error",
+    generation: str = "3",
+) -> str:
     """Push, lease, answer with a 500 and bury request *number*; returns its id."""
-    await world.frontier.push([message(number, host, stream, generation="3")])
+    await world.frontier.push([message(number, host, stream, generation=generation)])
     [lease] = await world.lease(streams=[stream])
     await world.frontier.start(handles([lease]))
     await world.frontier.report([answer(handles([lease])[0], 500)])
@@ -102,6 +109,45 @@ async def test_the_oldest_letter_makes_room_and_is_counted_and_forgotten(redis_c
     assert await world.frontier.push([message(0, generation="3")]) == [PushOutcome.ACCEPTED]
     total = (await world.frontier.inspection.stats()).total
     assert (total.accepted, total.dead, total.dropped, total.queued) == (4, 2, 1, 1)
+
+
+@pytest.mark.parametrize("kind", ["dead", "gone"])
+@pytest.mark.one_server("each shard evicts its own")
+async def test_fewer_letters_are_kept_in_the_end_than_before(redis_client: Any, kind: str) -> None:
+    """As many stayed for good as there were when the limit was lowered."""
+
+    async def add(world: Timed, number: int) -> None:
+        await (bury(world, number, f"{number}.example") if kind == "dead" else end_gone(world, number))
+
+    world = await timed(redis_client)
+    for number in range(30):
+        await add(world, number)
+    world = await timed(redis_client, dead_limit=5, gone_limit=5)
+    box, left = getattr(world.frontier, kind), []
+    for number in range(30, 35):
+        await add(world, number)
+        left.append(await box.count())
+    assert left == [23, 16, 9, 5, 5]
+    assert await box.evicted() == (30 if kind == "dead" else 0)
+    assert (await world.frontier.inspection.stats()).total.dead == (5 if kind == "dead" else 0)
+
+
+async def test_letters_are_told_by_reason_beyond_the_end_of_their_run(redis_client: Any) -> None:
+    """They became "other" in the metric of the fleet."""
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    run = await runs.open("s")
+    letters = [await bury(world, number, generation=run.generation) for number in range(2)]
+    await runs.seal(run.id)
+    await runs.settle()
+    await world.frontier.generations.tidy()
+    stats = await world.frontier.inspection.stats()
+    assert ("s", run.generation) not in stats.generations
+    assert (stats.total.dead, stats.dead_by) == (2, {"error": 2})
+    await world.frontier.dead.drop(letters[:1])
+    await world.frontier.dead.retry(letters[1:], generation="9")
+    stats = await world.frontier.inspection.stats()
+    assert (stats.total.dead, stats.dead_by["error"]) == (0, 0)
 
 
 async def test_a_bad_seed_is_kept_as_it_came(redis_client: Any) -> None:

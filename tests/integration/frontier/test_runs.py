@@ -243,6 +243,24 @@ async def test_as_many_are_kept_as_was_asked_for(redis_client: Any) -> None:
     assert (await world.frontier.runs.seal(first.id)).state == "sealed", "one that is not over is kept"
 
 
+@pytest.mark.one_server("what is stored is the same on each node")
+async def test_fewer_are_kept_in_the_end_than_before_and_no_call_forgets_very_many(redis_client: Any) -> None:
+    """100,000 that were too many held the server up for seconds when a run was opened."""
+    world = await timed(redis_client, runs_kept=1_000)
+    for number in range(250):
+        await world.frontier.runs.open("s", key=f"k:{number}", overlap="allow")
+    runs, live = (world.frontier.shards.key(0, name) for name in ("runs", "runs:live"))
+    oldest = [f"{BEGUN}-{number}" for number in range(1, 21)]
+    await redis_client.srem(live, *(await redis_client.smembers(live)).difference(name.encode() for name in oldest))
+    world = await timed(redis_client, runs_kept=30)
+    left = []
+    for _ in range(4):
+        await world.frontier.runs.open("s")
+        left.append(await redis_client.hlen(runs))
+    assert left == [151, 52, 30, 30], "a hundred fewer, and one more, each time"
+    assert {run.id for run in await world.frontier.runs.find(limit=99)} > set(oldest), "which are not over"
+
+
 @pytest.mark.parametrize("wrong", ["", "1", "20231114", "20231114-", "x-1", "20231114-1\n", "\ud800"])
 @pytest.mark.one_server("what is stored is the same on each node")
 async def test_what_is_no_run_is_refused(redis_client: Any, wrong: str) -> None:

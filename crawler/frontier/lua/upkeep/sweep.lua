@@ -223,7 +223,7 @@ local function retire(stream, generation, set_stays)
   local key, retired = T .. ':gen:' .. name, T .. ':gen:' .. stream .. ':'
   local fields = {unpack(COUNTERS)}
   for _, field in ipairs(call('HKEYS', key)) do
-    if string.sub(field, 1, 4) == 'cut:' then fields[#fields + 1] = field end
+    if string.find(field, '^cut:') or string.find(field, '^dead:') then fields[#fields + 1] = field end
   end
   for _, field in ipairs(fields) do
     local count = number(key, field)

@@ -64,13 +64,20 @@ local function drop_letter(kind, id)
   return true
 end
 
--- Evicts the oldest: a dead letter's fingerprint is forgotten, a gone page stays known like a done one.
+-- Evicts the oldest, some per call, as fewer may be kept than before: a dead letter's fingerprint is forgotten, a gone
+-- page stays known like a done one.
+local EVICTED_MOST = 8
 local function make_room(kind)
-  if call('ZCARD', T .. ':' .. kind .. ':at') <= MOST[kind] then return end
-  local oldest = call('ZRANGE', T .. ':' .. kind .. ':at', 0, 0)[1]
-  if kind == 'gone' then return remove_letter(kind, oldest, {}) end
-  drop_letter(kind, oldest)
-  state.evicted = state.evicted + 1
+  local over = math.min(call('ZCARD', T .. ':' .. kind .. ':at') - MOST[kind], EVICTED_MOST)
+  if over <= 0 then return end
+  for _, oldest in ipairs(call('ZRANGE', T .. ':' .. kind .. ':at', 0, over - 1)) do
+    if kind == 'gone' then
+      remove_letter(kind, oldest, {})
+    else
+      drop_letter(kind, oldest)
+      state.evicted = state.evicted + 1
+    end
+  end
 end
 
 local function keep_letter(kind, id, r, envelope, reason, detail)

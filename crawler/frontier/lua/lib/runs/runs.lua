@@ -76,11 +76,12 @@ local function next_run()
   return id, generation
 end
 
--- Evicts the oldest finished runs.
+-- Evicts the oldest finished runs, some per call: where fewer are kept than before there may be very many.
+local FORGOTTEN_MOST = 100
 local function forget_runs(kept)
-  local over = call('ZCARD', T .. ':runs:at') - kept
+  local over = math.min(call('ZCARD', T .. ':runs:at') - kept, FORGOTTEN_MOST)
   if over <= 0 then return end
-  for _, id in ipairs(call('ZRANGE', T .. ':runs:at', 0, over + 15)) do
+  for _, id in ipairs(call('ZRANGE', T .. ':runs:at', 0, over + call('SCARD', T .. ':runs:live') - 1)) do
     if over > 0 and call('SISMEMBER', T .. ':runs:live', id) == 0 then
       local run = run_of(id)
       if run and run.key ~= '' then call('HDEL', T .. ':runs:keys', run.key) end
