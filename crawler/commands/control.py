@@ -15,11 +15,11 @@ from crawler.commands.terminal import agreed, answering
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.run_record import Run, RunError
 from crawler.frontier.runs.control import Action, Target, lua_pattern, run_target
 from crawler.frontier.streams import stream_of
 from crawler.policy.tiers import TIERS
-from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.utils import tasks
 from crawler.utils.plural import several
 

@@ -13,6 +13,7 @@ from crawler.commands.base import FleetCommand, fingerprinter
 from crawler.commands.options import integer
 from crawler.commands.terminal import answering
 from crawler.frontier.command_session import session
+from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.run_record import RunSkippedError
 from crawler.frontier.runs.pushed_run import WantedRun
 from crawler.producers.progress import PushProgress
@@ -20,7 +21,6 @@ from crawler.producers.push import Pusher, PushPlan
 from crawler.producers.rejects import Rejects
 from crawler.producers.sitemap_push import SitemapPusher, wanted_sitemaps
 from crawler.routing.encoder import Encoder
-from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
 from crawler.tracing.opening import tracing_pushes
 from crawler.utils import tasks

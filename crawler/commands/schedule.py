@@ -21,6 +21,7 @@ from crawler.commands.terminal import answering, console
 from crawler.commands.views.schedule_view import lines, table, ticks_of, told, when
 from crawler.errors import ShoalError
 from crawler.frontier.command_session import session
+from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
 from crawler.policy.schedules import Cron, Interval, Timing, following, span, zone_of
 from crawler.policy.tiers import TIERS
@@ -33,7 +34,6 @@ from crawler.producers.schedule_chunks import check_file
 from crawler.producers.schedule_push import sitemap_pusher
 from crawler.producers.sitemap_push import ROBOTS
 from crawler.routing.encoder import Encoder
-from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
 from crawler.utils import tasks
 from crawler.utils.masking import mask

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, Self, get_args
 
 from crawler.errors import ShoalError
+from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.run_record import Overlap
 from crawler.policy.schedules import MISSED, Cron, Interval, Missed, Timing
 from crawler.policy.tiers import TIERS
-from crawler.routing.push_schema import MAX_PRIORITY
 
 VERSION: Final = 1
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

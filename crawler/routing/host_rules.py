@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, urls
 from crawler.errors import ConfigError
+from crawler.frontier.config import MOST_SHARDS
 from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.policy.pace import Pace
 from crawler.policy.tiers import TIERS, Tier
@@ -56,7 +57,7 @@ class HostRules:
     def from_settings(cls, settings: BaseSettings) -> HostRules:
         """Reads the settings and DOMAINS_FILE; raises ConfigError for a value out of range."""
         grouping = config.choice(settings, "POLITENESS_GROUP", ("hostname", "domain", "ip"))
-        if grouping == "ip" and config.integer(settings, "FRONTIER_SHARDS", 1, 16_384) > 1:
+        if grouping == "ip" and config.integer(settings, "FRONTIER_SHARDS", 1, MOST_SHARDS) > 1:
             allowed = "hostname or domain with FRONTIER_SHARDS above 1: hosts of one address lie on different shards"
             raise ConfigError("POLITENESS_GROUP", grouping, allowed)
         return cls(

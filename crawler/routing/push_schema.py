@@ -27,16 +27,15 @@ from scrapy import Request, Spider
 
 from crawler import urls
 from crawler.errors import MessageError
+from crawler.frontier.messages import MAX_PRIORITY
 from crawler.meta import MIN_TIER, RESERVED
 from crawler.policy.tiers import TIERS
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-MAX_PRIORITY: Final = 1000
 _LIBRARIES: Final = frozenset({"builtins", "scrapy", "scrapy_redis"})
 _HOOKS: Final = frozenset({"closed", "start_requests"})  # called by Scrapy, which does not define them
 MAX_LINE: Final = 262_144  # characters
 MAX_BODY: Final = 131_072  # bytes
-# Keys of `meta` that steer the crawler; a pushed message may not set them.
 
 
 def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:

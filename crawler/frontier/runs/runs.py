@@ -167,7 +167,7 @@ class Runs:
         if generation not in self._anew:
             raw = await self._shards.client.hget(self._shards.key(0, "runs"), run_id)
             run = read_run(raw) if raw else None
-            self._anew = {**self._anew, generation: run is None or run.fresh or run.shares != "0"}
+            self._anew[generation] = run is None or run.fresh or run.shares != "0"
         return self._anew[generation]
 
     async def begin(self, spider: str, generation: str) -> Run:

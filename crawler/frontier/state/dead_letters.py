@@ -97,13 +97,14 @@ class DeadLetters:
         return [bool(answer) for answer in answers]
 
     async def _newest(self, shard: int) -> AsyncIterator[DeadLetter]:
-        client = self._shards.client
-        for at in range(0, await self.count(), _PAGE):
-            numbers = await client.zrevrange(self._shards.key(shard, f"{self._kind}:at"), at, at + _PAGE - 1)
-            raws = await client.hmget(self._shards.key(shard, self._kind), numbers) if numbers else []
+        client, at = self._shards.client, 0
+        order = self._shards.key(shard, f"{self._kind}:at")
+        while numbers := await client.zrevrange(order, at, at + _PAGE - 1):
+            raws = await client.hmget(self._shards.key(shard, self._kind), numbers)
             for number, raw in zip(numbers, raws, strict=True):
                 if raw is not None:
                     yield _read(f"{shard}:{number.decode(errors='replace')}", raw)
+            at += _PAGE
 
 
 def _read(id_: str, raw: bytes) -> DeadLetter:

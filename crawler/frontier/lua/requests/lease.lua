@@ -112,17 +112,22 @@ local function lease_heads(stream, base, name, h, address, a, most, budgets)
   return first
 end
 
+-- A host that is filed on a stream, made anew if its record was lost; nil where nothing is queued there.
+local function host_at_work(stream, base, name)
+  local h = host(name)
+  if has_stream(h, stream) then return h end
+  h = rebuilt(name, h[RAW], base)
+  hosts[name] = h
+  return has_stream(h, stream) and h or nil
+end
+
 -- Leases up to `most` requests of a host and records when it may be visited again. is_first: of its address' line,
 -- whose turn has come.
 local function visit_host(stream, base, name, most, is_first)
-  local h = host(name)
-  if not has_stream(h, stream) then -- its record was lost
-    h = rebuilt(name, h[RAW], base)
-    hosts[name] = h
-    if not has_stream(h, stream) then -- nor is anything queued there
-      leaving[#leaving + 1] = name
-      return
-    end
+  local h = host_at_work(stream, base, name)
+  if not h then
+    leaving[#leaving + 1] = name
+    return
   end
   enforce(name, h, spider_of(base))
   if is_said('pause', 'host', name) then return put_aside(name, now + PAUSED_MS) end
