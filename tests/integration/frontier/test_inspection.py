@@ -9,7 +9,7 @@ import pytest
 from crawler.commands.views import status_snapshot
 from crawler.commands.views.status_snapshot import take_snapshot
 from crawler.extensions.idle import leased_elsewhere
-from crawler.frontier.inspection.waiting import last_lease_ms
+from crawler.frontier.inspection.waiting import WaitingHost, last_lease_ms
 from crawler.frontier.messages import SpiderStats
 from tests.integration.frontier.making import answer, handles, message, timed
 
@@ -183,3 +183,32 @@ async def test_after_a_silence_of_the_fleet_leases_come_back_a_lease_later(redis
     assert await world.lease(1) == []
     now = (await world.frontier.inspection.stats()).now_ms
     assert await last_lease_ms(world.frontier.shards, now) == 120_000
+
+
+@pytest.mark.one_server("the first shard has it all")
+async def test_what_a_site_asks_for_is_told_unless_it_is_over_at_once(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    inspection = world.frontier.inspection
+    await world.frontier.push([message(number, f"{number % 2}.example") for number in range(4)])
+    leases = await world.lease()
+    for lease, asked_ms in zip(leases, (4_000, 60_000), strict=True):
+        await world.frontier.report([answer((lease.id, lease.token), 429, retry_after_ms=asked_ms)])
+    paused = WaitingHost(leases[1].host, 1, "the site asked for a pause", 60_000)
+    assert await inspection.waiting("s") == [paused]
+    await world.frontier.nack(leases[0].id, leases[0].token, delay_ms=2_000, reason="http_429")
+    assert await inspection.waiting("s") == [WaitingHost(leases[0].host, 1, "delayed (http_429)", 2_000), paused]
+    assert await inspection.waiting("s", top=1) == [WaitingHost(leases[0].host, 1, "delayed (http_429)", 2_000)]
+
+
+@pytest.mark.one_server("the first shard has it all")
+@pytest.mark.parametrize(("since", "ends"), [(-1_000, 59_000), (5, 60_000), (10**20, 60_000)])
+async def test_a_host_that_went_down_after_its_time_was_asked_for_has_its_whole_term(
+    redis_client: Any, since: int, ends: int
+) -> None:
+    world = await timed(redis_client, breaker_faults=1, give_up_ms=60_000)
+    await world.frontier.push([message(1), message(2)])
+    [lease] = await world.lease(1)
+    await world.frontier.report([answer((lease.id, lease.token), 0, fault=True)])
+    await redis_client.set(world.frontier.shards.key(0, "down:a.example"), world.now + since)
+    [told] = await world.frontier.inspection.waiting("s")
+    assert (told.why, told.given_up_ms) == ("circuit breaker opened (1 in a row), then one probe", ends)

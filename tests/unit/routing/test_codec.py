@@ -312,3 +312,13 @@ def test_a_damaged_id_is_none(noise: Any) -> None:
     state = msgpack.unpackb(codec.encode(Request("http://shop.example/"), SPIDER))
     assert PARENT_ID not in codec.decode(msgpack.packb(state | {"i": noise}), SPIDER).meta
     assert codec.encode(Request("http://shop.example/", meta={PARENT_ID: noise}), SPIDER) == msgpack.packb(state)
+
+
+def test_a_request_may_have_as_many_bytes_as_may_be_queued_and_no_more() -> None:
+    def sized(size: int) -> Request:
+        return Request("https://shop.example/", method="POST", body=b"x" * size)
+
+    most = codec.MAX_BYTES - len(codec.encode(sized(100_000), SPIDER)) + 100_000
+    assert len(codec.encode(sized(most), SPIDER)) == codec.MAX_BYTES
+    with pytest.raises(CodecError, match=f"is {codec.MAX_BYTES + 1} bytes, at most {codec.MAX_BYTES} can be queued"):
+        codec.encode(sized(most + 1), SPIDER)
