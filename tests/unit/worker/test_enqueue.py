@@ -168,6 +168,7 @@ BAD = [
     ("not_before", float("nan")),
     ("not_before", float("inf")),
     ("not_before", -1),
+    ("not_before", True),
     ("not_before", datetime(2027, 1, 1)),  # noqa: DTZ001 - that is what is wrong
     ("download_slot", 5),
     ("download_slot", ["a"]),
