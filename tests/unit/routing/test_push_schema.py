@@ -13,8 +13,9 @@ from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
 from crawler.errors import MessageError
+from crawler.frontier.messages import MAX_PRIORITY
 from crawler.meta import RESERVED
-from crawler.routing.push_schema import callbacks, external_meta, parse_line
+from crawler.routing.push_schema import MAX_LINE, callbacks, external_meta, parse_line
 from crawler.spiders.base import FrontierSpider
 
 
@@ -169,3 +170,9 @@ def test_nothing_else_passes_as_a_callback(name: str) -> None:
 
 def test_reserved_meta_is_taken_out_of_raw_entries() -> None:
     assert external_meta({"proxy": "x", "job": 1, **dict.fromkeys(RESERVED, 1)}) == {"job": 1}
+
+
+@pytest.mark.parametrize("priority", [-MAX_PRIORITY, MAX_PRIORITY])
+def test_the_largest_priorities_and_the_longest_line_are_taken(priority: int) -> None:
+    text = line(priority=priority)
+    assert parse_line(text + " " * (MAX_LINE - len(text)), Shop).priority == priority
