@@ -223,3 +223,23 @@ async def test_what_bypasses_the_queue_keeps_the_rules_too(crew: Crew) -> None:
     assert await visit(strict) == 1
     take = await lax.reserve_slot(HOST, delay_ms=100, worker="w")
     assert take.wait_ms == 1_000
+
+
+async def test_a_turn_that_was_asked_for_under_a_longer_delay_holds_no_host(redis_client: Any) -> None:
+    """A robots.txt, say, was to be fetched in an hour: the pages waited for that when the delay was a second."""
+    world = await timed(redis_client)
+    frontier = world.frontier
+    frontier.statement = Statement("s", Pace(3_600_000, 1, 1), {})
+    await frontier.state()
+    await frontier.push([message(1, delay_ms=3_600_000)])
+    first = await frontier.reserve_slot("a.example", worker="w")
+    assert first.token is not None
+    await frontier.report([answer(first.token)])
+    assert (await frontier.reserve_slot("a.example", worker="w")).wait_ms == 3_600_000
+    frontier.statement = Statement("s", Pace(1_000, 1, 1), {})
+    await frontier.state()
+    for _ in range(8):
+        await world.pass_ms(4_000)
+        await frontier.state()
+        await world.bodies()
+    assert (await frontier.inspection.stats()).total.leased == 1

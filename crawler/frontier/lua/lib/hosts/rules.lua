@@ -66,6 +66,7 @@ local function set_rules(name, h, delay, cap, burst)
     h[DELAY] = h[HURT] > 0 and math.max(before, least(h)) or least(h)
   end
   unsettled[name] = true
+  if h[DELAY] < before then h[HOLD] = 0 end -- for a turn by the longer delay
   if h[NEXT] == 0 then return end
   local later = (2 - h[BURST]) * h[DELAY] - room * before
   if later > 0 then
