@@ -324,3 +324,13 @@ async def test_who_stands_in_line_is_not_taken_for_lost(platform: Platform, redi
         await platform.pass_ms(DELAY_MS)
         await platform.fetch()
     assert (await platform.frontier.inspection.stats()).total.done == 6
+
+
+@pytest.mark.one_server
+async def test_a_host_is_said_to_wait_for_its_address(platform: Platform) -> None:
+    platform.where = {"a.example": (A,), "b.example": (A,)}
+    await platform.frontier.push([message(1, "a.example"), message(2, "b.example")])
+    [first] = await platform.fetch()
+    [other] = {"a.example", "b.example"} - {first}
+    told = await platform.frontier.inspection.host(other)
+    assert (told.address, told.waits_ms) == (f"ip:{A}", DELAY_MS)

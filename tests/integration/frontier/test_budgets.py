@@ -286,3 +286,17 @@ async def test_damaged_terms_stop_nobody(redis_client: Any, raw: bytes) -> None:
     await made.fetch(1)
     assert await made.fetch(1) == []
     assert await made.frontier.budgets.shares(made.now)
+
+
+async def test_what_is_spent_of_a_budget_without_an_end_is_told_until_it_renews(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    run = "r:s:20231114000001"
+    await state(made, Terms(run, requests=10, lasting=True), Terms("d:a.example", TODAY, requests=1))
+    await made.frontier.push([message(n, **MANY, generation="20231114000001") for n in range(2)])
+    await made.fetch()
+    shares = {(one.name, one.what): (one.spent, one.day) for one in await made.frontier.budgets.shares(made.now)}
+    past = (made.now - TODAY[0]) / DAY
+    assert shares == {(run, "requests"): (0.1, 1.0), ("d:a.example", "requests"): (1.0, past)}
+    assert await made.lease() == []
+    for at, names in ((TODAY[1] - 1, ["d:a.example"]), (TODAY[1], [])):
+        assert [one.name for one in await made.frontier.budgets.closed(at)] == names

@@ -207,3 +207,10 @@ def test_messages_that_steer_nothing_are_plain(more: dict[str, object]) -> None:
 )
 def test_messages_that_must_be_looked_at_are_not(more: dict[str, object]) -> None:
     assert rows().row_of({"url": PLAIN[0]} | more) is None
+
+
+@pytest.mark.parametrize(("size", "is_plain"), [(253, True), (254, False), (300, False)])
+def test_a_host_is_no_longer_than_names_are(size: int, is_plain: bool) -> None:
+    """A longer one than its prefix can tell would end the push."""
+    host = ("a" * 59 + ".") * 4 + "b" * (size - 240)
+    assert (rows().row(f"https://{host}/") is not None) is is_plain
