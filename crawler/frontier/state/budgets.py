@@ -41,7 +41,7 @@ class Terms:
     @property
     def is_shared(self) -> bool:
         """Whether hosts on several shards have it in common."""
-        return self.name[:2] not in {"*", "v:"} and any((self.requests, self.size, self.browser_ms, self.cost))
+        return self.name != "*" and any((self.requests, self.size, self.browser_ms, self.cost))
 
     def packed(self) -> bytes:
         """As the scripts read it."""

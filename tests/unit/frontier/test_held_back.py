@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from crawler.commands.views.status_snapshot import _held_up
 from crawler.frontier.inspection.held_back import held_back
 from crawler.frontier.inspection.inspection import FrontierStats
@@ -61,3 +63,20 @@ def test_a_store_that_is_away_is_told_beside_a_full_redis() -> None:
         "Leasing is slowed to one request at a time: Redis is full",
         "MongoDB does not answer 1 of 2 workers: 1,234 bytes of items wait on disk",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "of_s", "of_t"),
+    [
+        ("s:s", True, False),
+        ("r:s:20231114000001", True, False),
+        ("r:t:20231114000001", False, True),
+        ("d:a.example", True, True),
+        ("*:a.example", True, True),
+        ("v:a.example", True, True),
+    ],
+)
+def test_a_budget_concerns_its_spider_or_all_that_visit_its_hosts(name: str, of_s: bool, of_t: bool) -> None:
+    closed = Closed(name, "requests", 1)
+    assert (closed.concerns({"s"}), closed.concerns({"t"})) == (of_s, of_t)
+    assert (closed.governs("a.example", "s"), closed.governs("a.example", "t")) == (of_s, of_t)
