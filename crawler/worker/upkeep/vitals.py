@@ -32,7 +32,7 @@ class Vitals:
         """pages_per_s, items_per_s, age_s, memory_mb (0 if unavailable); store_away and spool_bytes while MongoDB is
         away."""
         now = self._clock()
-        pages, items = (int(self._stats.get_value(name, 0)) for name in (names.ACKED, "item_scraped_count"))
+        pages, items = self._count(names.ACKED), self._count("item_scraped_count")
         while len(self._seen) > 1 and self._seen[1][0] <= now - WINDOW_SECONDS:
             self._seen.popleft()
         then, pages_then, items_then = self._seen[0]
@@ -49,7 +49,11 @@ class Vitals:
     def _storage(self) -> dict[str, int]:
         if not self._stats.get_value(names.STORE_AWAY, 0):
             return {}
-        return {"store_away": 1, "spool_bytes": int(self._stats.get_value(names.SPOOL_BYTES, 0))}
+        return {"store_away": 1, "spool_bytes": self._count(names.SPOOL_BYTES)}
+
+    def _count(self, name: str) -> int:
+        value = self._stats.get_value(name, 0)
+        return value if isinstance(value, int) else 0  # a spider may have put anything there
 
 
 def _memory_mb() -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from crawler import stats as names
 from crawler.worker.upkeep.vitals import WINDOW_SECONDS, Vitals
 
@@ -37,3 +39,11 @@ def test_a_first_call_at_once_does_not_divide_by_nothing() -> None:
     stats = Stats()
     stats.values = {names.ACKED: 3}
     assert Vitals(stats, lambda: 1.0).told()["pages_per_s"] == 3.0
+
+
+@pytest.mark.parametrize("value", ["many", None, [1], float("nan")])
+def test_what_a_spider_has_made_of_a_count_ends_no_heartbeat(value: object) -> None:
+    stats = Stats()
+    stats.values = {"item_scraped_count": value, names.ACKED: value, names.STORE_AWAY: 1, names.SPOOL_BYTES: value}
+    told = Vitals(stats, lambda: 1.0).told()
+    assert (told["pages_per_s"], told["items_per_s"], told["spool_bytes"]) == (0, 0, 0)
