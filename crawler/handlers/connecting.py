@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from asyncio import LimitOverrunError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -14,12 +15,15 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
 )
 
+from crawler.errors import ProxyError
+from crawler.handlers.route import Proxy
+
 FAILURES: Final = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadFailedError, DownloadTimeoutError)
 
 
 @contextmanager
 def in_scrapys_words(where: str) -> Iterator[None]:
-    """For what fails with an OSError on the way to *where*."""
+    """For what fails on the way to *where* with an OSError, or with an error of asyncio's streams."""
     try:
         yield
     except ConnectionRefusedError as error:
@@ -28,5 +32,15 @@ def in_scrapys_words(where: str) -> Iterator[None]:
         raise DownloadTimeoutError(f"{where} does not answer") from error
     except ssl.SSLError as error:
         raise DownloadFailedError(f"TLS with {where} failed: {error}") from error
-    except OSError as error:
+    except (OSError, EOFError, LimitOverrunError) as error:
         raise DownloadFailedError(f"no connection to {where}: {error}") from error
+
+
+@contextmanager
+def blaming(proxy: Proxy) -> Iterator[None]:
+    """For what fails on the way to *proxy*, and with it, before it has connected to the target."""
+    try:
+        with in_scrapys_words(str(proxy)):
+            yield
+    except FAILURES as error:
+        raise ProxyError(f"proxy {proxy}: {error}") from error

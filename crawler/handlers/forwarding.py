@@ -51,12 +51,20 @@ class ContextCredentials:
 
     def failed(self, host: str, port: int, why: Exception) -> None:
         """Note that *host*, or *upstream* on the way there, failed."""
-        why.__cause__ = why.__context__ = None  # they hold on to connections
-        self._failed[host, port] = why.with_traceback(None)
+        self._failed[host, port] = _bare(why)
 
     def pop_failure(self, url: str) -> Exception | None:
         """Why the host of *url* was not reached or gave no answer, which is forgotten with that; None if it did."""
         return self._failed.pop(_address(url), None)
+
+
+def _bare(error: Exception) -> Exception:
+    """*error* with its causes, which tell who is to blame, and without tracebacks, which hold on to connections."""
+    each: BaseException | None = error
+    while each is not None:
+        each.__traceback__ = each.__context__ = None
+        each = each.__cause__
+    return error
 
 
 def _address(url: str) -> tuple[str, int]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,13 +20,16 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.errors import AddressRefusedError, ProxyError
-from crawler.handlers.connecting import FAILURES, in_scrapys_words
+from crawler.handlers.connecting import FAILURES, blaming, in_scrapys_words
 from crawler.handlers.forwarding import ContextCredentials, ProxyRequestHead
+from crawler.handlers.http.dialler import check_agreed
+from crawler.handlers.http.head import ResponseHead
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Proxy
 from crawler.utils import tasks
 
 HEAD_BYTES: Final = 65_536  # of a request, and of an upstream proxy's response
+HEAD_LINES: Final = 1_000
 HEAD_SECONDS: Final = 15.0
 CONNECT_SECONDS: Final = 15.0
 CHUNK_BYTES: Final = 65_536
@@ -39,7 +41,6 @@ BAD_GATEWAY: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
 # For a host that does not answer: closed without a byte, Chromium would ask it again at once. No page can take this for
 # the host's own.
 NO_ANSWER: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"
-_TUNNEL_OPEN: Final = re.compile(rb"HTTP/1\.\d 2\d\d\b")
 UNREACHED: Final = (AddressRefusedError, ProxyError, *FAILURES)
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -151,12 +152,10 @@ class EgressProxy:
             return await self._connect(await self._resolver.resolve(host), port)
         await self._resolver.check(host, resolving=self._limits.resolves_proxied)
         proxy = shown.upstream
-        try:
+        with blaming(proxy):
             streams = await self._connect(await self._resolver.resolve(proxy.host, trusted=True), proxy.port)
             if head.method == b"CONNECT":
                 await _tunnel(streams, head.target, proxy.authorization)
-        except (OSError, EOFError, asyncio.LimitOverrunError, *FAILURES) as error:
-            raise ProxyError(f"proxy {proxy}: {str(error) or type(error).__name__}") from error
         return streams
 
     async def _connect(self, addresses: list[str], port: int) -> Streams:
@@ -229,15 +228,10 @@ async def _tunnel(streams: Streams, authority: str, authorization: bytes | None)
     streams[1].write(b"\r\n".join((*lines, b"", b"")))
     try:
         async with asyncio.timeout(HEAD_SECONDS):
-            _agreed(await streams[0].readuntil(b"\r\n\r\n"))
+            check_agreed(ResponseHead.parse(await streams[0].readuntil(b"\r\n\r\n"), HEAD_LINES))
     except BaseException:
         await _closed(streams[1])
         raise
-
-
-def _agreed(answer: bytes) -> None:
-    if not _TUNNEL_OPEN.match(answer):
-        raise OSError(f"answered {answer.splitlines()[0][:100]!r}")
 
 
 async def _closed(writer: asyncio.StreamWriter) -> None:

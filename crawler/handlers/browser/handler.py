@@ -135,7 +135,8 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
                 raise PageTimeoutError(f"{request} came, and took longer than {seconds} s to load") from None
             raise DownloadTimeoutError(f"{request} took longer than {seconds} s in the browser") from None
         except Error as error:
-            raise self._failure(error, request, lent) from error
+            failure = self._failure(error, request, lent)
+            raise failure from failure.__cause__ or error
         finally:
             del self._loads[request]
             load.close()

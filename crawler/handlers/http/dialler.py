@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from scrapy.exceptions import DownloadFailedError
 
 from crawler.errors import ProxyError
-from crawler.handlers.connecting import FAILURES, in_scrapys_words
+from crawler.handlers.connecting import blaming, in_scrapys_words
 from crawler.handlers.http.connection import UNASKED_BYTES, Connection
 from crawler.handlers.http.head import ResponseHead
 from crawler.handlers.http.receiver import HeadLimits, Receiver
@@ -70,7 +68,7 @@ class Dialler:
             return connection
 
     async def _dial_through(self, proxy: Proxy, route: Route, resumed: ssl.SSLSession | None) -> Connection:
-        with _blaming(proxy), in_scrapys_words(str(proxy)):
+        with blaming(proxy):
             connection = await self._connect(proxy.host, proxy.port, route.bind, trusted=True)
             if proxy.scheme == "https":
                 await self._secure(connection, proxy.host)
@@ -111,12 +109,17 @@ class Dialler:
         await connection.done()
 
 
+def check_agreed(head: ResponseHead) -> None:
+    """Raise DownloadFailedError unless *head*, of a proxy's answer to CONNECT, opens the tunnel."""
+    if not 200 <= head.status < 300:
+        raise DownloadFailedError(f"answered CONNECT with status {head.status}")
+
+
 class _Answer:
     """A proxy's response to CONNECT."""
 
     def head_received(self, head: ResponseHead, size: int | None) -> None:
-        if not 200 <= head.status < 300:
-            raise DownloadFailedError(f"answered CONNECT with status {head.status}")
+        check_agreed(head)
 
     def wire_received(self, size: int) -> None:
         if size > UNASKED_BYTES:
@@ -130,11 +133,3 @@ async def _open(address: str, port: int, bind: Bind | None) -> Connection:
     loop = asyncio.get_running_loop()
     _, connection = await loop.create_connection(Connection, address, port, local_addr=bind)
     return connection
-
-
-@contextmanager
-def _blaming(proxy: Proxy) -> Iterator[None]:
-    try:
-        yield
-    except FAILURES as error:
-        raise ProxyError(f"proxy {proxy}: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import re
 import sys
@@ -33,6 +34,8 @@ from crawler.handlers.browser.contexts import ContextKey
 from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
+from crawler.policy.shortages import shortage
+from crawler.proxies.faults import Fault, fault
 from crawler.worker.turns.unsent import MissedError
 from tests.integration.handlers.browsing import listening, opened, text
 from tests.integration.handlers.test_http import certified
@@ -459,8 +462,22 @@ async def test_a_page_comes_through_the_proxy_of_its_request(handler: BrowserDow
 async def test_a_proxy_that_is_not_there_is_at_fault(handler: BrowserDownloadHandler, scheme: str) -> None:
     with Site({}) as gone:
         proxy = gone.url("")
-    with pytest.raises(ProxyError):
-        await handler.download_request(Request(f"{scheme}://127.0.0.1:1080/", meta={"proxy": proxy}))
+    request = Request(f"{scheme}://127.0.0.1:1080/", meta={"proxy": proxy})
+    with pytest.raises(ProxyError) as error:
+        await handler.download_request(request)
+    assert fault(request, error.value) is Fault.PROXY, "for certain, as in the http tier"
+
+
+async def test_what_this_machine_lacks_is_no_hosts_failure(
+    handler: BrowserDownloadHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def too_many(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("crawler.handlers.browser.egress_proxy.asyncio.open_connection", too_many)
+    with pytest.raises(DownloadFailedError) as error:
+        await handler.download_request(Request("http://127.0.0.1:1080/"))
+    assert "no more files" in shortage(error.value)
 
 
 async def test_a_proxy_is_at_fault_for_what_it_did_not_reach_and_nothing_else(handler: BrowserDownloadHandler) -> None:
