@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, cast
 from urllib.parse import quote
@@ -126,7 +126,7 @@ class Provider:
             return "failed"
         return "done" if self.done is None or at(document, self.done[0]) == self.done[1] else "waiting"
 
-    def found(self, url: str, answer: bytes, status: int, headers: Mapping[str, str]) -> PageFound:
+    def found(self, url: str, answer: bytes, status: int, headers: Sequence[tuple[str, str]]) -> PageFound:
         """The page in an answer; raises AnswerError. *headers*: of the answer, with names in lower case."""
         if self.page == RAW:
             return self._raw(answer, status, headers)
@@ -140,15 +140,16 @@ class Provider:
             raise AnswerError("no status and body at the configured paths")
         return PageFound(status, pairs(told), self._bytes(body), self._cost(at(document, self.cost_path)))
 
-    def _raw(self, answer: bytes, status: int, headers: Mapping[str, str]) -> PageFound:
-        told = headers.get(self.status_header.lower(), str(status)).strip()
+    def _raw(self, answer: bytes, status: int, headers: Sequence[tuple[str, str]]) -> PageFound:
+        first = dict(reversed(headers))
+        told = first.get(self.status_header.lower(), str(status)).strip()
         if not (told.isdecimal() and len(told) == 3 and int(told) >= 100):
             raise AnswerError(f"no status in {self.status_header}")
         start = self.header_prefix.lower()
-        kept = [(name.removeprefix(start), value) for name, value in headers.items() if name.startswith(start)]
+        kept = [(name.removeprefix(start), value) for name, value in headers if name.startswith(start)]
         if not start or not kept:
-            kept = [(name, value) for name, value in headers.items() if name == "content-type"]
-        return PageFound(int(told), kept, answer, self._cost(headers.get(self.cost_header.lower())))
+            kept = [(name, value) for name, value in headers if name == "content-type"]
+        return PageFound(int(told), kept, answer, self._cost(first.get(self.cost_header.lower())))
 
     def _result(self, document: Any, url: str) -> Any:
         results = at(document, self.results)

@@ -133,8 +133,7 @@ class ApiDownloadHandler:
         return self._found(request, provider, answer)
 
     def _found(self, request: Request, provider: Provider, answer: Response) -> Response:
-        told = {str(name).lower(): str(value) for name, value in answer.headers.to_unicode_dict().items()}
-        page = provider.found(request.url, answer.body, answer.status, told)
+        page = provider.found(request.url, answer.body, answer.status, _told(answer.headers))
         for key in (API_JOB, API_FAULTS, API_ALONE):
             request.meta.pop(key, None)
         self._pay(request, provider, page.cost)
@@ -169,8 +168,9 @@ class ApiDownloadHandler:
 
     def _understood(self, answer: Response, provider: Provider) -> None:
         self._served[provider.name] = self._clock()
-        if answer.status >= 400 and not (provider.page == RAW and answer.status in GONE):
-            raise AnswerError(f"it refused the request with status {answer.status}")
+        if answer.status >= 300 and not (provider.page == RAW and answer.status in GONE):
+            did = "refused" if answer.status >= 400 else "redirected"  # not followed: its URL may hold the key
+            raise AnswerError(f"it {did} the request with status {answer.status}")
 
     def _chosen(self, request: Request) -> ProviderCalls:
         """The provider of the request's job, the one the request names, or the first that is not paused."""
@@ -193,6 +193,12 @@ class ApiDownloadHandler:
 
     async def _fetch(self, call: Request) -> Response:
         return await self._crawler.engine.downloader.handlers.download_request_async(call)
+
+
+def _told(headers: Headers) -> list[tuple[str, str]]:
+    """Names in lower case with their values; bytes that are not UTF-8, which a target may have sent, are lost."""
+    rows = ((name.decode(errors="replace").lower(), value) for name, values in headers.items() for value in values)
+    return [(name, value.decode(errors="replace")) for name, value in rows]
 
 
 def _key(provider: Provider, keys: Mapping[str, Any]) -> str:

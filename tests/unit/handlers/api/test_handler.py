@@ -36,6 +36,8 @@ BATCH = {
 class Api(ApiDownloadHandler):
     """Answers for every page but BAD, for which it has *outcome*; its clock goes on with each call."""
 
+    headers: ClassVar[dict[str, Any]] = {}
+
     entry: ClassVar[dict[str, Any]] = ENTRY
 
     def __init__(self, outcome: int | Exception | bytes) -> None:
@@ -52,7 +54,8 @@ class Api(ApiDownloadHandler):
         outcome = self.outcome if "bad" in call.url else b'{"b": "<p>"}'
         if isinstance(outcome, Exception):
             raise outcome
-        return Response(call.url, outcome) if isinstance(outcome, int) else Response(call.url, body=outcome)
+        status, body = (outcome, b"") if isinstance(outcome, int) else (200, outcome)
+        return Response(call.url, status, self.headers, body)
 
     async def wait(self, request: Request) -> float:
         """Ask for *request*, which has to wait; for how many seconds."""
@@ -112,6 +115,25 @@ async def test_an_answer_that_is_too_long_is_that_pages_failure() -> None:
     with pytest.raises(DownloadCancelledError, match="API acme: the answer is too long"):
         await api.download_request(Request(BAD))
     assert not api._calls["acme"].rest()
+
+
+class RawApi(Api):
+    """Passes on what a target has sent."""
+
+    entry: ClassVar[dict[str, Any]] = {**ENTRY, "page": "raw", "header_prefix": "X-T-"}
+    headers: ClassVar[dict[str, Any]] = {"X-T-Name": b"caf\xe9", "X-T-Set-Cookie": ["a=1", "b=2"]}
+
+
+async def test_headers_of_a_target_come_one_by_one_whatever_their_bytes_are() -> None:
+    page = await RawApi(b"<p>").download_request(Request(BAD))
+    assert page.headers.getlist("Set-Cookie") == [b"a=1", b"b=2"]
+    assert page.headers["Name"] == "caf\ufffd".encode()
+
+
+@pytest.mark.parametrize("kind", [Api, RawApi])
+async def test_a_redirect_of_the_provider_is_no_page(kind: type[Api]) -> None:
+    with pytest.raises(DownloadFailedError, match="API acme: it redirected the request with status 301"):
+        await kind(301).download_request(Request(BAD))
 
 
 class BatchApi(Api):
