@@ -68,7 +68,7 @@ class ResponseHead:
     @property
     def is_chunked(self) -> bool:
         """Whether the body is chunked."""
-        return self._tokens(b"Transfer-Encoding")[-1:] == [b"chunked"]
+        return self._codings[-1:] == [b"chunked"]
 
     @property
     def length(self) -> int | None:
@@ -76,13 +76,18 @@ class ResponseHead:
 
         Raises BadResponseError for two different values.
         """
-        if self._tokens(b"Transfer-Encoding"):
+        if self._codings:
             return None
         said = set(self._tokens(b"Content-Length"))
         if len(said) > 1:
             raise BadResponseError(f"two different Content-Length: {sorted(said)[:2]}")
         value = said.pop() if said else b""
         return int(value) if _LENGTH.fullmatch(value) else None
+
+    @property
+    def _codings(self) -> list[bytes]:
+        """Of the transfer; `identity`, which RFC 2616 had and old servers send, is none."""
+        return [coding for coding in self._tokens(b"Transfer-Encoding") if coding != b"identity"]
 
     def _tokens(self, name: bytes) -> list[bytes]:
         values = dict.get(self.headers, name)  # names are normalised here

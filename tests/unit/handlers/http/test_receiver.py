@@ -71,6 +71,7 @@ WHOLE = {
         b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         b"hello",
     ),
+    "identity": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 5\r\n\r\nhello", b"hello"),
     "empty": (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", b""),
     "no content": (b"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n", b""),
     "not modified": (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n", b""),
