@@ -75,30 +75,33 @@ class AddressPolicy:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Reads GUARD_ALLOWED_NETWORKS: a list of networks, or a comma-separated string; raises ConfigError."""
-        value = settings.get(ALLOWED_SETTING)
-        parts = value.split(",") if isinstance(value, str) else value or ()
-        if not isinstance(parts, Iterable):
-            raise _unusable(value)
-        try:
-            texts = [str(part).strip() for part in parts]
-            return cls(tuple(ip_network(text) for text in texts if text))
-        except ValueError as error:
-            raise _unusable(value, f" ({error})") from None
+        """Reads GUARD_ALLOWED_NETWORKS; raises ConfigError."""
+        return cls(networks(settings, ALLOWED_SETTING))
 
-    def refusal(self, ip: str | Address) -> str | None:
+    def refusal(self, ip: Address) -> str | None:
         """Why *ip* may not be dialled ("loopback", "cloud metadata" ...); None if it may.
 
-        An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as IPv4. Raises ValueError if *ip* is not an
-        address.
+        An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as IPv4.
         """
-        address = _unwrapped(ip_address(ip.partition("%")[0] if isinstance(ip, str) else ip))
+        address = _unwrapped(ip)
         if any(address in network for network in self.allowed):
             return None
         for network, reason in _TABLES[address.version]:
             if address in network:
                 return reason
         return _odd(address) if isinstance(address, IPv6Address) else None
+
+
+def networks(settings: Mapping[str, Any], name: str) -> tuple[Network, ...]:
+    """Those of the setting *name*: a list, or a text separated by commas; raises ConfigError."""
+    value, why = settings.get(name), ""
+    parts = value.split(",") if isinstance(value, str) else value or ()
+    if isinstance(parts, Iterable):
+        try:
+            return tuple(ip_network(text) for part in parts if (text := str(part).strip()))
+        except ValueError as error:
+            why = f" ({error})"
+    raise ConfigError(name, value, f"networks such as 10.1.0.0/16 or ::1/128, as a list or separated by commas{why}")
 
 
 def literal(host: str) -> Address | None:
@@ -141,8 +144,3 @@ def _odd(address: IPv6Address) -> str | None:
     if address not in _GLOBAL_6:
         return "reserved"
     return "ISATAP" if int(address) >> 32 & 0xFFFF_FFFF in _ISATAP else None
-
-
-def _unusable(value: object, why: str = "") -> ConfigError:
-    allowed = f"networks such as 10.1.0.0/16 or ::1/128, as a list or separated by commas{why}"
-    return ConfigError(ALLOWED_SETTING, value, allowed)

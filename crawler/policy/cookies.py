@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http.cookiejar import Cookie
-from types import MappingProxyType
 from typing import Final
 
 MAX_COOKIE: Final = 4_096  # characters of name and value, browsers' limit
@@ -14,7 +13,6 @@ MAX_PATH: Final = 1_024  # characters of domain and path; browsers pass over lon
 MAX_JAR: Final = 64 * 1024  # characters of a jar's records: servers refuse headers of a quarter of that
 
 Records = Mapping[str, str]  # "domain, path, name" on three lines -> the rest as JSON
-_NONE: Final[Records] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def cookie_of(name: str, record: str) -> Cookie:
     )  # fmt: skip
 
 
-def records(jar: Iterable[Cookie], known: Records = _NONE) -> Records:
+def records(jar: Iterable[Cookie], known: Records) -> Records:
     """Those cookies of *jar* that are not too long and, *known* ones first, fit into one jar together."""
     found = {name_of(one): record_of(one) for one in jar if _is_short(one)}
     sizes = {name: len(name) + len(record) for name, record in found.items()}

@@ -10,8 +10,7 @@ from importlib.resources import files
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Any, Final, Self
 
-from crawler.errors import ConfigError
-from crawler.policy.address_guard import Address, Network
+from crawler.policy.address_guard import Address, Network, networks
 
 SETTING: Final = "POLITENESS_CDN_NETWORKS"
 
@@ -27,17 +26,8 @@ class SharedAddresses:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """cdn_networks.toml and POLITENESS_CDN_NETWORKS, a list or a comma-separated string; raises ConfigError."""
-        value = settings.get(SETTING)
-        parts = value.split(",") if isinstance(value, str) else value or ()
-        wrong = ConfigError(SETTING, value, "networks such as 198.51.100.0/24, as a list or separated by commas")
-        if not isinstance(parts, Iterable):
-            raise wrong
-        try:
-            own = tuple(ip_network(str(part).strip()) for part in parts if str(part).strip())
-        except ValueError:
-            raise wrong from None
-        return cls(_published() + own)
+        """cdn_networks.toml and POLITENESS_CDN_NETWORKS; raises ConfigError."""
+        return cls(_published() + networks(settings, SETTING))
 
     def of(self, found: Iterable[str]) -> tuple[str, ...]:
         """The addresses of *found* that the host may be known by, IPv4 first, always in the same order; none if one of

@@ -32,17 +32,17 @@ def test_a_cookie_survives_redis(cookie: Cookie) -> None:
 
 @given(JARS, JARS)
 def test_changes_lead_from_what_was_known_to_what_is_there(before: list[Cookie], now: list[Cookie]) -> None:
-    known, wanted = dict(records(before)), records(now)
+    known, wanted = dict(records(before, {})), records(now, {})
     found = changes(known, now)
     for name in found.removed:
         del known[name]
     assert known | dict(found.changed) == wanted
-    assert bool(found) == (records(before) != wanted)
+    assert bool(found) == (records(before, {}) != wanted)
 
 
 @given(JARS)
 def test_what_stays_is_no_change(jar: list[Cookie]) -> None:
-    assert changes(records(jar), jar) == Changes({}, (), 0)
+    assert changes(records(jar, {}), jar) == Changes({}, (), 0)
 
 
 def test_a_cookie_that_no_browser_would_keep_is_left_out() -> None:
