@@ -96,7 +96,7 @@ class ResponseHead:
         )
 
 
-def find_end(data: bytes, begin: int = 0) -> tuple[int, int] | None:
+def find_end(data: bytes, begin: int) -> tuple[int, int] | None:
     """Where the first empty line after *begin* starts and ends; lines may end in LF alone."""
     found = _EMPTY_LINE.search(data, begin)  # reads no further: thousands of empty lines may come at once
     return found.span() if found is not None else None

@@ -71,6 +71,7 @@ WHOLE = {
         b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         b"hello",
     ),
+    "a folded length": (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\t5\r\n\r\nhello", b"hello"),
     "identity": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 5\r\n\r\nhello", b"hello"),
     "empty": (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", b""),
     "no content": (b"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n", b""),
@@ -273,6 +274,19 @@ def test_what_may_be_sent_back_holds_no_line_break() -> None:
 def test_what_is_no_response_says_why(raw: bytes, words: str) -> None:
     with pytest.raises(BadResponseError, match=words):
         receive(raw)
+
+
+@pytest.mark.parametrize(("over", "is_read"), [(0, True), (1, False)])
+def test_heads_count_together_to_the_byte(over: int, is_read: bool) -> None:
+    interim, begin = b"HTTP/1.1 103 Early Hints\r\n\r\n" * 50, b"HTTP/1.1 204 No\r\nA: "
+    pad = LIMITS.max_bytes - len(interim) - len(begin) - len(b"\r\n\r\n") + over
+    raw = interim + begin + b"b" * pad + b"\r\n\r\n"
+    for pieces in ([raw], [raw[:100], raw[100:]], [interim, raw[len(interim) :]]):
+        if is_read:
+            assert receive(*pieces)[2]
+        else:
+            with pytest.raises(BadResponseError, match="DOWNLOAD_HEADERS_MAXSIZE"):
+                receive(*pieces)
 
 
 @pytest.mark.parametrize(("raw", "words"), [(b"", "before anything came"), (b"HTTP/1.1 2", "after 10 bytes")])
