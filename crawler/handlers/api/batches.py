@@ -45,10 +45,10 @@ class Batches:
             batch.full.set()
             self._open = None
         assert batch.answer is not None
-        answer = await asyncio.shield(batch.answer)  # a waiter that gives up must not cancel it for the others
-        if url in batch.missed:
+        await asyncio.wait({batch.answer})  # a waiter that gives up does not cancel it for the others
+        if url in batch.missed:  # however the call ended, of which it was no part
             raise batch.missed[url]
-        return answer, len(batch.leaving) - len(batch.missed)
+        return batch.answer.result(), len(batch.leaving) - len(batch.missed)
 
     async def _send(self, batch: _Batch, *, suspect: bool) -> Response:
         with suppress(TimeoutError):

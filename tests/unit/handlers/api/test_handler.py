@@ -17,7 +17,10 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler.handlers.api import handler as module
 from crawler.handlers.api.handler import ApiDownloadHandler
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
 from crawler.worker.turns.turn import TooLateError
+from crawler.worker.turns.unsent import MissedError
 from tests.unit.frontier.fakes import Clock
 
 GOOD, BAD = "http://good.example/", "http://bad.example/"
@@ -171,6 +174,18 @@ async def test_a_page_that_its_batch_is_refused_for_fails_alone(outcome: int, wo
     assert await api.end(good) == "<p>"
     assert words in await api.end(bad)
     assert "api_alone" not in good.meta
+
+
+async def test_a_page_that_missed_a_batch_has_no_part_in_its_failure() -> None:
+    api, late, bad = (
+        BatchApi(500),
+        Request(GOOD, meta={WIRE_TURN: WireTurn(lambda: False, lambda *_: None)}),
+        Request(BAD),
+    )
+    missed, failed = await asyncio.gather(*map(api.download_request, (late, bad)), return_exceptions=True)
+    assert isinstance(missed, MissedError)
+    assert isinstance(failed, TooLateError)
+    assert "api_faults" not in late.meta
 
 
 async def test_the_pages_of_a_batch_that_failed_come_back_apart() -> None:
