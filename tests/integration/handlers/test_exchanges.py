@@ -114,6 +114,12 @@ async def test_idle_connections_are_closed_after_their_time_and_beyond_their_num
         await client.get(server.url())
         await server.closed()
         assert (await client.get(server.url())).body == b"ok"
+    async with RawServer(OK) as first, RawServer(OK) as later, Client(CONNECTION_IDLE_SECONDS=0.4) as client:
+        await client.get(first.url())
+        await asyncio.sleep(0.2)
+        await client.get(later.url())  # not due yet when the first one is
+        await first.closed()
+        await later.closed()
 
 
 async def test_a_request_that_a_closing_connection_swallowed_is_not_repeated() -> None:
