@@ -52,10 +52,15 @@ class Call:
 
     @classmethod
     def read(cls, raw: Any) -> Self:
-        """Raises ValueError."""
+        """Raises ValueError or TypeError."""
         if not isinstance(raw, dict) or not str(raw.get("url", "")).startswith(("http://", "https://")):
             raise ValueError
-        return cls(**raw)
+        call = cls(**raw)
+        texts = [call.method, *call.headers, *call.headers.values()] if isinstance(call.headers, dict) else [None]
+        if not all(isinstance(text, (str, int)) for text in texts):
+            raise ValueError
+        json.dumps(call.json)
+        return call
 
     def uses(self, name: str) -> bool:
         """Whether there is a placeholder for *name*."""
@@ -102,7 +107,7 @@ class Provider:
         known = _TEXTS | set(_NUMBERS) | _OTHERS
         if not isinstance(raw, dict) or not known.issuperset(raw):
             raise ConfigError(where, _shown(raw), "a dict with the keys " + ", ".join(sorted(known)))
-        values: dict[str, Any] = {key: raw[key] for key in _TEXTS & set(raw)}
+        values: dict[str, Any] = {key: _text(where, key, raw[key]) for key in _TEXTS & set(raw)}
         for key in set(_NUMBERS) & set(raw):
             default, low, high = _NUMBERS[key]
             given = {f"{where}[{key!r}]": raw[key]}
@@ -195,16 +200,25 @@ def _calls(where: str, raw: Mapping[str, Any], shape: str) -> dict[str, Any]:
         except (TypeError, ValueError):
             allowed = "a dict with an http(s) `url`, and `method`, `headers`, `json` where needed"
             raise ConfigError(f"{where}[{key!r}]", _shown(raw.get(key)), allowed) from None
+    wanted = "urls" if shape == "batch" else "url"
+    if not values["call"].uses(wanted):
+        raise ConfigError(f"{where}['call']", _shown(raw["call"]), f"{{{wanted}}} in its url, headers or json")
     for key in {"done", "failed"} & set(raw):
-        if not isinstance(raw[key], (list, tuple)) or len(raw[key]) != 2:
+        if not isinstance(raw[key], (list, tuple)) or len(raw[key]) != 2 or not isinstance(raw[key][0], str):
             raise ConfigError(f"{where}[{key!r}]", raw[key], "a path and the value expected there")
         values[key] = tuple(raw[key])
     page = raw.get("page", RAW)
-    if page != RAW and not (isinstance(page, dict) and "body" in page):
+    is_paths = isinstance(page, dict) and "body" in page and all(isinstance(path, str) for path in page.values())
+    if page != RAW and not is_paths:
         raise ConfigError(f"{where}['page']", page, "'raw', or a dict with paths for body, status, headers")
     if shape == "batch" and page == RAW:
         raise ConfigError(f"{where}['page']", page, "a dict with paths: a batch is JSON")
     return values | {"page": page}
+
+
+def _text(where: str, key: str, raw: Any) -> str:
+    name = f"{where}[{key!r}]"
+    return config.text({name: raw}, name)
 
 
 def _shown(raw: Any) -> Any:

@@ -25,7 +25,7 @@ JOB: dict[str, Any] = {
     "page": {"status": "page.status", "headers": "page.headers", "body": "page.body"},
     "cost_path": "paid",
 }
-BATCH = JOB | {"shape": "batch", "page": {"body": "html"}}
+BATCH = JOB | {"shape": "batch", "call": CALL | {"json": "{urls}"}, "page": {"body": "html"}}
 URL = "https://shop.example/"
 
 
@@ -42,9 +42,18 @@ def answer(**document: Any) -> bytes:
         ({"call": {"url": "ftp://x"}}, "'call'"),
         ({"call": CALL | {"surprise": 1}}, "'call'"),
         ({"poll": None}, "'poll'"),
+        ({"call": {"url": "https://api.example/?k={key}"}}, "{url} in its url"),
+        ({"call": CALL | {"method": None}}, "'call'"),
+        ({"call": CALL | {"headers": ["X-Key: {key}"]}}, "'call'"),
+        ({"call": CALL | {"headers": {"X-Key": None}}}, "'call'"),
+        ({"call": CALL | {"json": {1j}}}, "'call'"),
+        ({"shape": "batch"}, "{urls} in its url"),
         ({"done": "yes"}, "'done'"),
+        ({"failed": [0, "failed"]}, "'failed'"),
+        ({"job": 5}, "text, not a int"),
+        ({"page": {"body": ["page", "body"]}}, "'page'"),
         ({"page": {"status": "x"}}, "'page'"),
-        ({"shape": "batch", "page": "raw"}, "'page'"),
+        ({"shape": "batch", "call": {"url": "https://api.example/{urls}"}, "page": "raw"}, "'page'"),
         ({"concurrency": 0}, "1 to 10000"),
         ({"per_second": 0}, "0.001 to 10000"),
         ({"batch_size": 0}, "1 to 1000"),
