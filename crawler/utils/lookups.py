@@ -30,15 +30,16 @@ class LookupThreads:
         self._closed = False
 
     async def run(self, function: Callable[[str], R], host: str) -> R:
-        """`function(host)`, run in a thread; cancelled if not started before `close`."""
+        """`function(host)`, run in a thread; cancelled if not started before `close`. Raises RuntimeError if the system
+        starts no thread."""
         future: Future[R] = Future()
         with self._changed:
             if self._closed:
                 raise RuntimeError(f"{host}: look-up after close")
-            self._work.append((future, function, host))
-            if self._idle < len(self._work) and self._threads < self._most:
-                self._threads += 1
+            if self._idle <= len(self._work) and self._threads < self._most:
                 Thread(target=self._serve, name="resolver", daemon=True).start()
+                self._threads += 1  # only now: the system may refuse one
+            self._work.append((future, function, host))
             self._changed.notify()
         return await asyncio.wrap_future(future)
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from dataclasses import replace
 from ipaddress import ip_address
+from unittest.mock import Mock
 
 import pytest
 from scrapy import Spider
@@ -248,6 +249,18 @@ async def test_look_ups_share_a_bounded_number_of_threads() -> None:
     threads.close()
     with pytest.raises(RuntimeError, match="after close"):
         await threads.run(ask, "late")
+
+
+async def test_threads_that_the_system_did_not_start_are_not_counted() -> None:
+    threads = LookupThreads(2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="can't start"):
+                await threads.run(str.upper, "lost")
+    async with asyncio.timeout(30):
+        assert await threads.run(str.upper, "a") == "A"
+    threads.close()
 
 
 async def test_what_was_not_begun_is_cancelled_at_the_end() -> None:
