@@ -19,6 +19,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler.policy.api_providers import FAULTS, Call, Provider
 from crawler.policy.backoff import full_jitter, retry_after
+from crawler.policy.shortages import shortage
 
 REST_SECONDS: Final = 5.0  # pause after the first fault, doubled with each further one
 REST_MAX_SECONDS: Final = 300.0
@@ -27,7 +28,8 @@ logger = logging.getLogger(__name__)
 
 
 class ProviderDownError(Exception):
-    """The provider is down. Its message may contain the key, so only the kind of failure is reported."""
+    """The provider is down, or out of reach of this machine. Its message may contain the key, so only the kind of
+    failure is reported."""
 
 
 class CallFailedError(ProviderDownError):
@@ -75,6 +77,8 @@ class ProviderCalls:
             except DownloadCancelledError:
                 raise DownloadCancelledError(f"API {self.provider.name}: the answer is too long") from None
             except Exception as error:  # noqa: BLE001 - its words may hold the key
+                if lacks := shortage(error):
+                    raise self._failed(ProviderDownError(lacks), 0.0) from None
                 raise self._failed(CallFailedError(type(error).__name__), 0.0, suspect=suspect) from None
         asked = retry_after((response.headers.get("Retry-After") or b"").decode("latin-1"), datetime.now(UTC))
         if response.status in FAULTS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -103,8 +104,8 @@ async def test_while_it_fetches_nothing_no_page_is_to_blame() -> None:
     assert "api_faults" not in bad.meta
 
 
-@pytest.mark.parametrize("outcome", [429, 402])
-async def test_a_refusal_of_ourselves_is_no_pages_fault(outcome: int) -> None:
+@pytest.mark.parametrize("outcome", [429, 402, OSError(errno.EMFILE, "")])
+async def test_a_refusal_of_ourselves_is_no_pages_fault(outcome: int | Exception) -> None:
     api, bad = Api(outcome), Request(BAD)
     for _ in range(10):
         await api.download_request(Request(GOOD))
