@@ -86,15 +86,16 @@ codecs.register_error(_PERCENT, _percent_encoded)
 
 def robots_rules(file: RobotsFile, agent: str) -> RobotsRules:
     """The longest of Crawl-delay and Request-rates, the sitemaps, and the hours."""
-    delays = (file.crawl_delay(agent) or 0.0, *map(_interval, file.request_rates(agent)))
+    told = file.group(agent)
+    delays = (told.delay or 0.0, *map(_interval, told.rates))
     delay = max(each if math.isfinite(each) else 0.0 for each in delays)
     sitemaps = tuple(map(without_credentials, file.sitemaps[:MAX_SITEMAPS]))
-    return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), sitemaps, Budget(hours=file.hours(agent)))
+    return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), sitemaps, Budget(hours=told.hours))
 
 
-def _interval(rate: RequestRate | None) -> float:
+def _interval(rate: RequestRate) -> float:
     try:
-        return rate.seconds / rate.requests if rate and rate.requests else 0.0
+        return rate.seconds / rate.requests if rate.requests else 0.0
     except OverflowError:  # numbers of hundreds of digits
         return math.inf
 

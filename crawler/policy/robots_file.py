@@ -47,12 +47,13 @@ Line: TypeAlias = tuple[str, str]  # the name of a field, and its value
 
 
 class Group(NamedTuple):
-    """What one agent is told. *hours*: minutes of the day (UTC) between which it may come; none for any time."""
+    """What one agent is told. *hours* are those of Visit-time, else those of Request-rate if each has some: pairs of
+    minutes of the day (UTC), the second up to a day later; none for any time."""
 
     rules: PathRules
-    delay: float | None = None  # seconds
-    rates: tuple[RequestRate, ...] = ()
-    hours: tuple[tuple[int, int], ...] = ()
+    delay: float | None  # seconds
+    rates: tuple[RequestRate, ...]  # in Protego's form
+    hours: tuple[tuple[int, int], ...]
 
 
 class RobotsFile:
@@ -86,15 +87,6 @@ class RobotsFile:
     def crawl_delay(self, agent: str) -> float | None:
         """The delay in seconds."""
         return self.group(agent).delay
-
-    def request_rates(self, agent: str) -> tuple[RequestRate, ...]:
-        """Protego's form of them."""
-        return self.group(agent).rates
-
-    def hours(self, agent: str) -> tuple[tuple[int, int], ...]:
-        """Those of Visit-time, else those of Request-rate if each has some: pairs of minutes of the day (UTC), the
-        second up to a day later; none for any time."""
-        return self.group(agent).hours
 
     def group(self, agent: str) -> Group:
         """What *agent* is told, parsed when it is first asked for; may be called in a thread."""
