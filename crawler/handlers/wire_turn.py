@@ -11,6 +11,10 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from scrapy import Request
+
+from crawler.meta import WIRE_TURN
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WireTurn:
@@ -24,3 +28,10 @@ class WireTurn:
     sent: Callable[..., None]
     leaving: Callable[[], None] = lambda: None
     connecting: Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]] = lambda step: step
+
+    @classmethod
+    def of(cls, request: Request) -> WireTurn:
+        """That of *request*, which is taken off it. One that nobody paces, as a call to a scraping API, may always be
+        sent."""
+        turn: WireTurn | None = request.meta.pop(WIRE_TURN, None)
+        return turn or cls(lambda: True, lambda *_: None)

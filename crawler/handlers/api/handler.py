@@ -26,7 +26,7 @@ from crawler.errors import ConfigError
 from crawler.handlers.api.batches import Batches
 from crawler.handlers.api.calls import CallFailedError, ProviderCalls, ProviderDownError
 from crawler.handlers.wire_turn import WireTurn
-from crawler.meta import API_ALONE, API_FAULTS, API_JOB, API_PROVIDER, WIRE_TURN
+from crawler.meta import API_ALONE, API_FAULTS, API_JOB, API_PROVIDER
 from crawler.policy.api_answers import AnswerError
 from crawler.policy.api_providers import GONE, RAW, Provider, read_providers
 from crawler.worker.access import worker_if_any
@@ -37,7 +37,6 @@ OWN_FAULTS: Final = 3  # calls for one page that may fail while the provider ans
 OWN_REST_SECONDS: Final = 5.0  # by which such a page waits for longer than the provider is paused, times its faults
 PARTS: Final = 4  # in which the pages of a batch that failed come back, most of them without the one to blame
 DECODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-ALWAYS: Final = WireTurn(lambda: True, lambda *_: None)
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +69,7 @@ class ApiDownloadHandler:
 
     async def download_request(self, request: Request) -> Response:
         """The page of *request*, with the status, headers and body that its host gave the provider."""
-        wire_turn: WireTurn = request.meta.pop(WIRE_TURN, None) or ALWAYS
+        wire_turn = WireTurn.of(request)
         if request.method != "GET":
             raise NotSupported(f"{request}: scraping APIs are asked for pages by GET only")
         calls = self._chosen(request)

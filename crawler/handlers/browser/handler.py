@@ -41,7 +41,7 @@ from crawler.handlers.browser.lifecycle import BrowserLifecycle
 from crawler.handlers.browser.page_load import LOGIN_ERROR, PageLimits, PageLoad, headers_of, wait_until_idle
 from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.resolver import Resolver
-from crawler.meta import WIRE_TURN
+from crawler.handlers.wire_turn import WireTurn
 
 OPEN_SECONDS = 30.0  # for a tab to open; a browser that takes longer is hung
 CLOSE_SECONDS = 5.0  # for a tab or context; a browser that takes longer is hung
@@ -93,7 +93,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
 
     async def download_request(self, request: Request) -> Response:
         """The rendered page of *request*; the raw bytes if the document is not HTML."""
-        wire_turn = request.meta.pop(WIRE_TURN, None)
+        wire_turn = WireTurn.of(request)
         _refuse_code_by_name(request)
         await self._judge(request)
         async with self._lifecycle.seat():

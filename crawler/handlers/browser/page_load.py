@@ -65,7 +65,7 @@ class PageLoad:
     def __init__(
         self,
         request: Request,
-        wire_turn: WireTurn | None,
+        wire_turn: WireTurn,
         written: Callable[[str], float],
         limits: PageLimits,
         stats: StatsCollector,
@@ -187,13 +187,12 @@ class PageLoad:
                 )
             await route.abort("aborted")
             return
-        if self._wire_turn is not None and not self._wire_turn.allowed():
+        if not self._wire_turn.allowed():
             self._end_with(MissedError())
             await route.abort("aborted")
             return
         self._left_at = monotonic()
-        if self._wire_turn is not None:
-            self._wire_turn.leaving()
+        self._wire_turn.leaving()
         ours = {str(name).lower(): str(value) for name, value in self.request.headers.to_unicode_dict().items()}
         headers = asked.headers | {name: value for name, value in ours.items() if name not in KEPT_BACK}
         await route.continue_(headers=headers, method=self.request.method, post_data=self.request.body or None)
@@ -240,9 +239,8 @@ class PageLoad:
 
     def _sent(self, url: str) -> None:
         """The document has arrived, so the last bytes written to its host requested it or came later."""
-        if self._wire_turn is not None:
-            written = self._written(url)
-            self._wire_turn.sent(monotonic() - written if written >= self._left_at else 0.0)
+        written = self._written(url)
+        self._wire_turn.sent(monotonic() - written if written >= self._left_at else 0.0)
 
     def _fail(self, why: str) -> None:
         self._end_with(DownloadCancelledError(f"{self.request}: {why}"))

@@ -38,7 +38,6 @@ from crawler.handlers.http.receiver import HeadLimits, Receiver
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Route, route, serialize
 from crawler.handlers.wire_turn import WireTurn
-from crawler.meta import WIRE_TURN
 from crawler.worker.turns.unsent import MissedError
 
 logger = logging.getLogger(__name__)
@@ -120,7 +119,7 @@ class HttpDownloadHandler:
 
     async def download_request(self, request: Request) -> Response:
         """As Scrapy's."""
-        wire_turn: WireTurn | None = request.meta.pop(WIRE_TURN, None)
+        wire_turn = WireTurn.of(request)
         bind = request.meta.get("bindaddress")
         to = route(request, normalize_bind_address(bind) if bind else self._bind)
         data = serialize(request, to)
@@ -131,8 +130,7 @@ class HttpDownloadHandler:
             async with Deadline(seconds):
                 if (connection := self._pool.take(to)) is not None:
                     return await self._exchange_again(to, connection, data, download, wire_turn)
-                dialled = self._dial(to)
-                connection = await (dialled if wire_turn is None else wire_turn.connecting(dialled))
+                connection = await wire_turn.connecting(self._dial(to))
                 return await self._exchange(to, connection, data, download, wire_turn)
         except TimeoutError:
             if connection is None and to.proxy is not None:
@@ -159,7 +157,7 @@ class HttpDownloadHandler:
         return connection
 
     async def _exchange_again(
-        self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn | None
+        self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn
     ) -> Response:
         """Exchange over a kept connection, which the server may have closed while the request was on its way."""
         try:
@@ -172,16 +170,15 @@ class HttpDownloadHandler:
             raise StaleConnectionError(f"{to.authority} closed a kept connection before anything came") from error
 
     async def _exchange(
-        self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn | None
+        self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn
     ) -> Response:
         request = download.request
         receiver = Receiver(request.method, self._config.head, download)
-        if wire_turn is not None and not wire_turn.allowed():
+        if not wire_turn.allowed():
             self._pool.put(to, connection)
             raise MissedError
         connection.send(data, receiver)
-        if wire_turn is not None:
-            wire_turn.sent()
+        wire_turn.sent()
         try:
             await connection.done()
         except StopDownload as stop:

@@ -32,7 +32,7 @@ class Impersonating(CurlCffiDownloadHandler):
 
     experimental: ClassVar[bool] = False
 
-    def __init__(self, crawler: Crawler, profile: str, pin: list[str], wire_turn: WireTurn | None) -> None:
+    def __init__(self, crawler: Crawler, profile: str, pin: list[str], wire_turn: WireTurn) -> None:
         self._impersonated = profile
         self._pinned = pin
         self._wire_turn = wire_turn
@@ -51,11 +51,10 @@ class Impersonating(CurlCffiDownloadHandler):
     @asynccontextmanager
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[Any]:  # noqa: ASYNC109
         async with super()._make_request(request, timeout) as response:
-            if self._wire_turn is not None:
-                infos: dict[Any, float] = response.infos
-                # Both times are curl's: its start is unknown on our clock, and a write recorded too early would let the
-                # next request go too early.
-                self._wire_turn.sent(max(0.0, infos[CurlInfo.STARTTRANSFER_TIME] - infos[CurlInfo.PRETRANSFER_TIME]))
+            infos: dict[Any, float] = response.infos
+            # Both times are curl's: its start is unknown on our clock, and a write recorded too early would let the
+            # next request go too early.
+            self._wire_turn.sent(max(0.0, infos[CurlInfo.STARTTRANSFER_TIME] - infos[CurlInfo.PRETRANSFER_TIME]))
             most = DownloadLimits(self._default_maxsize, self._default_warnsize).of(request).wire
             monitor = asyncio.create_task(self._end_beyond(most, response))
             try:

@@ -21,7 +21,6 @@ from scrapy.http import Response
 from crawler.errors import AddressRefusedError, ConfigError, ProxyError
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.wire_turn import WireTurn
-from crawler.meta import WIRE_TURN
 from crawler.policy.domains import Rules, load_rules
 from crawler.worker.turns.unsent import MissedError
 
@@ -54,12 +53,11 @@ class TlsProfiles:
 
     async def download_request(self, request: Request) -> Response:
         """As Scrapy's; raises AddressRefusedError from the guard."""
-        wire_turn: WireTurn | None = request.meta.pop(WIRE_TURN, None)
+        wire_turn = WireTurn.of(request)
         address = await self._judged(request)
-        if wire_turn is not None:
-            if not wire_turn.allowed():
-                raise MissedError
-            wire_turn.leaving()
+        if not wire_turn.allowed():
+            raise MissedError
+        wire_turn.leaving()
         handler = self._impersonating(self._crawler, self._profile(request), _pin(request, address), wire_turn)
         try:
             response = await handler.download_request(request)

@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError
 
 from crawler.handlers.browser.page_load import FLOOD, PageLimits, PageLoad
+from crawler.handlers.wire_turn import WireTurn
 from tests.integration.handlers.browsing import Stats
 
 MOST = 20
@@ -37,9 +38,8 @@ async def test_a_page_beyond_its_bound_has_no_answers_and_in_a_flood_no_browser(
     floods: list[int] = []
     asked: Any = Asked()
     page = Request("http://shop.example/")
-    load = PageLoad(
-        page, None, lambda _: 0.0, PageLimits(frozenset(), MOST, 0), Stats(), lambda: floods.append(asked.answers)
-    )
+    turn, limits = WireTurn.of(page), PageLimits(frozenset(), MOST, 0)
+    load = PageLoad(page, turn, lambda _: 0.0, limits, Stats(), lambda: floods.append(asked.answers))
     for number in range(MOST + 2 * FLOOD):
         await load._route(asked, asked)
         assert load._instead.done() == (number >= MOST)
