@@ -12,6 +12,8 @@ import pytest
 from scrapy.exceptions import DownloadFailedError
 
 from crawler.errors import AddressRefusedError, ProxyError
+from crawler.handlers.http import dialler
+from crawler.handlers.http.connection import UNASKED_BYTES
 from tests.integration.handlers.rawserver import OK, Client, RawServer, silent
 from tests.integration.handlers.test_http import certified
 
@@ -100,6 +102,8 @@ async def test_a_tunnel_that_does_not_stand_is_the_proxys_fault(answer: bytes) -
             await client.get("https://shop.example/", via(proxy), headers={"Proxy-Authorization": SECRET})
         assert proxy.address in str(raised.value)
         assert "c2VjcmV0" not in str(raised.value)
+        if answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5")):
+            assert f"answered CONNECT with status {answer[9:12].decode()}" in str(raised.value), "see proxies.faults"
         await proxy.closed()
 
 
@@ -117,6 +121,14 @@ async def test_a_proxy_that_says_nothing_to_connect_is_at_fault() -> None:
     async with RawServer(silent) as proxy, Client() as client:
         with pytest.raises(ProxyError, match=r"did not connect to shop\.example:443 within 0\.2 s"):
             await client.get("https://shop.example/", via(proxy) | {"download_timeout": 0.2})
+
+
+def test_a_proxy_may_not_go_on_talking_before_its_tunnel_stands() -> None:
+    """As one could over TLS, with records that hold nothing of a head."""
+    answer = dialler._Answer()
+    answer.wire_received(UNASKED_BYTES)
+    with pytest.raises(DownloadFailedError, match="more than 262144 bytes"):
+        answer.wire_received(UNASKED_BYTES + 1)
 
 
 async def test_credentials_that_a_forwarding_proxy_refuses_are_its_matter() -> None:

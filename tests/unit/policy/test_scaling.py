@@ -20,6 +20,7 @@ COUNTS = st.integers(min_value=0, max_value=1_000_000)
         (Demand(50_000, 500), 100),
         (Demand(499, 400), 1),
         (Demand(501, 400), 2),
+        (Demand(499, 400, leased=2), 2),
         (Demand(0, 0), 0),
         (Demand(0, 0, leased=3), 1),  # somebody finishes them, or takes them over from the dead
         (Demand(0, 0, soon=1), 1),  # start URLs, or a retry that is due

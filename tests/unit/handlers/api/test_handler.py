@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from crawler.handlers.api import handler as module
 from crawler.handlers.api.handler import ApiDownloadHandler
 from crawler.handlers.wire_turn import WireTurn
-from crawler.meta import WIRE_TURN
+from crawler.meta import API_ALONE, WIRE_TURN
 from crawler.worker.turns.turn import TooLateError
 from crawler.worker.turns.unsent import MissedError
 from tests.unit.frontier.fakes import Clock
@@ -175,6 +176,14 @@ async def test_a_page_that_its_batch_is_refused_for_fails_alone(outcome: int, wo
     assert await api.end(good) == "<p>"
     assert words in await api.end(bad)
     assert "api_alone" not in good.meta
+
+
+async def test_a_full_batch_and_a_page_alone_wait_for_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BatchApi, "entry", BATCH | {"batch_size": 2, "batch_seconds": 15})
+    api, began = BatchApi(200), monotonic()
+    await asyncio.gather(api.wait(Request(GOOD)), api.wait(Request(BAD)))
+    await api.wait(Request(GOOD, meta={API_ALONE: True}))
+    assert monotonic() - began < 10, "each batch is sent at once"
 
 
 async def test_a_page_that_missed_a_batch_has_no_part_in_its_failure() -> None:
