@@ -207,7 +207,7 @@ def _months_of_query(pairs: Sequence[tuple[str, str]]) -> list[int]:
 def _months(text: str) -> list[int]:
     found = [_month(match[1], match[2]) for match in _YEAR_MONTH.finditer(text)]
     found += [_month(match[2], match[1]) for match in _MONTH_YEAR.finditer(text)]
-    if not found and (compact := _COMPACT.fullmatch(text.rpartition("/")[2] or text.strip("/"))):
+    if not found and (compact := _COMPACT.fullmatch(text.rstrip("/").rpartition("/")[2])):
         found.append(_month(compact[1], compact[2]))
     elif not found and _SECONDS.fullmatch(text):
         seconds = int(text) // (1000 if len(text) > 10 else 1)

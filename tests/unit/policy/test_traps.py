@@ -37,6 +37,7 @@ def rule(url: str) -> str:
         ("/events?tribe-bar-date=2035-01-01", "calendar"),
         ("/calendar?ts=4102444800", "calendar"),
         ("/2040/05/", "calendar"),
+        ("/events/20400501/", "calendar"),
     ],
 )
 def test_what_a_site_can_make_without_end_is_a_trap(url: str, expected: str) -> None:
@@ -56,6 +57,7 @@ def test_what_a_site_can_make_without_end_is_a_trap(url: str, expected: str) -> 
         "/blog/2012/05/a-post",
         "/2012/05/",
         "/calendar/2026/12",
+        "/calendar?date=soon&from=/",
         "/calendar",
         "/events/2015-05-03-concert",
         "/list?page=2&sort=price&color=red&color=blue",
