@@ -85,6 +85,8 @@ def test_the_head_of_the_shipped_file_names_every_key_and_field() -> None:
         ('["a.b"]\n\nmax_tier = "ftp"', "line 3: [a.b] max_tier", "ftp", "http, browser, api"),
         ('["a.b"]\nobey_nofollow = "no"', "line 2: [a.b] obey_nofollow", "no", "true or false"),
         ("[default]\nburst = 0", "line 2: [default] burst", 0, "integer from 1 to 1000"),
+        ("[default]\nbudget = 5", "line 2: [default] budget", 5, "a table of requests"),
+        ('["a.b"]\npoliteness_group = "c.d"', "line 2: [a.b] politeness_group", "c.d", "without dots"),
         ("[default]\nspeed = 1", "line 2: [default] key", "speed", "delay_seconds"),
         ('# c\n[default.fields]\ntitle = "h1"\nprice = "a["', "line 4: [default] fields.price", "a[", "CSS selector"),
         ('["a.b".fields]\nprize = "b"', "line 2: [a.b] fields.prize", "prize", "title, price"),
@@ -168,3 +170,8 @@ def test_any_text_is_rules_or_one_clear_error(text: str) -> None:
     except ConfigError as error:
         clear = "line" in error.name
     assert clear
+
+
+def test_hosts_may_share_a_politeness_group() -> None:
+    rules = parse_rules('["a.b"]\npoliteness_group = "shops"')
+    assert rules.for_url("http://a.b/").politeness_group == "shops"

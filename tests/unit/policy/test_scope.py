@@ -191,3 +191,7 @@ def test_below_an_origin_that_only_traps_cut_what_is_harmless_is_in_scope(
 )
 def test_an_unusual_origin_is_none(page: str) -> None:
     assert rules({}).trapped_alone(page) == ""
+
+
+def test_a_pattern_reads_what_is_no_utf_8_as_question_marks() -> None:
+    assert [Pattern("b[?]$").search(url) for url in ("ab\udcff", "a\udcffb")] == [True, False]
