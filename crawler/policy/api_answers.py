@@ -36,14 +36,14 @@ def at(document: Any, path: str) -> Any:
 
 def pairs(told: Any) -> list[tuple[str, str]]:
     """Headers as a map, a map of lists, or a list of names and values; each line of a value becomes a value, as
-    browsers join several, so that a value sent back (a cookie) has no line break."""
+    browsers join several, so that a value sent back (a cookie) has no line break. A name with one is left out."""
     if isinstance(told, list):
         told = {str(one.get("name")): one.get("value") for one in told if isinstance(one, dict)}
     if not isinstance(told, dict):
         return []
     several = {name: value if isinstance(value, list) else [value] for name, value in told.items()}
     texts = [(_text(name), _text(value).replace("\0", " ")) for name, values in several.items() for value in values]
-    return [(name, line) for name, text in texts for line in text.splitlines()]
+    return [(name, line) for name, text in texts if len(name.splitlines()) == 1 for line in text.splitlines()]
 
 
 def _text(told: Any) -> str:

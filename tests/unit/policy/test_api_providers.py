@@ -114,7 +114,7 @@ def test_a_page_stands_where_the_settings_say() -> None:
     found = Provider.read("acme", JOB).found(URL, answer(page=page, paid=2.5), 200, [])
     assert (found.status, found.body, found.cost) == (404, "gone ü".encode(), 2.5)
     assert list(found.headers) == [("A", "1"), ("A", "2"), ("B", "3")]
-    joined = page | {"headers": {"Set-Cookie": "a=1\nb=2\r\nc=\0"}}
+    joined = page | {"headers": {"Set-Cookie": "a=1\nb=2\r\nc=\0", "X\r\nY": "1", "": "2"}}
     told = Provider.read("acme", JOB).found(URL, answer(page=joined), 200, []).headers
     assert list(told) == [("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("Set-Cookie", "c= ")]
     listed = page | {"headers": [{"name": "A", "value": "1"}]}
