@@ -35,7 +35,9 @@ _PER = re.compile(
 )
 _TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")
 _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
-_EURO_CENTS = re.compile(r"\s?€(\d\d)(?![\d.,])")  # 49€99
+_EURO_CENTS = re.compile(r"\s?€\s?(\d\d)(?![\d.,]|\s?€)")  # 49€99
+_MULTIPLE = re.compile(r"\s?(?:([万萬만])(?:\s?(\d[\d,]*))?|(lakh|lac|crore)s?\b)", re.IGNORECASE)
+_ZEROS: Final = {"lakh": 5, "lac": 5, "crore": 7}  # of any other word four
 
 
 @dataclass(slots=True)  # a frozen one takes three times as long to make
@@ -159,9 +161,20 @@ def written(text: str, country: str) -> tuple[str, str]:
     first = ""
     for number in values.WRITTEN.finditer(text):
         first = first or number[0]
-        if currency := currencies.beside(text[: number.start()], number[0], text[number.end() :], country):
-            return _with_taxes(text) or _with_euro_cents(text, number), currency
+        multiple = _MULTIPLE.match(text, number.end())
+        end = multiple.end() if multiple else number.end()
+        if currency := currencies.beside(text[: number.start()], number[0], text[end:], country):
+            whole = _multiplied(number[0], multiple) if multiple else _with_euro_cents(text, number)
+            return _with_taxes(text) or whole, currency
     return first, ""
+
+
+def _multiplied(number: str, multiple: re.Match[str]) -> str:
+    """*number* with the word behind it for its *multiple*, and what is below that: `7.99 lakh`, `3만 9,000`."""
+    unit = 10 ** _ZEROS.get((multiple[3] or "").lower(), 4)
+    below = values.price_in_text(multiple[2] or "") or 0
+    amount = (values.price_in_text(number) or 0) * unit + below
+    return f"{amount:f}".partition(".")[0]
 
 
 def _with_euro_cents(text: str, number: re.Match[str]) -> str:

@@ -15,11 +15,11 @@ from crawler import urls
 from crawler.policy.validation import CURRENCIES
 from crawler.utils.caches import cached
 
-THREE_DECIMALS: Final = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
+THREE_DECIMALS: Final = frozenset(("BHD", "JOD", "KWD", "LYD", "OMR", "TND"))
 NO_DECIMALS: Final = frozenset(  # or worth so little that no shop writes them
     (
-        "ARS", "CLP", "COP", "CRC", "HUF", "IDR", "IRR", "ISK", "JPY", "KHR", "KRW", "LAK", "LBP", "MMK", "PYG", "RWF",
-        "UGX", "UZS", "VND", "XAF", "XOF",
+        "ARS", "CLP", "COP", "CRC", "HUF", "IDR", "IQD", "IRR", "ISK", "JPY", "KHR", "KRW", "LAK", "LBP", "MMK", "PYG",
+        "RWF", "UGX", "UZS", "VND", "XAF", "XOF",
     )
 )  # fmt: skip
 MAX_BESIDE: Final = 16  # characters examined beside a number
@@ -34,10 +34,10 @@ _WORDS: Final = frozenset(_DATA["codes"]["words"])
 _ANY_CASE: Final = frozenset(_DATA["codes"]["any_case"])
 _COUNTRIES: Final[dict[str, str]] = _DATA["countries"]
 
-_POINTS: Final = frozenset(".,:")
+_POINTS: Final = frozenset(".,:/")
 _DIGIT: Final = re.compile(r"\d")
 _DASHED: Final[dict[str, str]] = _DATA["dashed"]
-_DASH: Final = re.compile(r" ?[.,:] ?[-–—](?!\d)")  # for no cents
+_DASH: Final = re.compile(r" ?[.,:/] ?[-–—](?!\d)")  # for no cents
 _LETTERS: Final = r"[^\W\d_]+"
 _CODE: Final = re.compile(r"\s{0,2}\(?([A-Z]{3})\b(?!\s?\d)")  # not the next amount's
 _UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")  # scripts without spaces

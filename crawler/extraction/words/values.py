@@ -26,13 +26,15 @@ _TAG = re.compile(r"<[^>]{0,2000}>")
 _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
 # A number with separators; a space only joins groups of three digits, so that "34 99" is not 3499.
 WRITTEN = re.compile(
-    r"(?:\d+(?:[.,'’٬٫]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?"
+    r"(?:\d+(?:[.,'’‘´`ʼ٬٫،，．]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,3}(?!\d))?"
     r"|(?<![^\W\d_])[.,]\d{1,2}(?!\d))(?![\d.,]*\s?[%折])"
 )
-_SEPARATORS = str.maketrans("٬٫", ",.")  # of Arabic numbers
+_SEPARATORS = str.maketrans("٬٫،，．", ",.,,.")  # of Arabic, Persian and full-width numbers
+_APOSTROPHE = re.compile(r"['’‘´`ʼ](?=\d{3}(?!\d))")  # between thousands
 _SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]{1,2})?")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*+(?:(?!\1)[.,][0-9]{1,2})?")  # 1,299 or 1.299,00
-_THREE_DECIMALS = re.compile(r"\d{1,3}\.\d{3}")
+_THREE_DECIMALS = re.compile(r"\d{1,3}(?:[, \u00a0\u202f]\d{3})*\.\d{3}")
+_NO_NUMBER = re.compile(r"[^\d.]")
 _DINARS = re.compile(r"\d{1,3}(?:[ .\u00a0\u202f]\d{3})*,\d{3}")  # of Tunisia: 129,000
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
 # Unfilled templates, and other values in place of a name: URLs, dates.
@@ -173,7 +175,7 @@ def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
         return _in_range(Price.fromstring(raw).amount)
     match = WRITTEN.search(raw)
     if match and currency in THREE_DECIMALS and _THREE_DECIMALS.fullmatch(match[0]):
-        return _in_range(Decimal(match[0]))
+        return _in_range(Decimal(_NO_NUMBER.sub("", match[0])))
     if match and currency == "TND" and _DINARS.fullmatch(match[0]):
         return _in_range(Decimal(re.sub(r"[^\d,]", "", match[0]).replace(",", ".")))
     return _in_range(_amount(match[0])) if match else None
@@ -185,7 +187,7 @@ def _amount(number: str) -> Decimal | None:
         number = number.replace(grouped[1], "")
     if _SIMPLE.fullmatch(number):
         return Decimal(number.replace(",", "."))
-    return Price.fromstring(number.replace("’", "'")).amount
+    return Price.fromstring(_APOSTROPHE.sub("", number)).amount
 
 
 def availability(raw: object) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.extraction.visible import money
 from crawler.extraction.words import currencies, values
 from crawler.extraction.words.currencies import beside, iso_code, page_country
 from crawler.policy.validation import CURRENCIES
@@ -50,6 +51,21 @@ def test_what_a_text_means(text: str, country: str, code: str | None) -> None:
     ("text", "country", "code"),
     [
         ("149,00 Kn", "hr", "HRK"),
+        ("89 שקלים", "", "ILS"),
+        ("129,90 euroa", "", "EUR"),
+        ("12 євро", "", "EUR"),
+        ("Php 1,299.00", "ph", "PHP"),
+        ("php 8", "", None),
+        ("NTD 1,280", "", "TWD"),
+        ("1.299 ron", "ro", "RON"),
+        ("ron 5", "", None),
+        ("रु 4,500", "np", "NPR"),
+        ("रु 4,500", "in", "INR"),
+        ("रू. 999", "in", "INR"),
+        ("250 جنية", "eg", "EGP"),
+        ("1299/-", "in", "INR"),
+        ("1,299/-", "pk", "PKR"),
+        ("12/-", "", None),
         ("149,00 kn", "", "HRK"),
         ("30 kn", "", None),
         ("12 990 тг.", "", "KZT"),
@@ -168,3 +184,18 @@ def test_what_mentions_no_currency_is_none_beside_any_number(country: str) -> No
             for number in ("7", "19.99", "1 299")
         }
         assert currencies.mentions(text, country) or beside == {None}
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "amount", "code"),
+    [
+        ("₹ 7.99 Lakh", "in", "799000", "INR"),
+        ("Rs 1.2 crore", "in", "12000000", "INR"),
+        ("12.8万円", "jp", "128000", "JPY"),
+        ("3만 9,000원", "kr", "39000", "KRW"),
+        ("12 € 99", "fr", "12,99", "EUR"),
+        ("12 € 15 €", "fr", "12", "EUR"),
+    ],
+)
+def test_what_is_written_behind_a_number_belongs_to_its_amount(text: str, country: str, amount: str, code: str) -> None:
+    assert money.written(text, country) == (amount, code)

@@ -27,6 +27,12 @@ ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() |
         ("$1,299.99", "1299.99"),
         ("1'299.50", "1299.50"),
         ("1’299.–", "1299"),
+        ("1´299.50", "1299.50"),
+        ("1`299.–", "1299"),
+        ("1‘299", "1299"),
+        ("۱،۲۹۹،۰۰۰", "1299000"),
+        ("１２，８００", "12800"),
+        ("１２．５０", "12.50"),
         ("99,-", "99"),
         ("R$ 1.759,99", "1759.99"),
         ("10.990.000đ", "10990000"),
@@ -50,10 +56,26 @@ def test_a_price_in_a_text(raw: str, amount: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "amount"), [("129,000", "129"), ("1.299,000", "1299"), ("1299", "1299"), ("12,50", "12.5")]
+    ("raw", "amount"),
+    [("129,000", "129"), ("1.299,000", "1299"), ("1 899,000", "1899"), ("1299", "1299"), ("12,50", "12.5")],
 )
 def test_a_price_in_dinars_of_tunisia_has_three_decimals(raw: str, amount: str) -> None:
     assert values.price_in_text(raw, "TND") == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    ("raw", "currency", "amount"),
+    [
+        ("1,250.500", "KWD", "1250.5"),
+        ("1 250.500", "OMR", "1250.5"),
+        ("12.500", "BHD", "12.5"),
+        ("25.000", "IQD", "25000"),  # no shop writes its thousandths
+    ],
+)
+def test_three_decimals_are_those_of_currencies_that_shops_write_with_them(
+    raw: str, currency: str, amount: str
+) -> None:
+    assert values.price_in_text(raw, currency) == Decimal(amount)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +89,7 @@ def test_a_price_in_dinars_of_tunisia_has_three_decimals(raw: str, amount: str) 
         ("12.490", "ARS", "12490"),
         ("12.49", "ARS", "12.49"),
         ("1.299", "KWD", "1.299"),
+        ("25.000", "IQD", "25000"),
         ("34.000", "VND", "34000"),
         ("34.000", "EUR", "34.000"),
         ("1299.123", "EUR", "1299.123"),
