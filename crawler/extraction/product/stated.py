@@ -14,7 +14,7 @@ from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.words import url_identifiers, values
 from crawler.utils.lazy import cached_property
 
-LIKELY = 3  # required likeness of page and product on an article, which may name several
+LIKELY = 3  # required likeness of page and one of several products on an article or a list
 MAX_HEADING = 400  # characters
 MAX_HEADINGS = 10
 
@@ -99,7 +99,8 @@ class Structured:
             return
         several = len(found.products) > 1
         headings = self.headings if several or found.articles else ()
-        node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
+        is_doubted = found.articles or found.other_page
+        node = schema_org.main_product(found.products, url, headings, least=LIKELY if is_doubted else 0)
         if node is not None and not several and self._is_elsewhere(node):
             node = None
         if found.articles and schema_org.is_article(found, node, headings):

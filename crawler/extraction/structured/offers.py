@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-MAX_STOCK = 300  # characters of a stock statement
+from crawler.extraction.words import values
 
 Node: TypeAlias = Mapping[str, Any]
 
-AVAILABLE = re.compile(
-    r"(in|limited|online|instore|pre|back).{0,12}(stock|availability|only|order|sale)$", re.IGNORECASE
-)
 _NOT_ASKED = re.compile(r"(list|strikethrough|msrp|srp|regular|minimumadvertised|invoice)price", re.IGNORECASE)
+_REPEATED = frozenset(("billingDuration", "billingIncrement"))
 
 
 def variant(product: Node, url: str) -> Node:
@@ -68,35 +66,46 @@ def _stated(offer: Node) -> dict[str, Any]:
     """The offer with price and currency at its top level, wherever it states them."""
     price, currency = _scalar(offer.get("price")), _scalar(offer.get("priceCurrency"))
     if price is None:
-        for specification in _nodes(offer.get("priceSpecification")):
-            is_members = specification.get("validForMemberTier") is not None
-            if not (is_members or _NOT_ASKED.search(str(_scalar(specification.get("priceType"))))):
-                price = _scalar(specification.get("price") or specification.get("minPrice"))
-                currency = _scalar(specification.get("priceCurrency")) or currency
-                break
+        asked = (each for each in _nodes(offer.get("priceSpecification")) if not _is_past_or_members(each))
+        if (specification := min(asked, key=_is_partial, default=None)) is not None:
+            price = _scalar(specification.get("price") or specification.get("minPrice"))
+            currency = _scalar(specification.get("priceCurrency")) or currency
     if price is None:
         price = _scalar(offer.get("lowPrice"))
     stock = _scalar(offer.get("availability"))
     return {**offer, "price": price, "priceCurrency": currency, "availability": stock}
 
 
+def _is_past_or_members(specification: Node) -> bool:
+    kind = str(_scalar(specification.get("priceType")))
+    return specification.get("validForMemberTier") is not None or _NOT_ASKED.search(kind) is not None
+
+
+def _is_partial(specification: Node) -> bool:
+    """Whether it is the price of a unit, or one that is paid again and again: it counts if there is no other."""
+    measure = specification.get("referenceQuantity")
+    is_unit = isinstance(measure, dict) and "valueReference" not in measure  # else that of so many units
+    return is_unit or not _REPEATED.isdisjoint(specification)
+
+
 def _names(entry: Node, url: str) -> bool:
-    """Whether *url* is the entry's own, or has its sku as a value in query or fragment."""
+    """Whether *url* is the entry's own, with other parameters or without, or has its sku as a value in query or
+    fragment."""
     own = entry.get("url") or entry.get("@id")
     try:
         here, there = urlsplit(url), urlsplit(own) if isinstance(own, str) else None
     except ValueError:
         return False
-    if there is not None and there.query and (there.path, there.query) == (here.path, here.query):
+    query = parse_qsl(here.query)
+    if there is not None and there.query and there.path == here.path and {*parse_qsl(there.query)} <= {*query}:
         return True
     sku = _scalar(entry.get("sku"))
-    values = [value for _, value in parse_qsl(here.query)] + re.split(r"[=&]", here.fragment)
-    return sku is not None and str(sku) in values
+    return sku is not None and str(sku) in [*(value for _, value in query), *re.split(r"[=&]", here.fragment)]
 
 
 def available(entry: Node) -> bool:
     """Whether the offer can be ordered."""
-    return bool(AVAILABLE.search(str(entry.get("availability") or "")[:MAX_STOCK]))
+    return values.availability(entry.get("availability")) not in (None, "OutOfStock", "Discontinued")
 
 
 def _nodes(value: Any) -> Sequence[Node]:

@@ -20,7 +20,12 @@ from crawler.utils.caches import cached
 Node: TypeAlias = Mapping[str, Any]
 
 PRODUCTS = frozenset(("product", "productgroup", "individualproduct", "productmodel", "someproducts"))
-SOLD = frozenset(("book", "car", "vehicle", "motorcycle", "videogame", "musicalbum"))
+SOLD = frozenset(
+    (
+        "book", "car", "vehicle", "motorcycle", "motorizedbicycle", "videogame", "musicalbum", "musicrelease", "drug",
+        "dietarysupplement",
+    )
+)  # fmt: skip
 ARTICLES = frozenset(
     (
         "article", "newsarticle", "blogposting", "reportagenewsarticle", "analysisnewsarticle", "opinionnewsarticle",
@@ -216,12 +221,12 @@ def is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
 def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     score = 1 if node.get("offers") else 0
     name = _folded(node.get("name"))
-    if name and any(name in heading or heading in name for heading in headings):
-        score += NAMED
     own = _first(node.get("url")) or node.get("@id")
-    if isinstance(own, str) and own.startswith(("http", "/")):
-        score += NAMED if _path(own) == _path(url) else -NAMED
-    return score
+    path = _path(own) if isinstance(own, str) and own.startswith(("http", "/")) else None
+    is_others = path is not None and path != _path(url)
+    if name and any(name in heading or (heading in name and not is_others) for heading in headings):
+        score += NAMED
+    return score + NAMED * (path == _path(url)) - NAMED * is_others
 
 
 def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str, Any]:

@@ -45,6 +45,7 @@ _KINDS: Final = re.compile(
     r"|categoria-(?:producto|produto|prodotto)"
     r"|kategoria-produktu|kategorie-produktu|produktkategori|vare-?kategori"
     r"|tuote-osasto|termekkategoria|urun-kategori|danh-muc(?:-san-pham)?|kategori-produk"
+    r"|wunsch(?:liste|zettel)|verlanglijst(?:je)?|favori(?:s|ten|tos)|lista-de-(?:deseos|desejos)|lista-desideri|onskelista"
     r"|carts?|basket|checkout|orders?|wish-?lists?|compar(?:e|ison)s?|warenkorb|einkaufswagen|kasse|merkzettel"
     r"|vergleich\w*|panier|commande|comparat\w+|carrito|carrello|confront\w+|carrinho|winkel(?:wagen|mand(?:je)?)"
     r"|search(?:[-_]?results?)?|catalogsearch|such(?:e|en|ergebnis(?:se)?)|recherche|buscar?|buscador|busqueda|ricerca"
@@ -57,9 +58,9 @@ _SEARCHED = re.compile(r"(?:^|&)(?:s|q|query|search|keywords?)=")  # on a front 
 _AGAINST = re.compile(r"\w (?:vs\.?|versus) \w", re.IGNORECASE)
 # A whole heading of a cart or a list of wishes, and how that of a search begins.
 _CART = re.compile(
-    r"(?:(?:your|my|shopping)[- ])*(?:cart|basket|bag|trolley|wish ?list)|checkout|(?:(?:mein|ihr|dein) )?"
-    r"(?:warenkorb|einkaufswagen|merkzettel)|(?:(?:mon|votre) )?panier|(?:(?:mi|tu) )?(?:carrito|cesta)"
-    r"(?: de (?:la )?compras?)?"
+    r"(?:(?:your|my|shopping)[- ])*(?:cart|basket|bag|trolley|wish ?list)|checkout|(?:(?:mein|ihr|dein)e? )?"
+    r"(?:warenkorb|einkaufswagen|merkzettel|wunsch(?:liste|zettel))|(?:(?:mon|votre) )?panier"
+    r"|(?:(?:mi|tu) )?(?:carrito|cesta)(?: de (?:la )?compras?)?"
     r"|(?:(?:il )?(?:mio|tuo) )?carrello|(?:(?:meu|seu) )?carrinho(?: de compras)?|winkel(?:wagen|mandje)|koszyk"
     r"|(?:nákupn[íý] )?koš[ií]k|kosár|coș(?:ul)?(?: de cumpărături)?|(?:моя )?корзина|(?:мій )?кошик|количка"
     r"|(?:το )?καλάθι(?: (?:μου|σας|αγορών))?|sepet(?:im)?|(?:varukorg|kundvagn|handlekurv|indkøbskurv)(?:en)?"

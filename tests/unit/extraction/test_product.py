@@ -210,6 +210,7 @@ def test_a_page_that_speaks_of_money_is_no_products(url: str, body: str) -> None
         ("recipes/steak", "", ""),
         ("order/thanks", "", ""),
         ("wishlist", "", ""),
+        ("wunschliste", "", ""),
         ("vergleich/steak", "", ""),
         ("produkt-kategorie/steak", "", ""),
         ("categoria-produto/carne/steak/", "", ""),
@@ -242,6 +243,7 @@ def test_pages_of_other_kinds_show_prices_too(path: str, above: str, below: str)
     [
         ("My cart", False),
         ("Warenkorb", False),
+        ("Meine Wunschliste", False),
         ("Корзина", False),
         ("カート", False),
         ("1 result for steak", False),
@@ -468,6 +470,17 @@ def test_a_card_that_names_its_product_beside_the_link_is_anothers() -> None:
     card = "<div><a href=/p/fork><img alt=Fork></a><h6>Fork</h6><p>$4</p><button>Add to cart</button></div>"
     html = f"<title>Knife</title><h1>Knife</h1><p class=price>$9</p><p>Sold out</p>{card * 3}"
     assert found(html, "https://x.example/p/knife").availability == "OutOfStock"
+
+
+def test_products_on_a_page_that_calls_itself_a_collection_are_its_entries() -> None:
+    drills = [{"@type": "Product", "name": each, "offers": {"price": "59.00"}} for each in ("Drill A", "Drill B")]
+    data = json.dumps([{"@type": "CollectionPage", "name": "Tools"}, *drills])
+    shown = "<h1>Tools</h1><p class=price>$59.00</p><button>Add to cart</button>"
+    html = f'<title>Tools</title><script type="application/ld+json">{data}</script>{shown}'
+    assert extract_product(html, "https://shop.example.com/collections/tools") is None
+    named = extract_product(html.replace("Tools", "Drill B"), "https://shop.example.com/collections/tools")
+    assert named is not None
+    assert named.title == "Drill B"
 
 
 def test_a_category_that_calls_itself_a_product_is_none() -> None:

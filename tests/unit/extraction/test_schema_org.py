@@ -48,6 +48,7 @@ def offer(price: Any, stock: str = "InStock", **fields: Any) -> dict[str, Any]:
         {"@type": "WebPage", "mainEntity": product()},
         {"@type": ["Thing", "Product"], "name": "Knife"},
         {"@type": "http://schema.org/Product", "name": "Knife"},
+        {"@type": "Drug", "name": "Knife", "offers": offer(5)},
         {"@type": "schema:Product", "name": "Knife"},
         {"@type": "Offer", "itemOffered": product()},
         {"@type": "Book", "name": "Knife", "offers": offer(5)},
@@ -82,6 +83,9 @@ def test_of_several_products_the_one_of_the_page_counts() -> None:
     assert schema_org.main_product([*others, by_name], URL, ["Steel Knife | Shop"]) is by_name
     assert schema_org.main_product([product(name="first"), *others], URL, []) == product(name="first")
     assert schema_org.main_product(others, URL, ["Cutlery"]) is None
+    cards = [node | {"name": f"Cutlery {node['name']}", "offers": offer(5)} for node in others]
+    assert schema_org.main_product(cards, URL, ["Cutlery"]) is None
+    assert schema_org.main_product(cards, URL, ["Cutlery fork"]) is cards[0]
     assert schema_org.main_product([], URL, []) is None
 
 
@@ -93,12 +97,18 @@ def test_of_several_products_the_one_of_the_page_counts() -> None:
         ([offer(7, "OutOfStock"), offer(8, "OutOfStock")], 7, "OutOfStock"),
         ([offer(7), offer(8, url=URL)], 8, "InStock"),
         ([offer(7), offer(8, "OutOfStock", sku="red")], 8, "OutOfStock"),
+        ([offer(7, "NotInStock"), offer(8, "MadeToOrder")], 8, "MadeToOrder"),
+        ([offer(7), offer(8, url="https://shop.example.com/product/knife-20451?color=red&utm=a")], 7, "InStock"),
         ({"@type": "AggregateOffer", "lowPrice": "3", "highPrice": "9", "priceCurrency": "EUR"}, "3", None),
         ({"@type": "AggregateOffer", "lowPrice": "3", "offers": [offer(4, "SoldOut"), offer(5)]}, 5, "InStock"),
         ({"@type": "AggregateOffer", "priceCurrency": "EUR", "offers": [{"price": 4}]}, 4, None),
         ({"priceSpecification": {"price": 6, "priceCurrency": "EUR"}}, 6, None),
         ({"priceSpecification": [{"price": 4, "validForMemberTier": {"@id": "#club"}}, {"price": 6}]}, 6, None),
         ({"priceSpecification": [{"priceType": "https://schema.org/ListPrice", "price": 9}, {"price": 6}]}, 6, None),
+        ({"priceSpecification": [{"price": 2, "referenceQuantity": {"unitCode": "KGM"}}, {"price": 6}]}, 6, None),
+        ({"priceSpecification": [{"price": 5, "billingDuration": 1}, {"price": 6}]}, 6, None),
+        ({"priceSpecification": [{"price": 5, "billingDuration": 1}]}, 5, None),
+        ({"priceSpecification": [{"price": 6, "referenceQuantity": {"valueReference": {}}}, {"price": 2}]}, 6, None),
         ({"price": ["5", "6"], "availability": [{"@id": "http://schema.org/InStock"}]}, "5", "InStock"),
         ({"availability": "https://schema.org/OutOfStock"}, None, "OutOfStock"),
         ([], None, None),
@@ -121,6 +131,7 @@ def test_the_variant_that_the_url_names() -> None:
     red = schema_org.raw_fields(group, URL)
     assert (red["title"], red["price"], red["sku"], red["brand"]) == ("Red", 8, "R", "Acme")
     assert schema_org.raw_fields(group, "https://shop.example.com/product/knife-20451")["title"] == "Blue"
+    assert schema_org.raw_fields(group, f"{URL}&utm_source=mail")["title"] == "Red"
     assert schema_org.raw_fields(group | {"hasVariant": []}, URL)["title"] == "Knife"
     assert schema_org.raw_fields(group | {"sku": "G"}, URL)["sku"] == "R"
     assert schema_org.raw_fields(group | {"sku": "G"}, "https://shop.example.com/product/knife-20451")["sku"] == "G"
