@@ -90,6 +90,7 @@ def _salvaged(source: str) -> Iterator[dict[str, Any]]:
     start = re.search(r"\"@type\"\s*+:\s*+\[?+\s*+\"Product\"", source)
     if start is None:
         return
+    source = source[max(0, source.rfind("{", 0, start.start())) :]
     product: dict[str, Any] = {}
     for key, quoted, number in _SCALARS.findall(source):
         product.setdefault(key, quoted or number)

@@ -77,6 +77,13 @@ def test_what_is_salvaged_of_a_hopeless_block() -> None:
     assert product["offers"] == {"@type": "Offer", "price": "5.00", "priceCurrency": "EUR"}
 
 
+def test_what_is_salvaged_is_the_products_and_not_what_stands_before_it() -> None:
+    shop = '{"@type":"Organization","name":"Shop","image":"/logo.png"}'
+    broken = f'{{"@graph":[{shop},{{"name":"Knife","@type":"Product","sku":"X1","description":"A "B" C"}}]}}'
+    (product,) = blocks(script(broken))
+    assert (product["name"], product["sku"], "image" in product) == ("Knife", "X1", False)
+
+
 def test_a_comma_too_many_loses_nothing() -> None:
     (product,) = blocks(script('{"@type":"Product","name":"A" , ,"brand":{"name":"Acme"},}'))
     assert product["brand"] == {"name": "Acme"}
