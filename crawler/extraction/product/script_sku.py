@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import islice
 from typing import Final
 
-from crawler.extraction.scripts.objects import AROUND, MIN_NAME, closed, opened
+from crawler.extraction.scripts.objects import AROUND, MIN_NAME, closed, opened, without_inner
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible.identifier_fields import is_given
 from crawler.extraction.visible.identifiers import MAX_ROW
@@ -37,11 +37,15 @@ def sku(document: Document, title: str) -> str | None:
     """
     objects = list(_named(document, title)) if len(title) >= MIN_NAME else []
     for pattern in (_SKU, _ID) if objects else ():
-        stated = {found["value"] for each in objects for found in pattern.finditer(each)}
+        stated = _values(pattern, map(without_inner, objects)) or _values(pattern, objects)
         stated = {each for each in stated if is_given(each) and (pattern is _SKU or _is_known(each, document.url))}
         if stated:
             return stated.pop() if len(stated) == 1 else None
     return None
+
+
+def _values(pattern: re.Pattern[str], texts: Iterable[str]) -> set[str]:
+    return {found["value"] for each in texts for found in pattern.finditer(each)}
 
 
 def _is_known(number: str, url: str) -> bool:

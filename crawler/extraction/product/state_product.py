@@ -169,7 +169,7 @@ def _is_spelled(name: str, path: str, headings: set[str]) -> bool:
 
 def _price(node: Node, root: Any) -> tuple[str | None, str | None]:
     """(price, currency) of the first property that has one."""
-    is_shopifys = "pricevaries" in node and "handle" in node
+    is_shopifys = ("pricevaries" in node and "handle" in node) or "publictitle" in node
     for key in state_prices.KEYS:
         if key in node and (found := _amount(node[key], root, MAX_DEPTH)) is not None:
             in_cents = isinstance(node[key], int) and (is_shopifys or key in _CENTS)

@@ -9,6 +9,8 @@ AROUND: Final = 400  # characters on each side of a place that are looked at
 MIN_NAME: Final = 6  # letters of a title or identifier that is surely the product's
 
 _BRACE: Final = re.compile(r"[{}]")
+_INNER: Final = re.compile(r"\{[^{}]*\}")
+LEVELS: Final = 4  # of objects in an object
 
 
 def opened(before: str) -> str:
@@ -28,3 +30,10 @@ def closed(after: str, depth: int) -> str:
         if depth < 0:
             return after[: found.start()]
     return after
+
+
+def without_inner(text: str) -> str:
+    """*text*, the inside of an object, without the objects in it: as far as they end in it, and at most four deep."""
+    for _ in range(LEVELS):
+        text = _INNER.sub("", text)
+    return text

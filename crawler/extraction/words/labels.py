@@ -50,7 +50,7 @@ SKU_LABEL: Final = re.compile(
     rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}"
     rf"|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de l['’]|de|du|della|dell['’]|d['’]|на|по)?\s*+{_THING}"
     rf"|{any_of(_ALONE)}(?:[.\s]{{1,2}}(?:(?i:del? |do |della )?{_THING}|(?i:intern[aeo]))(?![^\W\d_-]))?)"
-    rf"(?![^\W\d_])(?: ?\((?i:sku)\))?[.:：#№º°\s)]*"
+    rf"(?![^\W\d_])(?: ?\((?i:sku)\))?[.:：#№º°ª\s)]*"
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
 _DOUBTED: Final = (
@@ -69,6 +69,7 @@ _BARE: Final = "item style article artikel artículo articolo id № объяв�
 DOUBTFUL_LABEL: Final = re.compile(
     rf"{any_of(_DOUBTED)}(?:\.?\s?[:：#№]|\.(?:\s|$)|$)\s*"
     rf"|{any_of(_BARE)}(?:\s?[:：#№]\s?|\s)(?:№\s?|n[º°]\s?)?(?=[A-Z]{{0,4}}\d{{5,12}}(?![\w.,]))"
+    rf"|{any_of(_BARE)}\s?[:：#№]\s?(?=[A-Z\d]{{2,12}}(?:-[A-Z\d]{{1,12}}){{1,4}}(?![\w.,]))"
 )
 # How a label may begin: most texts do not.
 SKU_FIRST: Final = frozenset(_FIRST) | {

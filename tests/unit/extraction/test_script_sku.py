@@ -29,6 +29,7 @@ def sku(script: str, title: str = "Trail Vest", body: str = "") -> tuple[str | N
         r'self.__next_f.push([1,"{\"title\":\"Trail Vest\",\"skuCode\":\"TV-4711\"}"])',
         'x = {"productId":"A-77","sku":"TV-4711","name":"Trail Vest"}',
         'x = [{"sku":"RC-1","name":"Rain Coat"},{"sku":"TV-4711","name":"Trail Vest"}]',
+        'x = {"name":"Trail Vest","variants":[{"a":{"sku":"TV-4711-L"}},{"sku":"TV-4711-M"}],"sku":"TV-4711"}',
     ],
 )
 def test_scripts_state_the_identifier(script: str) -> None:

@@ -307,3 +307,12 @@ def test_the_currency_of_a_state_goes_with_a_price_that_is_shown_without_one() -
     item = extract_product(page(next_data({"product": PRODUCT})) + shown, URL)
     assert item is not None
     assert (item.price, item.currency, item.found_in["currency"]) == (Decimal("49.90"), "EUR", "state")
+
+
+def test_a_price_that_a_shopify_theme_tells_its_counters_is_in_cents() -> None:
+    variant = {"id": 551, "price": 4800, "name": "Steel knife", "public_title": None, "sku": "KN-77"}
+    item = extract_product(
+        page(f"<script>var meta = {json.dumps({'product': {'variants': [variant]}})};</script>"), URL
+    )
+    assert item is not None
+    assert item.price == Decimal(48)
