@@ -23,7 +23,7 @@ def variant(product: Node, url: str) -> Node:
     variants = [entry for entry in _nodes(product.get("hasVariant")) if entry.get("offers") or entry.get("name")]
     if not variants:
         return product
-    named = [entry for entry in variants if _names(entry, url)]
+    named = [entry for entry in variants if any(_names(each, url) for each in (entry, *_nodes(entry.get("offers"))))]
     chosen = named or [entry for entry in variants if available(choose(entry.get("offers"), url))] or variants
     merged = {**product, **{key: value for key, value in chosen[0].items() if value}}
     return merged if named or not product.get("sku") else {**merged, "sku": product["sku"]}

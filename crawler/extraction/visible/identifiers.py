@@ -35,7 +35,7 @@ MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
-_LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+")  # an identifier without a digit
+_LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+|(?!NONE)[A-Z]{4,}")  # an identifier without a digit
 _PARTED = re.compile(r"[|·•]|(?= SKU\b)")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
 # In the name of an element.
@@ -243,7 +243,7 @@ def _is_named(node: LexborNode, text: str) -> bool:
 def _lettered(page: View) -> str | None:
     """A labelled identifier without a digit: `SKU: LWC-CRW`."""
     for index, (text, node) in enumerate(page.texts):
-        if "-" not in text or len(text) > MAX_ID or not _LETTERED.fullmatch(value := text.rpartition(" ")[2]):
+        if len(text) > MAX_ID or not text[-1].isupper() or not _LETTERED.fullmatch(value := text.rpartition(" ")[2]):
             continue
         before = text.removesuffix(value) or (page.texts[index - 1][0] if index else "")
         if labels.SKU_LABEL.fullmatch(before) and not page.flags(node) & (view.OTHER | view.LINK):

@@ -34,6 +34,7 @@ _WORDS: Final = frozenset(_DATA["codes"]["words"])
 _ANY_CASE: Final = frozenset(_DATA["codes"]["any_case"])
 _COUNTRIES: Final[dict[str, str]] = _DATA["countries"]
 
+_SHARING: Final = frozenset(country for meant in _SHARED.values() for country in meant if country)
 _POINTS: Final = frozenset(".,:/")
 _DIGIT: Final = re.compile(r"\d")
 _DASHED: Final[dict[str, str]] = _DATA["dashed"]
@@ -160,12 +161,19 @@ _LOCALE: Final = re.compile(r"/([a-z]{2}[-_][a-z]{2})(?:/|$)", re.IGNORECASE)
 def page_country(url: str, language: str = "") -> str:
     """The two-letter country that a page addresses, or "".
 
-    Its host's country domain, else a locale in the path (`/en-ca/`), else the region of *language* (`fr-CH`), else the
-    country of most of its writers (`sv`).
+    Its host's country domain, else a locale in the path (`/en-ca/`), or a country there (`/ca/en/`), else the region of
+    *language* (`fr-CH`), else the country of most of its writers (`sv`).
     """
     parts = urls.split(url)
     match = _LOCALE.match(parts.path)
-    return _country(parts.hostname or "", match[1] if match else language)
+    return _country(parts.hostname or "", match[1] if match else _in_path(parts.path, language[:2].lower()) or language)
+
+
+def _in_path(path: str, language: str) -> str:
+    """The locale of a page in *language* whose *path* begins with a country, alone or beside that language; or ""."""
+    first, second = [*path[1:7].lower().split("/"), "", ""][:2]
+    country = second if first == language else first
+    return f"{language}-{country}" if language and country != language and country in _SHARING else ""
 
 
 @cached(4_096)

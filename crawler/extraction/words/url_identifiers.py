@@ -32,6 +32,7 @@ _MARKED = re.compile(r"(?=\w*\d\w*\d\w*\d)[A-Z0-9]{6,20}")
 _SUFFIX = re.compile(r"\.\w{2,5}$")
 _NUMBER = re.compile(r"(?<![a-z\d])[a-z]?(\d{4,})(?![a-z\d])", re.IGNORECASE)
 _LONG = re.compile(r"\d{5,}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def identifiers(url: str) -> Iterator[str]:
@@ -45,7 +46,7 @@ def identifiers(url: str) -> Iterator[str]:
             yield before
     for segment in reversed(segments[-2:]):
         stem = _SUFFIX.sub("", segment)
-        yield from _NUMBER.findall(stem)[::-1]
+        yield from (each for each in _NUMBER.findall(stem)[::-1] if not _YEAR.fullmatch(each))
         yield from _LONG.findall(stem)[::-1]
 
 

@@ -161,6 +161,13 @@ def test_every_symbol_means_a_currency_in_use() -> None:
         ("https://shop.example.de/x", "en", "de"),
         ("https://shop.example.co.uk/x", "", "gb"),
         ("https://shop.example.com/en-ca/x", "", "ca"),
+        ("https://shop.example.com/ca/en/x", "en", "ca"),
+        ("https://shop.example.com/en/ca/x", "en-US", "ca"),
+        ("https://shop.example.com/ca/x", "fr", "ca"),
+        ("https://shop.example.com/ca/x", "ca", ""),  # in Catalan
+        ("https://shop.example.com/ca/x", "", ""),
+        ("https://shop.example.com/qq/x", "en", ""),
+        ("https://shop.example.de/ca/x", "fr", "de"),
         ("https://shop.example.com/x", "fr-CH", "ch"),
         ("https://shop.example.io/x", "", ""),
         ("https://shop.example.co/x", "", ""),

@@ -84,6 +84,11 @@ def test_what_is_salvaged_is_the_products_and_not_what_stands_before_it() -> Non
     assert (product["name"], product["sku"], "image" in product) == ("Knife", "X1", False)
 
 
+def test_a_prefix_for_its_words_is_no_part_of_them() -> None:
+    (product,) = blocks(script('{"@type":"schema:Product","schema:name":"Knife","schema:offers":{"@id":"schema:X"}}'))
+    assert product == {"@type": "Product", "name": "Knife", "offers": {"@id": "X"}}
+
+
 def test_a_comma_too_many_loses_nothing() -> None:
     (product,) = blocks(script('{"@type":"Product","name":"A" , ,"brand":{"name":"Acme"},}'))
     assert product["brand"] == {"name": "Acme"}

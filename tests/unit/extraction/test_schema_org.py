@@ -131,6 +131,10 @@ def test_the_variant_that_the_url_names() -> None:
     red = schema_org.raw_fields(group, URL)
     assert (red["title"], red["price"], red["sku"], red["brand"]) == ("Red", 8, "R", "Acme")
     assert schema_org.raw_fields(group, "https://shop.example.com/product/knife-20451")["title"] == "Blue"
+    green = product(name="Green", offers=offer(9, "OutOfStock", url=f"{URL}&size=l"))
+    several = group | {"hasVariant": [*variants, green]}
+    assert schema_org.raw_fields(several, f"{URL}&size=l")["title"] == "Red"  # all parameters of its address, too
+    assert schema_org.raw_fields(group | {"hasVariant": [variants[0], green]}, f"{URL}&size=l")["title"] == "Green"
     assert schema_org.raw_fields(group, f"{URL}&utm_source=mail")["title"] == "Red"
     assert schema_org.raw_fields(group | {"hasVariant": []}, URL)["title"] == "Knife"
     assert schema_org.raw_fields(group | {"sku": "G"}, URL)["sku"] == "R"

@@ -244,7 +244,9 @@ def test_identifiers_on_a_page(body: str, sku: str | None) -> None:
         ("https://x.example/x?childSku=545642399", "545642399"),
         ("https://x.example/x?pid=260599", "260599"),
         ("https://x.example/knives/steel", None),
-        ("https://x.example/2024", "2024"),
+        ("https://x.example/2024", None),
+        ("https://x.example/best-knives-2024", None),
+        ("https://x.example/product/2024", "2024"),
         ("http://[bad", None),
     ],
 )
