@@ -13,7 +13,7 @@ from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_facts import facts
 from crawler.extraction.content.page_kind import Kind, kind_of
 from crawler.extraction.content.passages import Box, Passage, passages
-from crawler.extraction.structured import jsonld, opengraph, schema_org
+from crawler.extraction.structured import jsonld, opengraph, properties, schema_org
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
 from crawler.items import PageItem
@@ -85,7 +85,7 @@ def _stated_text(document: Document) -> str | None:
             if isinstance(body, str) and body.strip():
                 return body.strip()
     product = schema_org.main_product(schema_org.search(blocks).products, document.url, ())
-    return values.text(schema_org.name_of(product.get("description")), values.MAX_DESCRIPTION) if product else None
+    return values.text(properties.name_of(product.get("description")), values.MAX_DESCRIPTION) if product else None
 
 
 def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from crawler.extraction.product.draft import CORE, Draft
-from crawler.extraction.structured import jsonld, markup, opengraph, references, schema_org
+from crawler.extraction.structured import jsonld, markup, opengraph, properties, references, schema_org
 from crawler.extraction.tree import elements
 from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.words import url_identifiers, values
@@ -123,7 +123,7 @@ class Structured:
         """Whether the only product that is described has a page of its own, and not this page's title or heading."""
         if not schema_org.is_of_other_page(node, self.document.url):
             return False
-        named = [name] if (name := schema_org.name_of(node.get("name"))) else []
+        named = [name] if (name := properties.name_of(node.get("name"))) else []
         title = self.document.written_title
         return bool(named) and not (
             schema_org.is_heading(named, [title]) or schema_org.is_heading(named, self.headings)

@@ -41,11 +41,11 @@ def blocks(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
 
 
 def sources(html: str, scripts: Iterable[Script]) -> Iterator[str]:
-    """The JSON-LD scripts of *html* as they are written."""
+    """The JSON-LD scripts of *html* as they are written, but for the prefix `schema:`."""
     stated = (script for script in scripts if "json" in script.attributes and _TYPE.search(script.attributes))
     for script in islice(stated, MAX_BLOCKS):
         if script.end - script.start <= MAX_BLOCK:
-            yield html[script.start : script.end].replace('"schema:', '"')  # a prefix for the same words
+            yield html[script.start : script.end].replace('"schema:', '"')
 
 
 def _values(source: str) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from crawler.extraction.structured import offers
+from crawler.extraction.structured import offers, properties
 from crawler.extraction.words import values
 from crawler.utils.caches import cached
 
@@ -103,7 +103,7 @@ def search(values: Iterable[Any]) -> Found:
 def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, bool]]:
     kinds = types(node)
     if "breadcrumblist" in kinds:
-        found.breadcrumbs = found.breadcrumbs or breadcrumbs(node)
+        found.breadcrumbs = found.breadcrumbs or properties.breadcrumbs(node)
         return
     if kinds & PRODUCTS or (kinds & SOLD and "offers" in node):
         if listed:
@@ -116,11 +116,11 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         return
     if kinds & ARTICLES and not listed:
         found.recipe = found.recipe or "recipe" in kinds
-        found.articles.append(name_of(node.get("headline")) or name_of(node.get("name")) or "")
+        found.articles.append(properties.name_of(node.get("headline")) or properties.name_of(node.get("name")) or "")
     if kinds & SUBJECTS and not listed:
-        found.subjects.append(name_of(node.get("name")) or "")
+        found.subjects.append(properties.name_of(node.get("name")) or "")
     if not listed and "event " in f"{' '.join(kinds)} ":
-        found.events.append(name_of(node.get("name")) or "")
+        found.events.append(properties.name_of(node.get("name")) or "")
     found.other_page = found.other_page or not kinds.isdisjoint(OTHER_PAGES)
     inside = listed or "itemlist" in kinds
     for key, value in node.items():
@@ -207,7 +207,7 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str], le
 
 def is_of_other_page(node: Node, url: str) -> bool:
     """Whether *node* names another address as its own than *url*, by its path."""
-    own = _first(node.get("url"))  # a card links to its product by image and name
+    own = properties.first(node.get("url"))  # a card links to its product by image and name
     if not isinstance(own, str) or own == url or not own.startswith(("http", "/")):
         return False
     return _path(own) not in ("", _path(url))
@@ -221,7 +221,7 @@ def is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
 def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     score = 1 if node.get("offers") else 0
     name = _folded(node.get("name"))
-    own = _first(node.get("url")) or node.get("@id")
+    own = properties.first(node.get("url")) or node.get("@id")
     path = _path(own) if isinstance(own, str) and own.startswith(("http", "/")) else None
     is_others = path is not None and path != _path(url)
     if name and any(name in heading or (heading in name and not is_others) for heading in headings):
@@ -242,7 +242,7 @@ def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str,
         stated = (offers.choose(each.get("offers"), url) for each in islice(sizes, MAX_SIZES))
         in_stock = next((each["availability"] for each in stated if offers.available(each)), None)
         offer = {**offer, "availability": in_stock or offer.get("availability")}
-    review = _first(product.get("aggregateRating"))
+    review = properties.first(product.get("aggregateRating"))
     review = review if isinstance(review, dict) else {}
     return {
         "title": product.get("name"),
@@ -250,71 +250,17 @@ def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str,
         "highest_price": offer.get("highPrice"),
         "currency": offer.get("priceCurrency"),
         "availability": offer.get("availability"),
-        "sku": _identifier(product.get("sku"), offer.get("sku")),
-        "other_ids": [_identifier(product.get(key)) for key in ("productID", "identifier", "mpn")],
-        "gtin": next((value for node in (product, offer) for value in _gtins(node)), None),
-        "brand": name_of(product.get("brand")) or name_of(product.get("manufacturer")),
+        "sku": properties.identifier(product.get("sku"), offer.get("sku")),
+        "other_ids": [properties.identifier(product.get(key)) for key in ("productID", "identifier", "mpn")],
+        "gtin": next((value for node in (product, offer) for value in properties.gtins(node)), None),
+        "brand": properties.name_of(product.get("brand")) or properties.name_of(product.get("manufacturer")),
         "rating": review.get("ratingValue"),
         "best_rating": review.get("bestRating"),
         "review_count": review.get("reviewCount") or review.get("ratingCount"),
-        "image": image_of(product.get("image")),
-        "description": name_of(product.get("description")),
-        "category": category_of(product.get("category")),
+        "image": properties.image_of(product.get("image")),
+        "description": properties.name_of(product.get("description")),
+        "category": properties.category_of(product.get("category")),
     }
-
-
-def breadcrumbs(node: Node) -> list[str]:
-    entries = node.get("itemListElement")
-    entries = entries if isinstance(entries, list) else [entries]
-    named = [
-        (str(entry.get("position") or ""), name_of(entry.get("name")) or name_of(entry.get("item")))
-        for entry in entries
-        if isinstance(entry, dict)
-    ]
-    if all(position.isdecimal() and len(position) < 4 for position, _ in named):
-        named.sort(key=lambda pair: int(pair[0]))
-    return [name for _, name in named if name]
-
-
-def name_of(value: Any) -> str | None:
-    """A text, or the name of a Thing, or the first of a list of them."""
-    value = _first(value)
-    if isinstance(value, dict):
-        value = _first(value.get("name") or value.get("@value"))
-    return value if isinstance(value, str) and value.strip() else None
-
-
-def image_of(value: Any) -> str | None:
-    value = _first(value)
-    if isinstance(value, dict):
-        value = _first(value.get("contentUrl") or value.get("url") or value.get("@id"))
-    return value if isinstance(value, str) else None
-
-
-def category_of(value: Any) -> str | None:
-    if isinstance(value, list):
-        return " > ".join(name for entry in value if (name := name_of(entry))) or None
-    return name_of(value)
-
-
-def _identifier(*values: Any) -> str | None:
-    for value in map(_first, values):
-        plain = value.get("value") if isinstance(value, dict) else value
-        if isinstance(plain, (str, int)) and str(plain).strip():
-            return str(plain).removeprefix("sku:")
-    return None
-
-
-def _gtins(node: Node) -> Iterator[Any]:
-    for key in ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "ean"):
-        if value := _first(node.get(key)):
-            yield value
-
-
-def _first(value: Any) -> Any:
-    while isinstance(value, list):
-        value = next((entry for entry in value if entry), None)
-    return value
 
 
 def _folded(name: object) -> str:
