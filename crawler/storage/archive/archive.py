@@ -27,6 +27,7 @@ from crawler.storage.disk_room import DiskRoom
 from crawler.storage.items.batcher import Batcher
 from crawler.storage.outage import Stats
 from crawler.utils import tasks
+from crawler.utils.caches import Recent
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +36,8 @@ BATCH_SECONDS: Final = 0.01
 CLOSE_SECONDS: Final = 30.0  # for the last upload; after that it is left to the next worker
 LOOKUP_PAUSE_SECONDS: Final = 30.0  # without deduplication, after MongoDB did not answer
 RETRY_MAX_SECONDS: Final = 5.0
+AGE_LOOKS: Final = 10  # at the file's age, until it has the one at which it is finished
+MOST_OWN: Final = 50_000  # bodies of the open file that are known as originals
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +84,16 @@ class Archive:
         self._file: OpenFile | None = None
         self._prefix = files.FAILURES if config.keep is Keep.FAILED else "shoal-"
         self._opened_at = 0.0
-        self._own: dict[str, Original] = {}  # by digest, in the open file
+        self._own: Recent[str, Original] = Recent(MOST_OWN)  # by digest, in the open file
         self._no_lookups_until = 0.0
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self) -> None:
         """Take over files that dead workers left on this disk."""
         for file in await asyncio.to_thread(lambda: list(files.left(self._config.directory))):
             logger.info("Finishing archive file %s, left by a dead worker", file.name)
             self._finisher.finish(file, listed=False)
-        self._task = asyncio.create_task(self._finisher.run())
+        self._tasks = [asyncio.create_task(work()) for work in (self._finisher.run, self._roll_old)]
 
     async def add(self, page: Page, failed: str = "") -> str:
         """The record's id, once it is synced; "" if the page is unchanged and not written."""
@@ -105,10 +108,10 @@ class Archive:
         await self._batcher.close()
         self._room.forget()
         self._roll()
-        if self._task is None:
+        if not self._tasks:
             return
         await self._finisher.drain(CLOSE_SECONDS)
-        await tasks.end(self._task)
+        await tasks.end(*self._tasks)
         if not self._finisher.idle:
             logger.warning("Archive files remain in %s: the next worker there finishes them", self._config.directory)
             self._finisher.let_go()
@@ -169,6 +172,8 @@ class Archive:
             except OSError as error:
                 attempt += 1
                 self._refused(error)
+                if self._config.uri:  # the file's own upload may be what makes room
+                    self._roll()
             await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
         self._refused_at = None
         self._room.taken()
@@ -217,10 +222,16 @@ class Archive:
             self._finisher.note(place.file, catalogue.parse_failed(record.id, one.failed))
         if record.original is None:
             self._own[record.digest] = Original(place, record.page.url, record.page.fetched_at)
-        file = self._file
-        old = time.monotonic() - self._opened_at >= self._config.file_seconds
-        if file is not None and (file.size >= self._config.most_bytes or old):
+        if self._file is not None and self._file.size >= self._config.most_bytes:
             self._roll()
+
+    async def _roll_old(self) -> None:
+        """Finish the file at its age, also where no page comes any more."""
+        while True:
+            await asyncio.sleep(self._config.file_seconds / AGE_LOOKS)
+            async with self._writing:
+                if time.monotonic() - self._opened_at >= self._config.file_seconds:
+                    self._roll()
 
     def _roll(self) -> None:
         if self._file is not None:

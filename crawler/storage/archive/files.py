@@ -115,6 +115,11 @@ def only_failures(name: str) -> bool:
     return name.startswith(FAILURES)
 
 
+def is_here(directory: Path, name: str) -> bool:
+    """Whether the file is, or was, on this machine's disk."""
+    return f"-{socket.gethostname()}-" in name or (directory / name).exists()
+
+
 def open_bytes(directory: Path) -> int:
     """Bytes on disk that are not yet kept elsewhere."""
     return sum(_size(path) for path in directory.glob(f"*{SUFFIX}{OPEN}"))

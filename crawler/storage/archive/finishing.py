@@ -19,11 +19,12 @@ from crawler.storage.archive import files, records
 from crawler.storage.archive import index as catalogue
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
-from crawler.storage.archive.index import Index
+from crawler.storage.archive.index import Index, KeptFile
 from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import RecordPlace, WarcRecord
 from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
 from crawler.storage.outage import NoStats, Stats
+from crawler.utils.plural import several
 
 logger = logging.getLogger(__name__)
 
@@ -136,10 +137,19 @@ class Finisher:
 
     async def _write(self, count: int) -> None:
         batch = [self._updates[position] for position in range(count)]
-        await self._index.write([update for _, update in batch])
+        await self._enter([update for _, update in batch])
         for one in batch:
             if self._updates and self._updates[0] is one:  # else newer ones have pushed it out
                 self._updates.popleft()
+
+    async def _enter(self, updates: Sequence[UpdateOne]) -> str:
+        """Write *updates* to the index; returns what it refuses, in words."""
+        if not (refused := await self._index.write(updates)):
+            return ""
+        self._stats.inc_value(names.ARCHIVE_ERRORS, len(refused))
+        words = f"MongoDB refuses the entries of {several(len(refused), 'archived page')}, such as: {refused[0]:.300}"
+        logger.error("%s. They stay in their files, and out of `scrapy reparse`", words)
+        return words
 
     async def _keep(self, file: OpenFile) -> None:
         await asyncio.to_thread(file.restore)
@@ -159,7 +169,9 @@ class Finisher:
         with file.path.open("rb") as stream:
             found = records.scan(stream)
             while batch := await asyncio.to_thread(lambda: list(islice(found, BATCH))):
-                await self._index.write([_added(file.name, one) for one in batch if not isinstance(one, ArchiveDamage)])
+                added = [_added(file.name, one) for one in batch if not isinstance(one, ArchiveDamage)]
+                if refused := await self._enter(added):
+                    self.damage.append(f"Archive file {file.name}: {refused}")
                 for offset, length in (one for one in batch if isinstance(one, ArchiveDamage)):
                     words = (
                         f"Archive file {file.name} is damaged from byte {offset} on, {length} bytes; the rest is kept"
@@ -168,21 +180,27 @@ class Finisher:
                     self.damage.append(words)
 
     async def _prune(self) -> None:
-        """Delete files that are too old, then those beyond the size limit, least recently used first."""
+        """Delete files that are too old, then those beyond the size limit, least recently used first; raises PyMongo's
+        errors."""
         now, config = self._now(), self._config
         if self._pruned_at is not None and now - self._pruned_at < timedelta(seconds=PRUNE_SECONDS):
             return
         if config.keep_days or config.keep_bytes or config.failed_bytes:
-            found = await self._index.files(self._store.where)
-            failures = [one for one in found if files.only_failures(one[0])]
-            deleted = await self._prune_beyond(failures, config.failed_bytes)
-            await self._prune_beyond([one for one in found if one[0] not in deleted], config.keep_bytes)
+            found = await asyncio.to_thread(self._store.own, await self._index.files(self._store.where))
+            try:
+                failures = [one for one in found if files.only_failures(one.name)]
+                deleted = await self._prune_beyond(failures, config.failed_bytes)
+                await self._prune_beyond([one for one in found if one.name not in deleted], config.keep_bytes)
+            except STORE_ERRORS as error:  # such as without the right to delete: pages are kept all the same
+                self._stats.inc_value(names.ARCHIVE_ERRORS)
+                words = "Archive files that ARCHIVE_KEEP_DAYS, ARCHIVE_KEEP_GB or ARCHIVE_FAILED_GB end stay at %s: %s"
+                logger.error(words, self._store.where, in_words(error))
         self._pruned_at = now
 
-    async def _prune_beyond(self, found: Sequence[tuple[str, int, datetime]], most: int) -> set[str]:
+    async def _prune_beyond(self, found: Sequence[KeptFile], most: int) -> set[str]:
         """Of *found*, least recently used first, delete what is too old or, unless that is 0, beyond *most* bytes;
         returns their names."""
-        days, total, deleted = self._config.keep_days, sum(size for _, size, _ in found), set[str]()
+        days, total, deleted = self._config.keep_days, sum(one.size for one in found), set[str]()
         for name, size, used_at in found:
             old = days and used_at < self._now() - timedelta(days=days)
             if not old and not (most and total > most):

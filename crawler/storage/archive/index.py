@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from pymongo import IndexModel, UpdateOne
+from pymongo.errors import BulkWriteError
 
 from crawler.storage.archive.records import Original, RecordPlace, WarcRecord
 from crawler.storage.connection import Database
+from crawler.storage.items import bulk
 
 PAGES: Final = "archive"
 FILES: Final = "archive_files"
@@ -19,6 +21,14 @@ _BATCH: Final = 500
 _PLACE: Final = ("file", "offset", "length")
 
 Entry = dict[str, Any]
+
+
+class KeptFile(NamedTuple):
+    """A finished file: its bytes, and when it was written, or a page of it was the original of a later one."""
+
+    name: str
+    size: int
+    used_at: datetime
 
 
 def entry(record: WarcRecord, place: RecordPlace) -> Entry:
@@ -86,10 +96,21 @@ class Index:
         )
         await self._files.create_index("used_at", name="used_at")
 
-    async def write(self, updates: Sequence[UpdateOne]) -> None:
-        """Apply updates of `added`, `seen_again` and `parse_failed`; idempotent."""
-        if updates:
-            await self._pages.bulk_write(updates, ordered=True)
+    async def write(self, updates: Sequence[UpdateOne]) -> list[str]:
+        """Apply updates of `added`, `seen_again` and `parse_failed` in order; idempotent. Returns why MongoDB refuses
+        some of them, for good: a validator, or an index that somebody has made."""
+        refused: list[str] = []
+        while updates:
+            try:
+                await self._pages.bulk_write(updates, ordered=True)
+                break
+            except BulkWriteError as error:
+                first = next(iter(error.details["writeErrors"]), None)
+                if error.details["writeConcernErrors"] or first is None or not bulk.is_about_document(first):
+                    raise
+                refused.append(first["errmsg"])
+                updates = updates[first["index"] + 1 :]
+        return refused
 
     async def originals(self, digests: Sequence[str], since: datetime | None) -> dict[str, Original]:
         """By digest, a record with that body in a finished file, fetched at or after *since*."""
@@ -130,11 +151,11 @@ class Index:
         """Record that records of these files are originals of later ones."""
         await self._files.update_many({"_id": {"$in": list(names)}}, {"$max": {"used_at": at}})
 
-    async def files(self, where: str) -> list[tuple[str, int, datetime]]:
-        """Name, bytes and last use of the finished files there, least recently used first; another program's documents,
-        whose names may lead out of the archive, are left out."""
+    async def files(self, where: str) -> list[KeptFile]:
+        """The finished files there, least recently used first; another program's documents, whose names may lead out of
+        the archive, are left out."""
         found = self._files.find({"where": where}).sort("used_at", 1)
-        return [(one["_id"], one["bytes"], one["used_at"]) async for one in found if _is_file(one)]
+        return [KeptFile(one["_id"], one["bytes"], one["used_at"]) async for one in found if _is_file(one)]
 
     async def kept(self, names: Sequence[str]) -> set[str]:
         """Those of the files *names* that are recorded, and pages of theirs."""

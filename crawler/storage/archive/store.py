@@ -17,6 +17,7 @@ from crawler.errors import ConfigError
 from crawler.storage.archive import files
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
+from crawler.storage.archive.index import KeptFile
 
 STORE_ERRORS: Final = (BaseError, OSError)
 LOCAL: Final = "local"
@@ -85,6 +86,11 @@ class Store:
             raise GoneError(f"{name} is not in {self.where}") from None
         read = {span: bytes(part) for span, part in zip(within, parts, strict=True)}
         return [read.get(span, _outside(span)) for span in spans]
+
+    def own(self, found: Sequence[KeptFile]) -> list[KeptFile]:
+        """Those that are here, or were deleted here: where files stay on local disks, others' are no business of ours.
+        Blocks."""
+        return [one for one in found if self._remote is not None or files.is_here(self._directory, one.name)]
 
     async def delete(self, name: str) -> None:
         """Remove a finished file; a missing one is no error."""

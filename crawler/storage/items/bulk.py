@@ -75,6 +75,11 @@ def is_taken(error: Mapping[str, Any]) -> bool:
     return error["code"] == DUPLICATE_KEY and [*(error.get("keyPattern") or {"_id": 1})] == ["_id"]
 
 
+def is_about_document(error: Mapping[str, Any]) -> bool:
+    """Whether the error refuses its document, which no retry changes."""
+    return error["code"] not in SERVER_CODES and not is_taken(error)
+
+
 def is_refusal(error: OperationFailure) -> bool:
     """Whether the server refuses this for good, so that waiting for it would never end."""
     return error.code in _FOR_GOOD or (isinstance(error, WriteError) and error.code not in SERVER_CODES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -25,7 +26,7 @@ from crawler.storage.archive import archive as module
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.files import OpenFile
-from crawler.storage.archive.finishing import Finisher, unlisted
+from crawler.storage.archive.finishing import Finisher, finish_left, unlisted
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Reader, Selection, Stored
 from crawler.storage.archive.records import Page
@@ -368,3 +369,68 @@ async def test_files_of_another_program_are_left_out(database: Database) -> None
         [{"_id": f, "where": "here", **file, f: "odd"} for f in ("bytes", "used_at")]
     )
     assert [name for name, *_ in await Index(database).files("here")] == ["a.warc.gz"]
+
+
+async def test_a_file_of_ones_own_that_is_as_large_as_what_may_wait_is_uploaded(
+    database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody would ever make room."""
+    monkeypatch.setattr(disk_room, "STEADY_SECONDS", 0)
+    config = replace(config, uri="s3://pages/raw5", options=s3, pending_bytes=1_000)
+    async with opened(config) as archive:
+        for number in range(3):
+            assert await asyncio.wait_for(archive.add(page(number, b"%d" % number)), 20)
+
+
+async def test_a_file_is_finished_at_its_age_though_no_page_comes(
+    database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any]
+) -> None:
+    config = replace(config, uri="s3://pages/raw6", options=s3, file_seconds=0.2)
+    async with opened(config) as archive:
+        await archive.add(page(1))
+        await until(lambda: not list(config.directory.iterdir()))
+
+
+async def test_a_page_that_the_index_refuses_stands_in_no_others_way(
+    database: Database, config: ArchiveConfig, opened: Open
+) -> None:
+    """Somebody has made an index of his own."""
+    await database["archive"].create_index("url", unique=True)
+    async with opened(config) as archive:
+        for second, number in enumerate((1, 1, 2)):
+            await archive.add(page(number, seconds=second))
+    assert [stored.entry["url"][-1] for stored in await read(database, config)] == ["1", "2"]
+    assert [path.suffix for path in config.directory.iterdir()] == [".gz"]
+
+
+async def test_each_machine_keeps_its_own_disk_within_the_bound(
+    database: Database, config: ArchiveConfig, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(config, keep_bytes=3_000)
+    other = replace(config, directory=config.directory / "other")
+    monkeypatch.setattr(socket, "gethostname", lambda: "other")
+    async with opened(other) as archive:
+        await archive.add(page(1))
+    monkeypatch.undo()
+    for number in (2, 3):
+        async with opened(config) as archive:
+            await archive.add(page(number, random.Random(number).randbytes(900), seconds=number))
+    assert [stored.entry["url"][-1] for stored in await read(database, other)] == ["1", "3"]
+    assert [len(list(each.glob("*.gz"))) for each in (config.directory, other.directory)] == [1, 1]
+
+
+async def test_what_may_not_be_deleted_keeps_no_page_from_being_kept(
+    database: Database, config: ArchiveConfig, opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    config = replace(config, keep_bytes=100)
+
+    async def denied(store: Store, name: str) -> None:
+        raise PermissionDeniedError("<Error><Code>AccessDenied</Code></Error>")
+
+    monkeypatch.setattr(Store, "delete", denied)
+    for number in (1, 2):
+        async with asyncio.timeout(20), opened(config) as archive:
+            await archive.add(page(number, seconds=number))
+    assert bodies(await read(database, config)) == [page(1).body, page(2).body]
+    assert await finish_left(config, Index(database), Store(config)) == []
+    assert "ARCHIVE_FAILED_GB end stay at local: AccessDenied" in caplog.text
