@@ -80,9 +80,11 @@ class Claim:
         lock = os.open(directory / f"{owner}{_LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except OSError as error:
             os.close(lock)
-            return None
+            if isinstance(error, BlockingIOError):
+                return None
+            raise
         return cls(directory, owner, lock)
 
     def hold(self) -> None:
@@ -131,5 +133,5 @@ def usage(directory: Path) -> Usage:
             found.append(path.stat())
         except FileNotFoundError:
             continue
-    oldest = min((one.st_ctime for one in found), default=None)
+    oldest = min((one.st_mtime for one in found), default=None)
     return Usage(len(found), sum(one.st_size for one in found), oldest)

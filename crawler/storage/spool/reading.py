@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import stat
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from crawler.storage.spool import entries, frames
 from crawler.storage.spool.entries import Entry, UnreadableError
 
 NAMED: Final = 5  # damages of one file named in the log
+_LACKS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # the process or the machine, and only now
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +28,8 @@ class SpoolFile:
     def batches(self, size: int) -> Iterator[list[Entry]]:
         """The entries in order, at most *size* at a time, no key twice in one batch.
 
-        Blocks, so not for the event loop; holds the file (some 16 MB) in memory.
+        Blocks, so not for the event loop; holds the file (some 16 MB) in memory. Raises OSError where descriptors or
+        memory are wanting.
         """
         batch: dict[tuple[str, str], Entry] = {}
         for entry in self._entries():
@@ -68,5 +71,7 @@ class SpoolFile:
         except FileNotFoundError:  # somebody has removed it
             return frames.HEAD
         except OSError as error:
+            if error.errno in _LACKS:
+                raise
             self.damage.append(f"cannot be read: {error.strerror}")
         return frames.HEAD

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 from pathlib import Path
 
 import pytest
 
 from crawler.storage.spool.claims import SUFFIX, Claim
+
+OPEN = Path("/proc/self/fd")
 
 
 def test_a_worker_that_starts_beside_another_takes_another_name(
@@ -46,3 +49,16 @@ def test_files_that_cannot_be_listed_now_are_taken_over_later(tmp_path: Path, mo
         full.setattr(Claim, "files", listed)
         first = [claim.owner for claim in Claim.abandoned(tmp_path)]
     assert [*first, *(claim.owner for claim in Claim.abandoned(tmp_path))] == ["1-1", "2-2"]
+
+
+def test_a_lock_that_cannot_be_taken_leaves_no_descriptor_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look for abandoned files would leave one more."""
+
+    def refuses(lock: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    (tmp_path / f"1-1-000001{SUFFIX}").touch()
+    before = len(list(OPEN.iterdir()))
+    monkeypatch.setattr(fcntl, "flock", refuses)
+    assert not list(Claim.abandoned(tmp_path))
+    assert len(list(OPEN.iterdir())) == before

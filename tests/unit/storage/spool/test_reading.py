@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
+
+import pytest
 
 from crawler.storage.items.documents import document
 from crawler.storage.spool import entries, frames
@@ -23,6 +26,21 @@ def test_what_is_no_file_is_damage(tmp_path: Path) -> None:
         file = SpoolFile(path)
         assert not list(file.batches(10))
         assert file.damage == ["it is not a file"]
+
+
+def test_a_file_that_cannot_be_opened_for_now_is_not_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "1-1-000001.spool"
+    path.write_bytes(DATA)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    file = SpoolFile(path)
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            list(file.batches(10))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert not file.damage
+    assert [[entry.id for entry in batch] for batch in file.batches(10)] == [[ITEM.id]]
 
 
 async def test_files_of_any_name_are_found(tmp_path: Path) -> None:
