@@ -78,7 +78,7 @@ class _Reading:
         is_cut = False
         try:
             yield from self._csv() if self._column else self._plain()
-        except sources.ERRORS as error:
+        except (csv.Error, *sources.ERRORS) as error:  # of CSV: its first line is longer than the reader takes
             is_cut = self._number > 0
             self._refuse(0, _unreadable(self._source, error, self._number))
         finally:

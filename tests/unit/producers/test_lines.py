@@ -165,6 +165,13 @@ def test_a_quote_that_is_never_closed_hides_no_line_silently(tmp_path: Path) -> 
     assert [line for _, line in lines] == [f"{URL}{number}" for number in (*range(10), *range(10 + hidden, 20_000))]
 
 
+def test_a_first_line_that_is_longer_than_a_field_of_csv_may_be_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "urls.csv", b"a" * 140_000 + b",url\nhttps://shop.example/,1\n")
+    lines, (refused,) = read(path, column="url")
+    assert lines == []
+    assert refused.startswith(f"'{path}' cannot be read after line 1 (field larger than field limit")
+
+
 @pytest.mark.parametrize(("size", "column"), [(0, ""), (0, "url"), (1, "")])
 def test_nearly_empty_files(tmp_path: Path, size: int, column: str) -> None:
     path = written(tmp_path / "urls.txt", b"("[:size])
