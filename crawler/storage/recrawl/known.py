@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from typing import Any, Final, NamedTuple
 
+from crawler.storage import attempts, page_versions, run_items
+from crawler.storage.archive import index
 from crawler.storage.connection import Database
 from crawler.storage.indexes import REJECTED
+from crawler.storage.items import duplicates
 from crawler.storage.items.documents import UNTYPED
 from crawler.storage.reading.reader import collections
 
 # Collections whose ids are not URLs.
 NO_PAGES: Final = frozenset(
-    {UNTYPED, REJECTED, "archive", "archive_files", "attempts", "recrawl", "run_items", "schema"}
+    {
+        *(UNTYPED, REJECTED, duplicates.LINKS, page_versions.COLLECTION, run_items.COLLECTION),
+        *(index.PAGES, index.FILES, attempts.ATTEMPTS, "recrawl", "schema"),
+    }
 )
 _BATCH: Final = 500
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
-from pymongo.errors import DuplicateKeyError
+from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from crawler.errors import ServiceError
 from crawler.storage.connection import Database
@@ -54,4 +55,5 @@ class RecrawlTurn:
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            await self._hold()
+            with suppress(PyMongoError):  # the next one may come in time; of a server that is away the recrawl hears
+                await self._hold()

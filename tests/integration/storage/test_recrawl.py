@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from bson import Code, DatetimeMS, Decimal128, Int64, ObjectId, Timestamp
 from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import AutoReconnect
 
 from crawler.errors import ServiceError
 from crawler.policy.recrawl import Estimate, threshold_for
+from crawler.storage.recrawl import recrawl_turn
 from crawler.storage.recrawl.recrawl import COLLECTION, Recrawl
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
+from tests.integration.storage.observing import until
 
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,8 +84,9 @@ async def test_other_spiders_and_our_own_collections_are_left_alone(
     mongo_database: AsyncDatabase[dict[str, Any]],
 ) -> None:
     await stored(mongo_database, 1, START, 1)
-    for name in ("attempts", "rejected_items", "product_changes", "run_items"):
-        await mongo_database[name].insert_one({"_id": "x", "last_changed_at": START, "last_seen_at": START})
+    page = await mongo_database.products.find_one({}) or {}
+    for name in ("attempts", "rejected_items", "product_changes", "run_items", "items", "duplicates", "validators"):
+        await mongo_database[name].insert_one(page)
     assert await Recrawl(mongo_database, "other", ["product_changes"]).learn(1.0, START) == 0
     known = Recrawl(mongo_database, "s", ["product_changes"])
     assert await known.learn(1.0, START) == 1
@@ -196,6 +200,24 @@ async def test_one_recrawl_of_a_spider_at_a_time(mongo_database: AsyncDatabase[d
         await mongo_database[COLLECTION].update_one({"_id.turn": True}, {"$set": {"until": START}})  # it was killed
         async with RecrawlTurn(mongo_database, "s"):
             pass
+
+
+async def test_a_turn_outlives_an_outage(
+    mongo_database: AsyncDatabase[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recrawl_turn, "RENEW_SECONDS", 0.02)
+    records, hold, tries = mongo_database[COLLECTION], RecrawlTurn._hold, list[int]()
+
+    async def away_at_first(turn: RecrawlTurn) -> None:
+        tries.append(len(tries))
+        if len(tries) == 2:
+            raise AutoReconnect("connection closed")
+        await hold(turn)
+
+    monkeypatch.setattr(RecrawlTurn, "_hold", away_at_first)
+    async with RecrawlTurn(mongo_database, "s"):
+        await until(lambda: len(tries) > 2)
+    assert await records.count_documents({"_id.turn": True}) == 0
 
 
 ODD: tuple[Any, ...] = (
