@@ -50,14 +50,14 @@ class Rejection:
     @classmethod
     def _of(cls, item: Any, reasons: Sequence[str], at: datetime, max_bytes: int, origin: Origin | None) -> Self:
         collection = getattr(item, "collection", UNTYPED) if isinstance(item, Item) else UNTYPED
-        values = _kept(item, max_bytes)
+        values, reasons = _kept(item, max_bytes), [_clean(reason) for reason in reasons]
         page = origin.url if origin is not None else ""
         body = {
             "collection": collection,
             "url": _clean(_url(item) or page),
             "page": _clean(page),
             "issues": [reason.partition(":")[0] for reason in reasons],
-            "reasons": [_clean(reason) for reason in reasons],
+            "reasons": reasons,
             "item": values,
             "at": at,
             "source": _source(origin),
@@ -79,10 +79,12 @@ class Rejection:
         return cls(_key(entry.collection, entry.id), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     def update(self) -> UpdateOne:
-        """Counts rejections of the item in `times`; an older rejection, or the same one again, changes nothing."""
-        times = {"$add": [{"$ifNull": ["$times", 0]}, 1]}
+        """Counts rejections of the item in `times`; an older rejection, or the same one again, changes nothing. What
+        another program has left there counts as nothing."""
+        times = {"$add": [{"$convert": {"input": "$times", "to": "int", "onError": 0, "onNull": 0}}, 1]}
         newer = {"$mergeObjects": ["$$ROOT", "$$new", {"times": times}]}
-        decision = {"$cond": [{"$gte": ["$at", "$$new.at"]}, "$$ROOT", newer]}
+        is_older = {"$and": [{"$eq": [{"$type": "$at"}, "date"]}, {"$gte": ["$at", "$$new.at"]}]}
+        decision = {"$cond": [is_older, "$$ROOT", newer]}
         stage = {"$replaceWith": {"$let": {"vars": {"new": {"$literal": self.body}}, "in": decision}}}
         return UpdateOne({"_id": self.id}, [stage], upsert=True)
 

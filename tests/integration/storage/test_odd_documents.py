@@ -56,6 +56,18 @@ async def test_they_disturb_nobody_and_are_put_right(clamped: Database, stats: R
         assert all(isinstance(one[name], dt.datetime) for name in ("last_seen_at", "fetched_at", "last_changed_at"))
 
 
+@pytest.mark.parametrize("field", ["times", "at", "reasons"])
+async def test_a_rejection_of_another_form_is_put_right(writer: Writer, database: Database, field: str) -> None:
+    for odd in ODD:
+        await writer.reject({"a": 1}, ["lacks: b"])
+        await database.rejected_items.update_one({}, {"$set": {field: odd}})
+        await writer.reject({"a": 1}, ["lacks: b"])
+        (kept,) = await database.rejected_items.find().to_list()
+        forms = {name: type(kept[name]) for name in ("times", "at", "reasons")}
+        assert forms == {"times": int, "at": dt.datetime, "reasons": list}, odd
+        await database.rejected_items.delete_many({})
+
+
 async def test_a_text_that_is_no_utf8_stops_nobody(clamped: Database, stats: RecordedStats) -> None:
     url = "http://shop.example/1"
     change = {"version": 1, "at": BEFORE, "url": url, "source": {}, "old": {"title": "a QQQ"}, "new": {"title": "b"}}

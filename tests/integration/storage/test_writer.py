@@ -231,6 +231,12 @@ async def test_rejected_items_that_cannot_be_stored_are_kept_as_text(writer: Wri
     assert all(each["item"]["text"] for each in kept)
 
 
+async def test_a_reason_of_any_text_is_kept(writer: Writer, database: Database) -> None:
+    await writer.reject({"a": 1}, ["not \ud800 ours"])
+    (kept,) = await database.rejected_items.find().to_list()
+    assert kept["reasons"] == kept["issues"] == ["not \\ud800 ours"]
+
+
 def deep(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):
