@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
@@ -28,7 +29,7 @@ class DuplicateError(Exception):
 
 async def ensure(database: Database, collection: str) -> None:
     """Create the indexes."""
-    await database[collection].create_index("content_hash", name="content_hash")
+    await database[collection].create_index([("content_hash", 1), ("_id", 1)], name="content_hash_id")
     await database[LINKS].create_index("duplicate_of", name="duplicate_of")
 
 
@@ -38,15 +39,12 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
     Links to the document that was seen first; one whose link is refused has none. Two URLs with the same content that
     arrive at the same moment are both stored. Raises PyMongo's errors.
     """
-    hashes = list({entry.content_hash for entry in entries})
-    found = database[collection].find({"content_hash": {"$in": hashes}}, {"content_hash": 1}).sort("first_seen_at", 1)
-    holders: dict[str, dict[str, str]] = {}  # content hash -> host -> `_id`
-    async for one in found:
-        if not (isinstance(one["_id"], str) and isinstance(one["content_hash"], str)):
-            continue  # another program's
-        holders.setdefault(one["content_hash"], {}).setdefault(_host(one["_id"]), one["_id"])
-    alike = [entry for entry in entries if entry.content_hash in holders]
-    originals = {entry.id: holders[entry.content_hash].get(_host(entry.id)) for entry in alike}
+    known = await database[collection].distinct(
+        "content_hash", {"content_hash": {"$in": list({entry.content_hash for entry in entries})}}
+    )
+    alike = [entry for entry in entries if entry.content_hash in known]  # mostly none
+    holders = await _holders(database, collection, alike)
+    originals = {entry.id: holders.get((_host(entry.id), entry.content_hash)) for entry in alike}
     linked = {key: DuplicateError(to) for key, to in originals.items() if to is not None}
     again = [entry for entry in alike if entry.id in linked]
     updates = [_update(entry, linked[entry.id].original) for entry in again]
@@ -55,6 +53,30 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
         logger.error("The link of %.300s is not kept in %s: %s", again[position].id, LINKS, reason)
         del linked[again[position].id]
     return linked
+
+
+async def _holders(
+    database: Database, collection: str, entries: Sequence[StoredDocument]
+) -> dict[tuple[str, str], str]:
+    """By host and content hash of *entries* the `_id` of what was seen first. Reads documents of these hosts alone:
+    thousands of others may have the same page, such as of a domain that is for sale."""
+    hashes: dict[str, set[str]] = defaultdict(set)
+    for entry in entries:
+        hashes[_host(entry.id)].add(entry.content_hash)
+    spans = [{"content_hash": {"$in": list(same)}, "_id": ids} for host, same in hashes.items() for ids in _ids(host)]
+    found: dict[tuple[str, str], str] = {}
+    if spans:
+        stored = database[collection].find({"$or": spans}, {"content_hash": 1})
+        async for one in stored.sort("first_seen_at", 1).allow_disk_use(True):
+            if isinstance(one["content_hash"], str):  # else another program's
+                found.setdefault((_host(one["_id"]), one["content_hash"]), one["_id"])
+    return found
+
+
+def _ids(host: str) -> list[dict[str, str]]:
+    """Ranges with all `_id`s that are URLs of *host*, and few others: ":" and "/" enclose the digits."""
+    name = f"[{host}]" if ":" in host else host
+    return [{"$gte": f"{scheme}://{name}/", "$lt": f"{scheme}://{name};"} for scheme in ("http", "https")]
 
 
 def _update(entry: StoredDocument, to: str) -> UpdateOne:

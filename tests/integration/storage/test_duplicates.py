@@ -89,6 +89,23 @@ async def test_one_batch_links_stores_and_leaves_alone(database: Database, write
     assert await database["product_changes"].distinct("item") == [A]
 
 
+async def test_no_document_of_another_host_is_looked_at(database: Database, offer: Offer) -> None:
+    """Thousands of hosts may have the same page."""
+    others = [f"{number}.example" for number in range(50)]
+    hosts = ["shop.example", "shop.example:8080", "10.0.0.1", "10.0.0.12", "[::1]", *others]
+    assert all([await offer(seen(0, url=f"http://{host}/", sku="K1")) for host in hosts[2:]])
+    await database.command("profile", 2)
+    for host, original in ((hosts[0], ""), (hosts[1], hosts[0]), ("10.0.0.1:80", "10.0.0.1"), ("[::1]:80", "[::1]")):
+        assert await offer(seen(1, url=f"http://{host}/", sku="K1")) == (not original)
+        if original:
+            link = await database["duplicates"].find_one({"url": f"http://{host}/"})
+            assert link is not None
+            assert link["duplicate_of"] == f"http://{original}/"
+    await database.command("profile", 0)
+    reads = await database["system.profile"].find({"op": "query", "ns": f"{database.name}.products"}).to_list()
+    assert max(one["docsExamined"] for one in reads) <= 2
+
+
 async def test_linking_can_be_off(database: Database, stats: RecordedStats) -> None:
     writer = a_writer(database, stats, batch_ms=5, link_duplicates=frozenset())
     for url in (A, B):

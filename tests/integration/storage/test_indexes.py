@@ -16,7 +16,7 @@ async def test_workers_that_start_together_all_succeed(database: Database, stats
     await asyncio.gather(*(writer.store(seen(n, url=f"http://a.example/{n}")) for n, writer in enumerate(writers)))
 
     found = set(await database.products.index_information())
-    assert found == {"_id_", "pending_changes", "last_changed_at", "content_hash"}
+    assert found == {"_id_", "pending_changes", "last_changed_at", "content_hash_id"}
     assert set(await database.product_changes.index_information()) == {"_id_", "item_version", "at"}
     assert stats.values["storage/errors"] == 0
     for writer in writers:
