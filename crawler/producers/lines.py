@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Final, NamedTuple
@@ -55,6 +56,17 @@ def chunks(given: Sequence[str], column: str, stop: Event) -> Iterator[Chunk]:
             yield Chunk(ARGUMENT, (0,), (source,))
         else:
             yield from _Reading(source, column, stop).chunks()
+
+
+async def chunks_apart(given: Sequence[str], column: str) -> AsyncGenerator[Chunk]:
+    """As `chunks`, read in a thread that is stopped when iteration ends."""
+    stop = Event()
+    read = chunks(given, column, stop)
+    try:
+        while (chunk := await asyncio.to_thread(next, read, None)) is not None:
+            yield chunk
+    finally:
+        stop.set()
 
 
 class _Reading:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import sha256
-from threading import Event
 from typing import Final
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
 from crawler.producers import sources
-from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks
+from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks_apart
 from crawler.producers.progress import PushProgress
 from crawler.producers.rejects import Refused, Rejects
 from crawler.producers.rows import Rows
@@ -28,7 +26,7 @@ MAX_HOSTS: Final = 100_000  # counted by a dry run
 
 @dataclass(frozen=True, slots=True)
 class PushPlan:
-    """What to push: *sources* for `chunks`, with *column* if they are CSV; *scope*: the run's, as JSON."""
+    """What to push: *sources* for `chunks_apart`, with *column* if they are CSV; *scope*: the run's, as JSON."""
 
     sources: Sequence[str]
     column: str = ""
@@ -148,15 +146,8 @@ class Pusher:
         rows.arguments = self._refused_arguments
         return rows
 
-    async def _chunks(self) -> AsyncGenerator[Chunk]:
-        """The chunks, read in a thread that is stopped when iteration ends."""
-        stop = Event()
-        read = chunks(self._wanted.sources, self._wanted.column, stop)
-        try:
-            while (chunk := await asyncio.to_thread(_next, read)) is not None:
-                yield chunk
-        finally:
-            stop.set()
+    def _chunks(self) -> AsyncGenerator[Chunk]:
+        return chunks_apart(self._wanted.sources, self._wanted.column)
 
     def _stopped(self, chunk: Chunk, sender: Sender) -> None:
         words = f"stopped at {chunk.source}:{chunk.numbers[0]}"
@@ -177,7 +168,3 @@ async def _all(first: Chunk, rest: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]
     yield first
     async for chunk in rest:
         yield chunk
-
-
-def _next(read: Iterator[Chunk]) -> Chunk | None:
-    return next(read, None)

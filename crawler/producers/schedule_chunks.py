@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from bisect import bisect_right
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
 from typing import Final, NamedTuple
 
 from scrapy.settings import BaseSettings
 
 from crawler.producers import sources
-from crawler.producers.lines import ARGUMENT, Chunk, chunks
+from crawler.producers.lines import ARGUMENT, Chunk, chunks_apart
 from crawler.producers.schedule import ScheduleError, ScheduleSource
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
@@ -45,25 +44,19 @@ async def placed_chunks(
     match source.kind:
         case "urls":
             yield PlacedChunk(Chunk(ARGUMENT, (0,) * len(source.values), source.values), "")
+            return
         case "file":
             found = _of_file(source.values[0], source.column, position)
-            async with aclosing(found):
-                async for one in found:
-                    yield one
         case "known":
             found = _of_known(source.values[0], spider, settings, position)
-            async with aclosing(found):
-                async for one in found:
-                    yield one
         case "due":
-            found = _of_due(
-                max(1, round(int(source.values[0]) * days)), int(source.values[0]), spider, settings, position
-            )
-            async with aclosing(found):
-                async for one in found:
-                    yield one
+            visits_a_day = int(source.values[0])
+            found = _of_due(max(1, round(visits_a_day * days)), visits_a_day, spider, settings, position)
         case "sitemap" | "robots":
             raise NotImplementedError("sitemaps are read by workers")
+    async with aclosing(found):
+        async for one in found:
+            yield one
 
 
 def still_valid(source: ScheduleSource, position: str) -> bool:
@@ -88,17 +81,13 @@ def _state(path: str) -> str:
 async def _of_file(path: str, column: str, position: str) -> AsyncGenerator[PlacedChunk]:
     state, last = _state(path), int(position.rpartition(":")[2] or 0)
     await asyncio.to_thread(check_file, path)
-    stop = Event()
-    read = chunks([path], column, stop)
-    try:
-        while (chunk := await asyncio.to_thread(_next, read)) is not None:
+    async with aclosing(chunks_apart([path], column)) as found:
+        async for chunk in found:
             if unread := [refusal.reason for refusal in chunk.refused if not refusal.number]:
                 raise ScheduleError(unread[0])
             rest = _behind(chunk, last)
             last = rest.numbers[-1] if rest.numbers else last
             yield PlacedChunk(rest, f"{state}:{last}" if state else "")
-    finally:
-        stop.set()
 
 
 def _behind(chunk: Chunk, done: int) -> Chunk:
@@ -106,10 +95,6 @@ def _behind(chunk: Chunk, done: int) -> Chunk:
     at = bisect_right(chunk.numbers, done)
     refused = [refusal for refusal in chunk.refused if refusal.number > done]
     return replace(chunk, numbers=chunk.numbers[at:], lines=chunk.lines[at:], refused=refused)
-
-
-def _next(read: Iterator[Chunk]) -> Chunk | None:
-    return next(read, None)
 
 
 async def _of_known(host: str, spider: str, settings: BaseSettings, position: str) -> AsyncGenerator[PlacedChunk]:
