@@ -38,11 +38,6 @@ async def ensure_history(collection: AsyncCollection[dict[str, Any]]) -> None:
     await collection.create_indexes([by_item, IndexModel([("at", 1)], name="at")])
 
 
-async def ensure_rejected(database: Database, days: int) -> None:
-    """Rejected items expire *days* after they were last seen."""
-    await ensure_expiry(database, REJECTED, days)
-
-
 async def ensure_expiry(database: Database, collection: str, days: int) -> None:
     """Documents of *collection* expire *days* after their time `at`; a new value replaces the old one."""
     seconds = days * _DAY

@@ -134,15 +134,9 @@ def decode(data: bytes) -> WarcRecord:
     return _unpacked(content)
 
 
-def read(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]]]:
-    """Each page of a WARC file of ours with offset and length of its record; damage is skipped."""
-    for found in scan(stream):
-        if not isinstance(found, ArchiveDamage):
-            yield found
-
-
 def scan(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]] | ArchiveDamage]:
-    """Like `read`, but also yields the bytes that should have been a page."""
+    """Each page of a WARC file of ours with offset and length of its record, and the bytes that should have been
+    one."""
     for found in members(stream):
         if isinstance(found, ArchiveDamage):
             yield found

@@ -78,7 +78,7 @@ class Repository:
         history_names = (*self._config.history, *self._config.history.values())
         try:
             await foreign_collections.check(self._database, foreign_collections.NAMES.union(history_names))
-            await indexes.ensure_rejected(self._database, self._config.rejected_days)
+            await indexes.ensure_expiry(self._database, indexes.REJECTED, self._config.rejected_days)
             for items, records in self._config.history.items():
                 await indexes.ensure_items(self._database[items])
                 await indexes.ensure_history(self._database[records])

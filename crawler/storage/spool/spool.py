@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from crawler.storage.spool import entries
-from crawler.storage.spool.appending import Appender
+from crawler.storage.spool import entries, frames
 from crawler.storage.spool.claims import DAMAGED, Claim, usage
 from crawler.storage.spool.entries import Entry
+from crawler.storage.synced_file import SyncedFile
 
 FILE_BYTES: Final = 16 * 2**20  # a file is deleted whole, when all of it is stored
 
@@ -38,7 +38,7 @@ class Spool:
         self.max_bytes = max_bytes
         self._own = Claim.new(directory)
         self._claims = [self._own]
-        self._appender: Appender | None = None
+        self._file: SyncedFile | None = None  # that is written
         self._number = 0
         self._lock = asyncio.Lock()
         self._stuck: set[Path] = set()  # stored, but not deletable
@@ -78,33 +78,33 @@ class Spool:
 
     def _append(self, payload: bytes) -> None:
         self._own.hold()
-        if self._appender is None or self._appender.size >= FILE_BYTES:
+        if self._file is None or self._file.size >= FILE_BYTES:
             self._seal()
             self._number += 1
-            self._appender = Appender.create(self._own.file(self._number))
-        self._appender.append(payload)
+            self._file = SyncedFile.new(self._own.file(self._number), frames.HEAD, 0o600)
+        self._file.write(frames.frame(payload))
 
     def _seal(self) -> None:
-        if self._appender is not None:
+        if self._file is not None:
             self._restore()
-            self._appender.close()
-            self._appender = None
+            self._file.close()
+            self._file = None
 
     def _restore(self) -> None:
-        if self._appender is not None:
+        if self._file is not None:
             self._own.hold()
-            self._appender.restore()
+            self._file.restore()
 
     async def oldest(self) -> Path | None:
         """The next complete file to replay; None if the spool is empty. Raises OSError if one of ours has vanished and
         cannot be written again."""
-        if self._appender is not None:
+        if self._file is not None:
             async with self._lock:
                 await asyncio.to_thread(self._restore)
         for claim in list(self._claims):
             if files := self._files(claim):
                 async with self._lock:
-                    if self._appender is not None and self._appender.path == files[0]:
+                    if self._file is not None and self._file.path == files[0]:
                         self._seal()
                 return files[0]
             if claim is not self._own:

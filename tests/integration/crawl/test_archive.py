@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.storage.archive import records
+from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import WarcRecord
 from tests.crawling import SHORT_LEASE, Fleet, count, ended
 from tests.sites import Page, Site
@@ -29,8 +30,9 @@ def pages(directory: Path) -> list[WarcRecord]:
 
 def stored(path: Path) -> Iterator[WarcRecord]:
     with path.open("rb") as stream:
-        for record, _ in records.read(stream):
-            yield record
+        for found in records.scan(stream):
+            if not isinstance(found, ArchiveDamage):
+                yield found[0]
 
 
 def checked(directory: Path) -> None:

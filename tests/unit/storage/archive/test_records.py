@@ -26,7 +26,6 @@ from crawler.storage.archive.records import (
     encode,
     heading,
     new_id,
-    read,
     scan,
     whole_length,
 )
@@ -45,6 +44,11 @@ def record(body: bytes = b"<p>a page</p>", **fields: object) -> WarcRecord:
     return WarcRecord(new_id(), digest(body), page(body, **fields))
 
 
+def read(data: bytes) -> list[tuple[WarcRecord, tuple[int, int]]]:
+    """The pages of a file."""
+    return [one for one in scan(BytesIO(data)) if not isinstance(one, ArchiveDamage)]
+
+
 @given(
     st.binary(max_size=3_000),
     st.lists(st.tuples(NAMES, VALUES), max_size=5),
@@ -57,7 +61,7 @@ def test_what_was_encoded_is_decoded(
 ) -> None:
     made = record(body, headers=headers, status=status, request=how, fetched_at=at, worker="w-1", request_id="0:7")
     found = decode(encode(made))
-    assert [found] == [one for one, _ in read(BytesIO(encode(made)))]
+    assert [found] == [one for one, _ in read(encode(made))]
     assert (found.id, found.digest) == (made.id, made.digest)
     assert found.page == page(
         body,
@@ -146,7 +150,7 @@ def test_a_file_cut_anywhere_keeps_its_whole_records(data: st.DataObject) -> Non
     whole = max([end for end in ends if end <= cut], default=0)
     assert whole_length(BytesIO(torn)) == whole
     assert whole_length(BytesIO(torn[:whole] + b"\0" * 100)) == whole
-    spans = [span for _, span in read(BytesIO(torn[:whole]))]
+    spans = [span for _, span in read(torn[:whole])]
     assert spans == [(end, len(part)) for end, part in zip(ends, PARTS[1:], strict=False) if end + len(part) <= cut]
 
 
@@ -178,13 +182,13 @@ def test_whatever_is_done_to_some_bytes_the_other_records_are_read(
     safe = {
         decode(part).id for end, part in zip(ends[1:], PARTS[1:], strict=True) if end <= at or end - len(part) >= hit
     }
-    found = {record.id for record, _ in read(BytesIO(changed))}
+    found = {record.id for record, _ in read(changed)}
     assert found >= safe
-    for record, (offset, length) in read(BytesIO(changed)):
+    for record, (offset, length) in read(changed):
         assert decode(changed[offset : offset + length]) == record
     if len(found) < len(PARTS) - 1 and damage is not remove:
         assert any(isinstance(one, ArchiveDamage) for one in scan(BytesIO(changed)))
-    torn_at = max((offset + length for _, (offset, length) in read(BytesIO(changed))), default=0)
+    torn_at = max((offset + length for _, (offset, length) in read(changed)), default=0)
     assert whole_length(BytesIO(changed)) >= torn_at
 
 

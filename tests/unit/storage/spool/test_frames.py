@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.storage.spool.appending import Appender
 from crawler.storage.spool.frames import HEAD, Gap, frame, read
+from crawler.storage.synced_file import SyncedFile
 
 OLD_HEAD = b"shoal spool 1\n"
 
@@ -156,11 +156,11 @@ def test_a_file_of_another_kind_is_not_called_torn() -> None:
 
 
 def test_what_was_appended_is_read(tmp_path: Path) -> None:
-    appender = Appender.create(tmp_path / "one")
+    file = SyncedFile.new(tmp_path / "one", HEAD, 0o600)
     for one in (b"a", b"", b"b" * 100_000):
-        appender.append(one)
-    assert appender.size == appender.path.stat().st_size
-    appender.close()
-    assert list(read(appender.path.read_bytes())) == [b"a", b"", b"b" * 100_000]
+        file.write(frame(one))
+    assert file.size == file.path.stat().st_size
+    file.close()
+    assert list(read(file.path.read_bytes())) == [b"a", b"", b"b" * 100_000]
     with pytest.raises(FileExistsError):
-        Appender.create(tmp_path / "one")
+        SyncedFile.new(tmp_path / "one", HEAD, 0o600)
