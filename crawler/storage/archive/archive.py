@@ -148,10 +148,8 @@ class Archive:
             changed = self._config.keep is Keep.CHANGED
             latest = await self._index.latest([one.page.url for one in entries]) if changed else {}
             if others := [digest for digest in digests if digest not in known]:
-                found = await self._index.originals(others, since)
-                if self._prefix != files.FAILURES:  # they are deleted sooner
-                    found = {digest: one for digest, one in found.items() if not files.only_failures(one.place.file)}
-                known |= found
+                but = "" if self._prefix == files.FAILURES else files.FAILURES  # they are deleted sooner
+                known |= (found := await self._index.originals(others, since, but=but))
                 if found:
                     used = {original.place.file for original in found.values()}
                     await self._index.files_used(list(used), datetime.now(UTC))

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final
@@ -159,8 +160,10 @@ class Finisher:
         if not size:
             await asyncio.to_thread(file.remove)
             return
-        await self._index.file_kept(file.name, size, self._store.where, self._now())
+        await self._index.file_complete(file.name, size, self._store.where, self._now())
         await self._store.keep(file)
+        with suppress(PyMongoError):  # no record refers to those of this file then, which costs only room
+            await self._index.file_kept(file.name, self._now())
         self._stats.inc_value(names.ARCHIVE_FILES)
         self._unlisted.discard(file.name)
 

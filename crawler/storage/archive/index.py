@@ -3,6 +3,7 @@ is in the files, so it can be rebuilt from them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
@@ -112,15 +113,17 @@ class Index:
                 updates = updates[first["index"] + 1 :]
         return refused
 
-    async def originals(self, digests: Sequence[str], since: datetime | None) -> dict[str, Original]:
-        """By digest, a record with that body in a finished file, fetched at or after *since*."""
+    async def originals(self, digests: Sequence[str], since: datetime | None, *, but: str = "") -> dict[str, Original]:
+        """By digest, a record with that body in a finished file, fetched at or after *since*; none of a file whose name
+        begins with *but*."""
         query: dict[str, Any] = {"digest": {"$in": list(digests)}, "original": {"$exists": False}}
         if since is not None:
             query["at"] = {"$gte": since}
+        if but:
+            query["file"] = {"$not": {"$regex": f"^{re.escape(but)}"}}
         found = [one async for one in self._pages.find(query).sort("at", 1).limit(4 * len(digests))]
-        finished = {
-            one["_id"] async for one in self._files.find({"_id": {"$in": [each["file"] for each in found]}}, {"_id": 1})
-        }
+        named = {"_id": {"$in": [each["file"] for each in found]}, "finished_at": {"$exists": True}}
+        finished = {one["_id"] async for one in self._files.find(named, {"_id": 1})}
         return {one["digest"]: Original(place(one), one["url"], one["at"]) for one in found if one["file"] in finished}
 
     async def latest(self, urls: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -142,10 +145,14 @@ class Index:
         async for one in found:
             yield one
 
-    async def file_kept(self, name: str, size: int, where: str, at: datetime) -> None:
-        """Record that a finished file is in its store."""
+    async def file_complete(self, name: str, size: int, where: str, at: datetime) -> None:
+        """Record a file that is about to be kept in its store."""
         now = {"$set": {"bytes": size, "where": where}, "$max": {"used_at": at}}
-        await self._files.update_one({"_id": name}, now | {"$setOnInsert": {"finished_at": at}}, upsert=True)
+        await self._files.update_one({"_id": name}, now, upsert=True)
+
+    async def file_kept(self, name: str, at: datetime) -> None:
+        """Record that the file is in its store."""
+        await self._files.update_one({"_id": name}, {"$set": {"finished_at": at}})
 
     async def files_used(self, names: Sequence[str], at: datetime) -> None:
         """Record that records of these files are originals of later ones."""

@@ -6,7 +6,7 @@ import asyncio
 import random
 import socket
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -183,6 +183,17 @@ async def test_files_roll_and_the_oldest_go(database: Database, config: ArchiveC
     assert None not in bodies(found)  # nothing is listed that cannot be read
 
 
+async def test_a_worker_that_goes_on_keeps_to_the_size(database: Database, config: ArchiveConfig, opened: Open) -> None:
+    config = replace(config, file_bytes=1, keep_bytes=5_000)
+    async with opened(config) as archive:
+        for number in range(8):
+            await archive.add(page(number, random.Random(number).randbytes(900), seconds=number))
+            await until(lambda: not list(config.directory.glob("*.open")))
+    kept = [path.stat().st_size for path in config.directory.glob("*.warc.gz")]
+    assert len(kept) > 1
+    assert sum(kept) <= 5_000
+
+
 async def test_unused_files_go_by_age(database: Database, config: ArchiveConfig, opened: Open) -> None:
     config = replace(config, keep_days=10)
     async with opened(config) as archive:
@@ -311,6 +322,29 @@ async def test_pages_wait_while_too_much_waits_for_upload(
     await archive.close()
 
 
+async def test_a_disk_that_was_full_before_counts_as_full_since_now(
+    database: Database, config: ArchiveConfig, stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for_so_long: list[float] = []
+
+    def gives_up(seconds: float) -> bool:
+        for_so_long.append(seconds)
+        return False
+
+    archive = Archive(config, Index(database), Store(config), stats, gives_up=gives_up)
+    append = OpenFile.append
+
+    def full_at_first(file: OpenFile, data: Sequence[bytes]) -> list[int]:
+        monkeypatch.setattr(OpenFile, "append", append)
+        raise OSError(28, "No space left on device")
+
+    for number in (1, 2):
+        monkeypatch.setattr(OpenFile, "append", full_at_first)
+        await archive.add(page(number))
+    assert for_so_long == [0, 0]
+    await archive.close()
+
+
 async def test_without_mongodb_pages_are_written_and_listed_later(
     database: Database, config: ArchiveConfig, stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,7 +352,17 @@ async def test_without_mongodb_pages_are_written_and_listed_later(
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=100)
     archive = Archive(config, Index(client["nowhere"]), Store(config), stats)
     await archive.open()
-    await asyncio.wait_for(archive.add(page(1)), 60)
+    looks: list[Any] = []
+    originals = Index.originals
+
+    async def looked(index: Index, *given: Any, **options: Any) -> dict[str, Any]:
+        looks.append(given)
+        return await originals(index, *given, **options)
+
+    monkeypatch.setattr(Index, "originals", looked)
+    for _ in range(2):  # MongoDB is asked once
+        await asyncio.wait_for(archive.add(page(1)), 60)
+    assert len(looks) == 1
     await archive.close()
     monkeypatch.undo()
     await client.close()
@@ -327,7 +371,7 @@ async def test_without_mongodb_pages_are_written_and_listed_later(
     again = Archive(config, Index(database), Store(config), stats)
     await again.open()
     await again.close()
-    assert bodies(await read(database, config)) == [page(1).body]
+    assert bodies(await read(database, config)) == [page(1).body] * 2
 
 
 async def test_what_is_behind_a_hole_in_a_file_is_found_when_it_is_listed_again(

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pymongo import UpdateOne
+from pymongo.errors import AutoReconnect
 
-from crawler.storage.archive import files
+from crawler.storage.archive import files, finishing
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.finishing import Finisher
-from crawler.storage.archive.records import encode
+from crawler.storage.archive.index import added, entry, seen_again
+from crawler.storage.archive.records import RecordPlace, encode
 from crawler.storage.archive.store import Store
 from tests.integration.storage.observing import RecordedStats
-from tests.unit.storage.archive.test_records import record
+from tests.unit.storage.archive.test_records import AT, record
 
 
 class Index:
-    """Remembers which files are kept."""
+    """Remembers what it was told."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
+        self.written: list[UpdateOne] = []
+        self.meanwhile: Callable[[], None] = lambda: None
 
     async def ensure(self) -> None:
         return
 
-    async def write(self, updates: list[UpdateOne]) -> None:
+    async def write(self, updates: list[UpdateOne]) -> list[str]:
+        self.written += updates
+        self.meanwhile()
+        return []
+
+    async def file_complete(self, name: str, size: int, where: str, at: datetime) -> None:
         return
 
-    async def file_kept(self, name: str, size: int, where: str, at: datetime) -> None:
+    async def file_kept(self, name: str, at: datetime) -> None:
         self.kept.append(name)
 
 
@@ -67,6 +77,67 @@ async def test_a_file_that_was_deleted_before_it_was_finished_is_there_again(tmp
     await finisher.step()
     assert index.kept == [file.name]
     assert (tmp_path / file.name).stat().st_size == file.size
+
+
+async def test_a_file_of_which_nothing_is_left_goes(tmp_path: Path) -> None:
+    finisher, index = made(tmp_path)
+    (tmp_path / "shoal-1.warc.gz.open").write_bytes(b"\x1f")
+    (left,) = files.left(tmp_path)
+    finisher.finish(left, listed=False)
+    await finisher.step()
+    assert not left.path.exists()
+    assert index.kept == []
+
+
+async def test_mongodb_may_go_between_the_upload_and_its_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(index: Index, name: str, at: datetime) -> None:
+        raise AutoReconnect("connection closed")
+
+    monkeypatch.setattr(Index, "file_kept", away)
+    finisher, _ = made(tmp_path)
+    file = OpenFile.create(tmp_path)
+    finisher.finish(file)
+    await finisher.step()
+    assert finisher.idle
+    assert (tmp_path / file.name).is_file()
+
+
+async def test_updates_that_come_while_others_are_written_are_written_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the bound the oldest give way, though they are under way."""
+    monkeypatch.setattr(finishing, "MAX_WAITING", 2)
+    finisher, index = made(tmp_path)
+    late = [seen_again(str(number), AT) for number in range(4)]
+
+    def meanwhile() -> None:
+        if len(late) > 2:
+            finisher.note("one", late.pop(0))
+
+    index.meanwhile = meanwhile
+    first = [seen_again(name, AT) for name in ("a", "b")]
+    for update in first:
+        finisher.note("one", update)
+    await finisher.step()
+    assert finisher.idle
+    assert len(index.written) == 4
+
+
+async def test_entries_beyond_what_is_held_are_read_from_their_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finishing, "MAX_WAITING", 2)
+    finisher, index = made(tmp_path)
+    file = OpenFile.create(tmp_path)
+    pages = [record(b"%d" % number) for number in range(5)]
+    for page, data in zip(pages, map(encode, pages), strict=True):
+        (offset,) = file.append([data])
+        finisher.note(file.name, added(entry(page, RecordPlace(file.name, offset, len(data)))))
+    finisher.finish(file)
+    await finisher.step()
+    assert all(page.id in str(index.written) for page in pages)
 
 
 def test_what_cannot_be_taken_over_is_named_and_the_rest_is_finished(

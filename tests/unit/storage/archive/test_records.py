@@ -214,3 +214,14 @@ def test_bits_that_stand_for_gigabytes_are_not_unpacked(monkeypatch: pytest.Monk
     monkeypatch.setattr(members, "_CONTENT_MAX", 100_000)
     bomb = gzip.compress(bytes(10_000_000))
     assert [type(one) for one in scan(BytesIO(bomb + PARTS[1]))] == [ArchiveDamage, tuple]
+
+
+def test_a_bomb_that_never_ends_is_left_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(members, "_CONTENT_MAX", 100_000)
+    monkeypatch.setattr(members, "_CHUNK", 100)
+    bomb = gzip.compress(bytes(10_000_000))
+    tracemalloc.start()
+    assert [type(one) for one in scan(BytesIO(bomb))] == [ArchiveDamage]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.storage.archive import files
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.store import GoneError, Store
 
@@ -31,3 +32,19 @@ async def test_a_place_outside_of_the_file_is_an_error_of_its_page(tmp_path: Pat
     (tmp_path / "file").write_bytes(b"0123456789")
     bad, good = await Store(ArchiveConfig(directory=tmp_path)).read("file", [span, (2, 3)])
     assert (isinstance(bad, ValueError), good) == (True, b"234")
+
+
+async def test_a_file_that_is_being_finished_is_found_under_its_new_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file.open").write_bytes(b"0123456789")
+    find = files.find
+
+    def found_just_before(directory: Path, name: str) -> Path | None:
+        path = find(directory, name)
+        if path is not None and path.suffix:
+            path.rename(directory / name)
+        return path
+
+    monkeypatch.setattr(files, "find", found_just_before)
+    assert await Store(ArchiveConfig(directory=tmp_path)).read("file", [(2, 3)]) == [b"234"]
