@@ -22,6 +22,7 @@ from crawler.storage.config import StorageConfig
 from crawler.storage.recrawl.known import known
 from crawler.storage.recrawl.recrawl import Recrawl
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
+from crawler.utils.batches import in_batches
 
 KNOWN: Final = 500  # documents of a chunk
 
@@ -100,18 +101,13 @@ def _behind(chunk: Chunk, done: int) -> Chunk:
 async def _of_known(host: str, spider: str, settings: BaseSettings, position: str) -> AsyncGenerator[PlacedChunk]:
     history = StorageConfig.from_settings(settings).history.values()
     after = tuple(json.loads(position)) if position else ("", "")
-    name, urls, number = f"documents of {host}", list[str](), 0
+    number = 0
     async with connection.session(settings) as database:
-        async for one in known(database, host, spider, history=history, after=after):
-            urls.append(one.url)
-            if len(urls) == KNOWN:
-                number += len(urls)
-                numbers = range(number - len(urls) + 1, number + 1)
-                yield PlacedChunk(Chunk(name, numbers, urls), json.dumps([one.collection, one.id]))
-                urls = []
-        if urls:
-            numbers = range(number + 1, number + len(urls) + 1)
-            yield PlacedChunk(Chunk(name, numbers, urls), json.dumps([one.collection, one.id]))
+        found = known(database, host, spider, history=history, after=after)
+        async for batch in in_batches(found, KNOWN):
+            numbers, number = range(number + 1, number + len(batch) + 1), number + len(batch)
+            chunk = Chunk(f"documents of {host}", numbers, [one.url for one in batch])
+            yield PlacedChunk(chunk, json.dumps([batch[-1].collection, batch[-1].id]))
 
 
 async def _of_due(

@@ -17,6 +17,7 @@ from pymongo.errors import OperationFailure
 from crawler.storage.connection import Database
 from crawler.storage.items import bulk
 from crawler.storage.items.documents import UNTYPED
+from crawler.utils.batches import in_batches
 
 logger = logging.getLogger(__name__)
 
@@ -147,15 +148,9 @@ async def counts(database: Database, run: str) -> dict[str, int]:
 
 async def differences(database: Database, before: str, after: str) -> AsyncIterator[Difference]:
     """Documents of both runs by what *after* changed compared with *before*, in the order of `members`."""
-    batch: list[Difference] = []
-    async for one in _compared(database, before, after):
-        batch.append(one)
-        if len(batch) >= BATCH:
-            for each in await _with_pages(database, batch):
-                yield each
-            batch = []
-    for each in await _with_pages(database, batch):
-        yield each
+    async for batch in in_batches(_compared(database, before, after), BATCH):
+        for one in await _with_pages(database, batch):
+            yield one
 
 
 async def _with_pages(database: Database, batch: Sequence[Difference]) -> list[Difference]:

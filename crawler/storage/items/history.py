@@ -14,6 +14,7 @@ from pymongo.asynchronous.collection import AsyncCollection
 from crawler.storage.items import bulk
 from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE
 from crawler.storage.items.values import UnstorableError
+from crawler.utils.batches import in_batches
 
 logger = logging.getLogger(__name__)
 Collection = AsyncCollection[dict[str, Any]]
@@ -25,15 +26,9 @@ _OF_A_CHANGE = frozenset({"version", "at", "url", "source", "old", "new"})
 
 async def drain(items: Collection, records: Collection) -> int:
     """Record everything pending in the collection, such as what a killed worker left; returns how many."""
-    total = 0
-    batch: list[dict[str, Any]] = []
-    query = {"pending_changes": {"$exists": True}}
-    async for document in items.find(query, hint=PENDING_INDEX, batch_size=_CHUNK):
-        batch.append(document)
-        if len(batch) == _CHUNK:
-            total += await record(items, records, batch)
-            batch = []
-    return total + await record(items, records, batch)
+    fields = {"version": 1, "pending_changes": 1}
+    found = items.find({"pending_changes": {"$exists": True}}, fields, hint=PENDING_INDEX, batch_size=_CHUNK)
+    return sum([await record(items, records, batch) async for batch in in_batches(found, _CHUNK)])
 
 
 async def record(items: Collection, records: Collection, documents: Sequence[Mapping[str, Any]]) -> int:

@@ -7,7 +7,7 @@ page costs nothing more.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -21,7 +21,8 @@ from crawler.storage.connection import Database, served
 from crawler.storage.reading.reader import collections
 from crawler.storage.recrawl.known import NO_PAGES
 from crawler.storage.recrawl.recrawl_hints import SitemapHints
-from crawler.storage.recrawl.recrawl_records import AHEAD, Visit, is_estimate, is_record, spider_of, visit
+from crawler.storage.recrawl.recrawl_records import AHEAD, Visit, is_estimate, is_key, is_record, spider_of, visit
+from crawler.utils.batches import in_batches
 
 COLLECTION: Final = "recrawl"
 BATCH: Final = 500
@@ -137,24 +138,21 @@ class Recrawl:
             since = known["at"]
         fields = {"url": 1, "version": 1, "last_seen_at": 1, "last_changed_at": 1, "source.spider": 1}
         found = self._database[collection].find({"last_changed_at": {"$gte": since, "$lte": until}}, fields)
-        batch: list[Visit] = []
-        async for one in found.sort("last_changed_at", 1).batch_size(BATCH):
-            since = one["last_changed_at"]
-            if spider_of(one) == self._spider and (seen := visit(one, now)) is not None:
-                batch.append(seen)
-            if len(batch) == BATCH:
-                learned += await self._take(collection, batch, threshold)
-                batch = []
-        learned += await self._take(collection, batch, threshold)
+        async for batch in in_batches(found.sort("last_changed_at", 1).batch_size(BATCH), BATCH):
+            since, ours = batch[-1]["last_changed_at"], [one for one in batch if spider_of(one) == self._spider]
+            visits = [seen for one in ours if (seen := visit(one, now)) is not None]
+            learned += await self._take(collection, visits, threshold)
         await self._records.update_one({"_id": mark}, {"$set": {"at": since}}, upsert=True)
         return learned
 
     async def _learn_visited(self, threshold: float, now: datetime) -> int:
         """Of documents whose visits were under way, those that have come back."""
         learned = 0
-        async for records in self._under_way():
-            for collection in {record["_id"]["c"] for record in records}:
-                ids = [record["_id"]["id"] for record in records if record["_id"]["c"] == collection]
+        under_way = self._records.find({"spider": self._spider, "pushed_at": {"$exists": True}}, {"_id": 1})
+        async for records in in_batches(under_way, BATCH):
+            keys = [record["_id"] for record in records if is_key(record["_id"])]
+            for collection in {key["c"] for key in keys}:
+                ids = [key["id"] for key in keys if key["c"] == collection]
                 fields = {"url": 1, "version": 1, "last_seen_at": 1}
                 found = self._database[collection].find({"_id": {"$in": ids}}, fields)
                 visits = [seen async for one in found if (seen := visit(one, now)) is not None]
@@ -163,17 +161,6 @@ class Recrawl:
         again = now + timedelta(seconds=recrawl.LONGEST_SECONDS)
         await self._records.update_many(old, {"$set": {"due_at": again}, "$unset": {"pushed_at": 1}})
         return learned
-
-    async def _under_way(self) -> AsyncIterator[list[dict[str, Any]]]:
-        batch: list[dict[str, Any]] = []
-        async for one in self._records.find({"spider": self._spider, "pushed_at": {"$exists": True}}, {"_id": 1}):
-            if isinstance(one["_id"], Mapping) and all(isinstance(one["_id"].get(key), str) for key in ("c", "id")):
-                batch.append(one)
-            if len(batch) == BATCH:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
 
     async def _take(self, collection: str, visits: Sequence[Visit], threshold: float) -> int:
         """Bring the records of these documents up to date; returns how many had a visit more."""

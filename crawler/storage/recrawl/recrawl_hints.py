@@ -18,6 +18,7 @@ from crawler import urls
 from crawler.policy import recrawl
 from crawler.policy.recrawl import Estimate, Outcomes, Reliability
 from crawler.storage.recrawl.recrawl_records import AHEAD, is_record
+from crawler.utils.batches import in_batches
 
 AT_ONCE: Final = 500
 MOST: Final = 200_000  # told ones that are weighed in one call, in some seconds; the rest waits for the next
@@ -64,15 +65,11 @@ class SitemapHints:
 
     async def weigh(self, threshold: float, now: datetime) -> int:
         """Take what was noted, up to MOST; returns as `take`. A document whose visit is under way waits for it."""
-        due, batch = 0, list[dict[str, Any]]()
-        query = {"spider": self._spider, "told_at": {"$exists": True}, "pushed_at": {"$exists": False}}
-        async for one in self._records.find(query).limit(MOST):
-            if not batch:
-                await self._begin(now)
-            batch.append(one)
-            if len(batch) == AT_ONCE:
-                due, batch = due + await self._weigh(batch, threshold, now), []
-        return due + await self._weigh(batch, threshold, now)
+        due, query = 0, {"spider": self._spider, "told_at": {"$exists": True}, "pushed_at": {"$exists": False}}
+        async for batch in in_batches(self._records.find(query).limit(MOST), AT_ONCE):
+            await self._begin(now)
+            due += await self._weigh(batch, threshold, now)
+        return due
 
     async def _begin(self, now: datetime) -> None:
         """From now on visits are learned from."""
@@ -92,8 +89,6 @@ class SitemapHints:
         return await self._hint(hinted, threshold, now)
 
     async def _weigh(self, records: Sequence[dict[str, Any]], threshold: float, now: datetime) -> int:
-        if not records:
-            return 0
         hinted = [(one, one["told_at"]) for one in records if _is_later(one.get("due_at"), now)]
         due = await self._hint(hinted, threshold, now)
         seen = [

@@ -46,6 +46,11 @@ def is_record(stored: Mapping[str, Any]) -> bool:
     return known and isinstance(stored.get("version"), int) and is_estimate(stored)
 
 
+def is_key(key: object) -> bool:
+    """Whether it is the `_id` of the record of a document."""
+    return isinstance(key, Mapping) and all(isinstance(key.get(name), str) for name in ("c", "id"))
+
+
 def is_estimate(stored: Mapping[str, Any]) -> bool:
     """Whether it says how often its document changes."""
     return _is_count(stored.get("changes")) and _is_count(stored.get("seconds"))
