@@ -54,12 +54,14 @@ class DifferencesPipeline:
         self,
         client: connection.Client,
         database: connection.Database,
+        item_max_bytes: int,
         stats: StatsCollector,
         outage: MongoOutage,
         gives_up: Callable[[float], bool] = lambda _: False,
     ) -> None:
         self._client = client
         self._database = database
+        self._item_max_bytes = item_max_bytes
         self._stats = stats
         self._outage = outage
         self._gives_up = gives_up
@@ -71,14 +73,15 @@ class DifferencesPipeline:
         """Only a re-parse uses it."""
         assert crawler.stats is not None
         client, settings = connection.connect(crawler.settings), crawler.settings
+        config, database = StorageConfig.from_settings(settings), connection.database(client, settings)
         outage = MongoOutage(
             crawler.stats,
             connection.where(settings),
-            StorageConfig.from_settings(settings).retry_max_seconds,
+            config.retry_max_seconds,
             meanwhile="Items wait until it does",
         )
-        database = connection.database(client, settings)
-        return cls(client, database, crawler.stats, outage, functools.partial(gives_up, crawler))
+        gives_it_up = functools.partial(gives_up, crawler)
+        return cls(client, database, config.item_max_bytes, crawler.stats, outage, gives_it_up)
 
     async def process_item(self, item: Any) -> Any:
         """The item unchanged; one that is no `Item` has no stored state to compare with."""
@@ -120,7 +123,7 @@ class DifferencesPipeline:
             await self._outage.pause(attempt)
 
     async def _compared(self, collection: str, items: Sequence[Item]) -> list[Judgement]:
-        made = [_made(item) for item in items]
+        made = [_made(item, self._item_max_bytes) for item in items]
         keys = [key for key, _, _ in made if key]
         heads = {head["_id"]: head async for head in reader.heads(self._database, collection, keys)}
         changed = [key for key, digest, _ in made if key in heads and heads[key].get("content_hash") != digest]
@@ -167,11 +170,11 @@ class RestatePipeline(DifferencesPipeline):
         await super().close_spider()
 
 
-def _made(item: Item) -> tuple[str, str, datetime | None]:
+def _made(item: Item, max_bytes: int) -> tuple[str, str, datetime | None]:
     """Key, hash and time the item would be stored with; no key if it would be rejected."""
     try:
         assert item.fetched_at is not None  # stamped by the middleware
-        entry = document(item, item.fetched_at, 2**24)
+        entry = document(item, item.fetched_at, max_bytes)
     except UnstorableError:
         return "", "", None
     return entry.id, entry.content_hash, entry.fetched_at

@@ -70,7 +70,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch, times: int) -> tuple[DifferencesPi
     monkeypatch.setattr(reader, "documents", heads)
     stats, nothing = RecordedStats(), Any
     outage = MongoOutage(stats, "here", 0.001, clock=itertools.count(step=10).__next__)
-    return DifferencesPipeline(nothing, nothing, stats, outage, lambda seconds: seconds > 60), stats  # type: ignore[arg-type]
+    return DifferencesPipeline(nothing, nothing, 2**20, stats, outage, lambda seconds: seconds > 60), stats  # type: ignore[arg-type]
 
 
 async def test_items_wait_while_mongodb_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +78,12 @@ async def test_items_wait_while_mongodb_is_away(monkeypatch: pytest.MonkeyPatch)
     item = replace(ITEM, fetched_at=AT)
     assert await made.process_item(item) is item
     assert stats.values[counts.ITEMS.format("new")] == 1
+
+
+async def test_an_item_that_is_too_large_to_be_stored_is_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, stats = pipeline(monkeypatch, times=0)
+    await made.process_item(replace(ITEM, fetched_at=AT, description="x" * 2**20))
+    assert stats.values == {counts.ITEMS.format("refused"): 1}
 
 
 async def test_they_wait_no_longer_than_a_worker_that_has_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
