@@ -3,10 +3,12 @@ every local process of one data directory, stopped when the last of these ends.
 
 Each server has a small supervisor process (`supervisor.py`) of its own and a directory:
 
-    <data_dir>/<name>/users.lock       every process that uses the server holds a shared flock for its lifetime; the
-    kernel frees it however the process ends, so kill -9 leaves no stale user <data_dir>/<name>/supervisor.lock  held by
-    the one supervisor <data_dir>/<name>/service.json     the supervisor's report: state, port, process ids
-    <data_dir>/<name>/server.log       the server's log <data_dir>/<name>/data/            its data
+    <data_dir>/<name>/users.lock        shared flock of every process that uses the server, for its lifetime; the
+                                        kernel frees it however the process ends, so kill -9 leaves no stale user
+    <data_dir>/<name>/supervisor.lock   held by the one supervisor
+    <data_dir>/<name>/service.json      the supervisor's report: state, port, process ids
+    <data_dir>/<name>/server.log        the server's log
+    <data_dir>/<name>/data/             its data
 
 Known weakness: the servers have no password; they listen on 127.0.0.1 only, but any user of this machine can connect. A
 supervisor killed with -9 takes its server along (no data is lost); the processes that use the server start both again

@@ -100,6 +100,7 @@ async def test_items_of_a_page_that_share_a_key_are_told_once(
 ) -> None:
     await writer.store(seen(0, "9.00"))
     await writer.store(seen(0, "9.00"))
+    await writer.store(seen(-1, "8.00"))
     assert not caplog.records
     for visit in (1, 2):
         for size, price in (("S", "10.00"), ("M", "11.00"), ("L", "12.00")):
