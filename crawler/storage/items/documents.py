@@ -26,7 +26,7 @@ from crawler.storage.items.codec import CODEC
 from crawler.storage.items.digest import digest_of
 from crawler.storage.items.origin import Origin
 from crawler.storage.items.values import LIGHT, HeavyError, ItemRoom, UnstorableError, storable
-from crawler.urls import without_credentials
+from crawler.urls import without_credentials, without_login
 
 UNTYPED: Final = "items"  # the collection for items that are not of our classes
 
@@ -128,17 +128,21 @@ def content_hash(item: Item) -> str:
     more than LIGHT values.
 
     Cached on the item and computed again if a field holds another object; not cached if a value is mutable (a dict, a
-    list).
+    list), or stored without its login.
     """
     kind: Any = type(item)
     values = _layout(kind).content_values(item)
     if (kept := item.kept_hash(values)) is not None:
         return kept
-    if not _IMMUTABLE.issuperset(map(type, values)):
+    if not _IMMUTABLE.issuperset(map(type, values)) or any(map(_has_login, values)):
         return _digest(storable(content(item), ItemRoom(sys.maxsize, LIGHT)), item.url)
     digest = _digest(content(item), item.url)
     item.keep_hash(values, digest)
     return digest
+
+
+def _has_login(value: object) -> bool:
+    return isinstance(value, str) and without_login(value) != value
 
 
 def is_collection(name: object) -> bool:

@@ -15,6 +15,7 @@ from crawler.items import Item, PageItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.items.documents import StoredDocument
+from crawler.storage.items.origin import Origin
 from crawler.storage.items.repository import Repository, States, StoreResult
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.items.writer import Writer
@@ -230,6 +231,13 @@ async def test_rejected_items_that_cannot_be_stored_are_kept_as_text(writer: Wri
         "not_an_item",
     }
     assert all(each["item"]["text"] for each in kept)
+
+
+async def test_items_of_two_pages_are_rejected_apart(writer: Writer, database: Database) -> None:
+    for page in (URL, f"{URL}2", URL):
+        await writer.reject({"a": 1}, ["lacks: b"], Origin(page, at(1)))
+    kept = await database.rejected_items.find().sort("url").to_list()
+    assert [(each["url"], each["page"], each["times"]) for each in kept] == [(URL, URL, 2), (f"{URL}2", f"{URL}2", 1)]
 
 
 async def test_a_reason_of_any_text_is_kept(writer: Writer, database: Database) -> None:

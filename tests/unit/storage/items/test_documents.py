@@ -368,6 +368,21 @@ def test_anything_is_stored_or_refused_with_a_reason(value: Any) -> None:
                 assert bson.decode(made.body.raw, CODEC), "what is taken can be stored"
 
 
+@pytest.mark.parametrize("one", ["x", "é", b"x"])
+@pytest.mark.parametrize("place", [lambda value: value, lambda value: [value], lambda value: {"b": value}])
+def test_much_text_is_work_for_a_thread(one: Any, place: Any) -> None:
+    enough = LIGHT * 256
+    assert document({"a": place(one * (enough - 10_000))}, NOW, 2**24, light=LIGHT)
+    with pytest.raises(HeavyError):
+        document({"a": place(one * enough)}, NOW, 2**24, light=LIGHT)
+
+
+def test_a_login_in_a_url_is_no_content() -> None:
+    items = [ProductItem(url="http://shop.example/1", image=f"http://me:{n}@shop.example/1.png") for n in range(2)]
+    before = content_hash(items[0])
+    assert [documents.content_hash(item) for item in items] == [content_hash(item) for item in items] == [before] * 2
+
+
 def content_hash(item: Any) -> str:
     return document(item, NOW, MAX).content_hash
 
