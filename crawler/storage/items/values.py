@@ -144,8 +144,6 @@ def _check(value: Any, where: str) -> None:
 
 
 def _plain(value: Any, where: str) -> Any:
-    if isinstance(value, Decimal):
-        _check_decimal(value, where)
     try:
         return plain(value)
     except Exception as error:  # noqa: BLE001 - such as a lazy property of a nested item
