@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler import scrapy_hooks
-from crawler.errors import CodecError
+from crawler.errors import CodecError, ServiceError
 from crawler.middlewares.downloader.charsets import corrected
 from crawler.replay import counts
 from crawler.routing import codec
@@ -104,7 +104,7 @@ class ReplayScheduler(BaseScheduler):
                     await self._room.wait()
                 self._take(stored, spider)
         except Exception as error:
-            known = isinstance(error, STORE_ERRORS)
+            known = isinstance(error, (ServiceError, *STORE_ERRORS))
             logger.error("The archive cannot be read: %s", in_words(error), exc_info=None if known else error)
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAILED))
         finally:

@@ -13,7 +13,7 @@ from pymongo import IndexModel, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from crawler.storage.archive.records import Original, RecordPlace, WarcRecord
-from crawler.storage.connection import Database
+from crawler.storage.connection import Database, served
 from crawler.storage.items import bulk
 
 PAGES: Final = "archive"
@@ -77,7 +77,7 @@ def place(stored: Mapping[str, Any]) -> RecordPlace:
 
 
 class Index:
-    """Reads and writes the two collections; raises PyMongo's errors."""
+    """Reads and writes the two collections; raises PyMongo's errors where it does not say otherwise."""
 
     def __init__(self, database: Database) -> None:
         self._pages = database[PAGES]
@@ -140,10 +140,11 @@ class Index:
         return await self._pages.count_documents(query)
 
     async def pages(self, query: Mapping[str, Any]) -> AsyncIterator[Entry]:
-        """The documents that match, oldest fetch first."""
+        """The documents that match, oldest fetch first; raises ServiceError."""
         found = self._pages.find(query).sort([("at", 1), ("_id", 1)]).allow_disk_use(True).batch_size(_BATCH)
-        async for one in found:
-            yield one
+        with served(PAGES):
+            async for one in found:
+                yield one
 
     async def file_complete(self, name: str, size: int, where: str, at: datetime) -> None:
         """Record a file that is about to be kept in its store."""

@@ -70,7 +70,7 @@ class Reader:
         self._store = store
 
     async def pages(self, selection: Selection) -> AsyncIterator[Stored]:
-        """The selected pages; raises PyMongo's errors and STORE_ERRORS."""
+        """The selected pages; raises ServiceError and STORE_ERRORS."""
         batch: list[Entry] = []
         position = 0
         async for entry in self._index.pages(selection.query()):

@@ -21,6 +21,7 @@ from moto.server import ThreadedMotoServer
 from obstore.exceptions import AlreadyExistsError, PermissionDeniedError
 from pymongo import AsyncMongoClient
 
+from crawler.errors import ServiceError
 from crawler.storage import disk_room
 from crawler.storage.archive import archive as module
 from crawler.storage.archive.archive import Archive
@@ -372,6 +373,13 @@ async def test_without_mongodb_pages_are_written_and_listed_later(
     await again.open()
     await again.close()
     assert bodies(await read(database, config)) == [page(1).body] * 2
+
+
+async def test_an_index_that_is_away_is_told_as_such(config: ArchiveConfig) -> None:
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=100)
+    with pytest.raises(ServiceError, match="MongoDB does not serve the collection archive: "):
+        await read(client["nowhere"], config)
+    await client.close()
 
 
 async def test_what_is_behind_a_hole_in_a_file_is_found_when_it_is_listed_again(
