@@ -113,6 +113,12 @@ async def test_items_of_a_page_that_share_a_key_are_told_once(
     assert (stored["title"], stored["version"]) == ("Shirt S", 2)
 
 
+async def test_times_are_compared_as_they_are_stored(writer: Writer) -> None:
+    """MongoDB keeps milliseconds."""
+    assert await writer.store(seen(1.000_4, "10.00")) is StoreResult.NEW
+    assert await writer.store(seen(2.000_4, "11.00")) is StoreResult.CHANGED
+
+
 async def test_storing_the_same_observation_again_changes_nothing(writer: Writer, database: Database) -> None:
     await writer.store(seen(1, "10.00"))
     await writer.store(seen(2, "11.00"))
