@@ -89,12 +89,15 @@ class Repository:
 
     async def reject(self, entries: Sequence[Rejection]) -> list[UnstorableError | None]:
         """Keep rejections; returns the reason for each that even this collection refuses."""
-        _, refused = await bulk.apply(self._database[indexes.REJECTED], [entry.update() for entry in entries])
-        return [refused.get(position) for position in range(len(entries))]
+        found: list[UnstorableError | None] = []
+        for part in parts(entries, _size):
+            _, refused = await bulk.apply(self._database[indexes.REJECTED], [entry.update() for entry in part])
+            found += [refused.get(position) for position in range(len(part))]
+        return found
 
     async def store(self, name: str, entries: Sequence[StoredDocument]) -> list[Result]:
         """Write observations of different items of one collection, and their changes to its history."""
-        sent = [await self._store(name, part) for part in parts(entries, lambda entry: len(entry.body.raw))]
+        sent = [await self._store(name, part) for part in parts(entries, _size)]
         return [result for results in sent for result in results]
 
     async def _store(self, name: str, entries: Sequence[StoredDocument]) -> list[Result]:
@@ -207,6 +210,10 @@ def parts(entries: Sequence[T], size: Callable[[T], int]) -> Iterator[Sequence[T
         total += length
     if begin < len(entries):
         yield entries[begin:]
+
+
+def _size(entry: StoredDocument | Rejection) -> int:
+    return len(entry.body.raw)
 
 
 def _is_plain(entry: StoredDocument) -> bool:

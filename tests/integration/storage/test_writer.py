@@ -14,6 +14,7 @@ from bson.decimal128 import Decimal128
 from crawler.items import Item, PageItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
+from crawler.storage.items import bulk, repository
 from crawler.storage.items.documents import StoredDocument
 from crawler.storage.items.origin import Origin
 from crawler.storage.items.repository import Repository, States, StoreResult
@@ -237,6 +238,25 @@ async def test_rejected_items_that_cannot_be_stored_are_kept_as_text(writer: Wri
         "not_an_item",
     }
     assert all(each["item"]["text"] for each in kept)
+
+
+async def test_large_rejected_items_are_sent_in_parts(
+    database: Database, stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PyMongo copies what it sends at once, while nothing else goes on."""
+    writer, write, sent = a_writer(database, stats, batch_ms=100), bulk.write, list[int]()
+
+    async def written(collection: Any, operations: Sequence[Any]) -> bulk.BulkResult:
+        sent.append(len(operations))
+        return await write(collection, operations)
+
+    await writer.open()
+    monkeypatch.setattr(bulk, "write", written)
+    monkeypatch.setattr(repository, "BATCH_BYTES", 10_000)
+    await asyncio.gather(*(writer.reject({"a": "x" * 4_000, "n": number}, ["lacks: b"]) for number in range(5)))
+    assert sent == [2, 2, 1]
+    assert await database.rejected_items.count_documents({}) == 5
+    await writer.close()
 
 
 async def test_items_of_two_pages_are_rejected_apart(writer: Writer, database: Database) -> None:
