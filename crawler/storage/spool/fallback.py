@@ -15,7 +15,7 @@ from crawler import stats as names
 from crawler.storage.disk_room import DiskRoom
 from crawler.storage.items.documents import StoredDocument
 from crawler.storage.items.rejections import Rejection
-from crawler.storage.items.repository import Repository
+from crawler.storage.items.repository import Repository, parts
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.spool.claims import usage
@@ -76,9 +76,11 @@ class SpoolFallback:
         self._count()
 
     async def take(self, entries: Sequence[Entry]) -> bool:
-        """Write *entries* to disk; False if that fails, which is logged once."""
+        """Write *entries* to disk; False if that fails, which is logged once: some may be there then, which does no
+        harm."""
         try:
-            await self._spool.append(entries)
+            for part in parts(entries, lambda entry: len(entry.body.raw)):  # each is read back whole
+                await self._spool.append(part)
         except SpoolFullError as error:
             if self._room.refused(str(error)):
                 logger.error(

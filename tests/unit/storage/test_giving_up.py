@@ -161,12 +161,13 @@ async def test_a_disk_that_is_nearly_full_does_not_stop_and_start_the_worker_wit
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reasons: list[str] = []
+    one: Any = SimpleNamespace(body=SimpleNamespace(raw=b"an item"))
     outage, disk = MongoOutage(RecordedStats(), "here", 0.05), NearlyFull()
     repository: Any = Away()
     spool = SpoolFallback(disk, repository, outage, RecordedStats(), 10)  # type: ignore[arg-type]
     HighWater(outage, spool, 0.8, reasons.append)
     for taken in (False, True) * 5:
-        assert await spool.take([]) is taken
+        assert await spool.take([one]) is taken
     assert set(reasons) == {"items have nowhere to go: the disk has no room"}
     full, again = caplog.messages  # each is said once
     assert full.startswith("the disk has no room. Items wait")
@@ -174,8 +175,8 @@ async def test_a_disk_that_is_nearly_full_does_not_stop_and_start_the_worker_wit
     await spool.replay()  # nothing waits any more
     assert reasons[-1] == spool.refused == ""
     monkeypatch.setattr(disk_room, "STEADY_SECONDS", 0)
-    assert not await spool.take([])
-    assert await spool.take([])
+    assert not await spool.take([one])
+    assert await spool.take([one])
     while spool.refused:  # noqa: ASYNC110 - a timer of the loop clears it
         await asyncio.sleep(0)
     assert reasons[-1] == ""

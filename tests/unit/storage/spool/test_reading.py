@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import resource
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crawler.storage.items.documents import document
+from crawler.storage.items.repository import BATCH_BYTES
+from crawler.storage.outage import MongoOutage
 from crawler.storage.spool import entries, frames
+from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.reading import SpoolFile
-from crawler.storage.spool.spool import Spool
-from tests.integration.storage.observing import at, seen
+from crawler.storage.spool.spool import FILE_BYTES, Spool
+from tests.integration.storage.observing import URL, RecordedStats, at, seen
 
 ITEM = document(seen(1), at(1), 2**20)
 DATA = frames.HEAD + frames.frame(entries.pack([ITEM]))
@@ -64,6 +68,19 @@ async def test_a_damaged_file_takes_nobodys_place(tmp_path: Path) -> None:
     await spool.done_with(path, keep=True)
     spool.close()
     assert sizes(tmp_path) == {"1-1-000001.damaged": 11, "1-1-000001-1.damaged": len(DATA)}
+
+
+async def test_files_are_small_enough_to_be_read_whole(tmp_path: Path) -> None:
+    spool, nothing, stats = Spool(tmp_path, 2**30), Any, RecordedStats()
+    fallback = SpoolFallback(spool, nothing, MongoOutage(stats, "here", 1), stats, 500)  # type: ignore[arg-type]
+    text = "x" * 2**21
+    large = [document(seen(1, url=f"{URL}{number}", description=text), at(1), 2**22) for number in range(20)]
+    assert await fallback.take(large)
+    found = {name: size for name, size in sizes(tmp_path).items() if name.endswith(".spool")}
+    assert max(found.values()) < FILE_BYTES + BATCH_BYTES
+    batches = [batch for name in sorted(found) for batch in SpoolFile(tmp_path / name).batches(500)]
+    assert [entry.id for batch in batches for entry in batch] == [entry.id for entry in large]
+    spool.close()
 
 
 def sizes(directory: Path) -> dict[str, int]:
