@@ -57,6 +57,15 @@ async def test_seen_moves_the_items_forward_only_and_tells_when_one_is_gone(mong
     await versions.close()
 
 
+async def test_an_item_of_two_pages_was_seen_when_the_later_one_was(mongo_database: Database) -> None:
+    versions = PageVersions(mongo_database, 90)
+    await mongo_database["pages"].insert_one({"_id": "i", "last_seen_at": THEN})
+    times = (LATER, LATER - timedelta(seconds=1))
+    await asyncio.gather(*(versions.seen(page(n, "i"), time) for n, time in enumerate(times)))
+    assert (await mongo_database["pages"].find_one({}) or {})["last_seen_at"] == LATER
+    await versions.close()
+
+
 async def test_seen_is_none_whose_item_has_changed_since(mongo_database: Database) -> None:
     versions = PageVersions(mongo_database, 90, runs_kept=5)
     await mongo_database["pages"].insert_one({"_id": "i", "last_changed_at": THEN + timedelta(milliseconds=1)})

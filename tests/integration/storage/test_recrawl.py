@@ -12,8 +12,9 @@ from pymongo.errors import AutoReconnect
 
 from crawler.errors import ServiceError
 from crawler.policy.recrawl import Estimate, threshold_for
-from crawler.storage.recrawl import recrawl_turn
+from crawler.storage.recrawl import recrawl, recrawl_turn
 from crawler.storage.recrawl.recrawl import COLLECTION, Recrawl
+from crawler.storage.recrawl.recrawl_hints import SitemapHints
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 from tests.integration.storage.observing import until
 
@@ -105,6 +106,38 @@ async def test_the_threshold_is_that_of_its_own_pages_among_many(mongo_database:
     slow, fast = [(Estimate(0.1, DAY.total_seconds()), 1.0)], [(Estimate(40.0, DAY.total_seconds()), 1.0)]
     assert await ours.threshold(2.0) == pytest.approx(threshold_for(slow, 0.1 / 86_400))
     assert await theirs.threshold(200.0) == pytest.approx(threshold_for(fast, 0.1 / 86_400))
+
+
+async def test_the_threshold_is_that_of_its_own_pages_where_the_sample_has_none(
+    mongo_database: AsyncDatabase[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recrawl, "SAMPLE", 4)
+    monkeypatch.setattr(recrawl, "SPREAD", 1)
+    fields = {"spider": "others", "url": "", "due_at": START, "changes": 40.0, "seconds": 1e5}
+    rare = {"spider": "s", "changes": 0.1}
+    rows = [{**fields, **(rare if number == 0 else {}), "_id": {"c": "p", "id": number}} for number in range(5_000)]
+    await mongo_database[COLLECTION].insert_many(rows)
+    slow = [(Estimate(0.1, 1e5), 1.0)]
+    assert await Recrawl(mongo_database, "s", []).threshold(2.0) == pytest.approx(threshold_for(slow, 2.0 / 86_400))
+
+
+async def test_what_is_told_while_it_is_weighed_is_kept_for_the_next_time(
+    mongo_database: AsyncDatabase[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, now, told = Recrawl(mongo_database, "s", []), START + 5 * DAY, "https://shop.example/0"
+    await stored(mongo_database, 0, START, 1)
+    await known.learn(NEVER, START)
+    await known.note({told: now - DAY}, now)
+    weigh = SitemapHints._hint
+
+    async def told_again(hints: SitemapHints, *given: Any) -> int:
+        assert await known.note({told: now}, now) == 1
+        return await weigh(hints, *given)
+
+    monkeypatch.setattr(SitemapHints, "_hint", told_again)
+    await known.hint((), NEVER, now)
+    (kept,) = await mongo_database[COLLECTION].find({"told_at": {"$exists": True}}).to_list()
+    assert kept["told_at"] == now
 
 
 async def test_hints_of_a_host_that_has_proved_right_make_pages_due_and_no_others(

@@ -110,6 +110,13 @@ async def test_the_newest_runs_are_kept(mongo_database: Database) -> None:
     assert await run_items.counts(mongo_database, "20261123-1") == {}
 
 
+async def test_an_older_run_that_goes_on_is_forgotten_again(mongo_database: Database) -> None:
+    records = RunItems(mongo_database, kept=1)
+    for run in (FIRST, SECOND, FIRST):
+        await records.add("products", {run: [("a", 1)]})
+    assert await mongo_database["run_items"].distinct("run") == [SECOND]
+
+
 @pytest.mark.parametrize(("generation", "plain"), [("0", True), ("7", True), ("20261122000001", False), ("", False)])
 async def test_a_run_of_start_urls_is_known_by_its_generation(
     mongo_database: Database, generation: str, plain: bool
