@@ -47,7 +47,7 @@ class Away:
         self.left = 0
         self.is_forgotten = False
         self.keep = True
-        self.lastmod = ""
+        self.known_as = self.lastmod = ""
         self.sitemaps = self.runs = self
 
     async def push_rows(self, rows: Sequence[Row], *, forced: bool) -> list[PushOutcome]:
@@ -73,7 +73,7 @@ class Away:
     async def end(self, *args: Any) -> int:
         self._be_away()
         self.happened.append("ended")
-        self.lastmod = args[-1]
+        _, _, self.known_as, self.lastmod = args
         return self.left
 
     async def seal(self, run_id: str) -> None:
@@ -143,6 +143,18 @@ async def test_the_last_one_seals_its_run_after_all_is_queued() -> None:
     frontier.left = 1
     await read(urlset(1), frontier)
     assert frontier.happened == ["pushed", "ended"]
+
+
+async def test_one_that_was_redirected_is_read_under_the_name_that_its_run_knows() -> None:
+    frontier, pushed = Away(), "https://shop.example/old.xml"
+    await read(urlset(1), frontier, SitemapTerms(url=pushed))
+    assert frontier.known_as == pushed
+
+
+async def test_of_many_invalid_addresses_the_log_has_the_first(caplog: pytest.LogCaptureFixture) -> None:
+    wrong = "".join(f"<url><loc>https://[half/{number}</loc></url>" for number in range(9))
+    assert await read(urlset(1, wrong), Away()) == {"pages": 1, "invalid": 9}
+    assert len(caplog.messages) == 3
 
 
 async def test_a_run_that_is_forgotten_has_no_end_to_tell() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
 from functools import partial
@@ -63,6 +64,30 @@ def test_ranges(name: str, values: list[Any]) -> None:
     for value in values:
         with pytest.raises(ConfigError, match=name):
             AttemptsConfig.from_settings(shipped(**{name: value}))
+
+
+async def test_a_batch_that_is_being_stored_is_stored_once_though_the_log_ends() -> None:
+    stored, begun, may_go_on = list[Any](), asyncio.Event(), asyncio.Event()
+
+    class Slow(dict[str, Any]):
+        async def create_collection(self, *_: object, **__: object) -> None:
+            return
+
+        async def insert_many(self, batch: list[Any], *, ordered: bool) -> None:
+            stored.extend(batch)
+            begun.set()
+            await may_go_on.wait()
+
+    database = Slow()
+    database["attempts"] = database
+    log = AttemptsLog(cast("Any", database), AttemptsConfig(), NoStats(), random.Random(1))
+    log.add(lambda: lambda: {"at": 0})
+    flushing = asyncio.create_task(log.flush())
+    await begun.wait()
+    flushing.cancel()
+    asyncio.get_running_loop().call_soon(may_go_on.set)
+    await log.close()
+    assert stored == [{"at": 0, "weight": 1.0}]
 
 
 async def test_a_right_that_the_user_lacks_is_named_with_the_cure(caplog: pytest.LogCaptureFixture) -> None:
