@@ -12,7 +12,9 @@ from crawler.extraction.words import values
 Node: TypeAlias = Mapping[str, Any]
 
 _NOT_ASKED = re.compile(r"(list|strikethrough|msrp|srp|regular|minimumadvertised|invoice)price", re.IGNORECASE)
-_REPEATED = frozenset(("billingDuration", "billingIncrement"))
+_DELIVERY = re.compile(r"DeliveryCharge")
+# Of one that is paid again and again, that is a part of the price, or that many pieces have.
+_PARTIAL = frozenset(("billingDuration", "billingIncrement", "priceComponentType", "eligibleQuantity"))
 
 
 def variant(product: Node, url: str) -> Node:
@@ -24,6 +26,8 @@ def variant(product: Node, url: str) -> Node:
     if not variants:
         return product
     named = [entry for entry in variants if any(_names(each, url) for each in (entry, *_nodes(entry.get("offers"))))]
+    if len(named) == len(variants) > 1:  # what all have in common names none
+        named = []
     chosen = named or [entry for entry in variants if available(choose(entry.get("offers"), url))] or variants
     merged = {**product, **{key: value for key, value in chosen[0].items() if value}}
     return merged if named or not product.get("sku") else {**merged, "sku": product["sku"]}
@@ -66,7 +70,7 @@ def _stated(offer: Node) -> dict[str, Any]:
     """The offer with price and currency at its top level, wherever it states them."""
     price, currency = _scalar(offer.get("price")), _scalar(offer.get("priceCurrency"))
     if price is None:
-        asked = (each for each in _nodes(offer.get("priceSpecification")) if not _is_past_or_members(each))
+        asked = (each for each in _nodes(offer.get("priceSpecification")) if not _is_anothers(each))
         if (specification := min(asked, key=_is_partial, default=None)) is not None:
             price = _scalar(specification.get("price") or specification.get("minPrice"))
             currency = _scalar(specification.get("priceCurrency")) or currency
@@ -76,16 +80,18 @@ def _stated(offer: Node) -> dict[str, Any]:
     return {**offer, "price": price, "priceCurrency": currency, "availability": stock}
 
 
-def _is_past_or_members(specification: Node) -> bool:
+def _is_anothers(specification: Node) -> bool:
+    """Whether it is a past price, that of members, or of delivery."""
     kind = str(_scalar(specification.get("priceType")))
-    return specification.get("validForMemberTier") is not None or _NOT_ASKED.search(kind) is not None
+    is_members = specification.get("validForMemberTier") is not None
+    return is_members or bool(_NOT_ASKED.search(kind) or _DELIVERY.search(str(specification.get("@type"))))
 
 
 def _is_partial(specification: Node) -> bool:
-    """Whether it is the price of a unit, or one that is paid again and again: it counts if there is no other."""
+    """Whether it is the price of a unit, or otherwise not all that one piece costs: it counts if there is no other."""
     measure = specification.get("referenceQuantity")
     is_unit = isinstance(measure, dict) and "valueReference" not in measure  # else that of so many units
-    return is_unit or not _REPEATED.isdisjoint(specification)
+    return is_unit or not _PARTIAL.isdisjoint(specification)
 
 
 def _names(entry: Node, url: str) -> bool:
@@ -96,11 +102,15 @@ def _names(entry: Node, url: str) -> bool:
         here, there = urlsplit(url), urlsplit(own) if isinstance(own, str) else None
     except ValueError:
         return False
-    query = parse_qsl(here.query)
-    if there is not None and there.query and there.path == here.path and {*parse_qsl(there.query)} <= {*query}:
+    query = _parameters(here.query)
+    if there is not None and there.query and there.path == here.path and {*_parameters(there.query)} <= {*query}:
         return True
     sku = _scalar(entry.get("sku"))
     return sku is not None and str(sku) in [*(value for _, value in query), *re.split(r"[=&]", here.fragment)]
+
+
+def _parameters(query: str) -> list[tuple[str, str]]:
+    return parse_qsl(query, keep_blank_values=True)  # `?111` names a variant, too
 
 
 def available(entry: Node) -> bool:

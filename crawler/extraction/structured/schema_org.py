@@ -222,11 +222,18 @@ def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     score = 1 if node.get("offers") else 0
     name = _folded(node.get("name"))
     own = properties.first(node.get("url")) or node.get("@id")
-    path = _path(own) if isinstance(own, str) and own.startswith(("http", "/")) else None
-    is_others = path is not None and path != _path(url)
+    here = _path(url)
+    there = _path(own) if isinstance(own, str) and own.startswith(("http", "/")) else None
+    is_others = there is not None and _last(there) != _last(here)  # else this one, under a list or a language
     if name and any(name in heading or (heading in name and not is_others) for heading in headings):
         score += NAMED
-    return score + NAMED * (path == _path(url)) - NAMED * is_others
+    if there is not None:
+        score += NAMED if there == here else -NAMED
+    return score
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str, Any]:

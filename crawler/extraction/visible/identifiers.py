@@ -35,7 +35,10 @@ MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
-_LETTERED = re.compile(r"[A-Z]{2,}(?:-[A-Z]+)+|(?!NONE)[A-Z]{4,}")  # an identifier without a digit
+# An identifier without a digit.
+_LETTERED = re.compile(
+    r"[A-Z]{2,}(?:-[A-Z]+)+|(?!(?:NONE|PENDING|SELECT|UNAVAILABLE|UNKNOWN|VARIOUS|VARIES)$)[A-Z]{4,}"
+)
 _PARTED = re.compile(r"[|·•]|(?= SKU\b)")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
 # In the name of an element.
@@ -246,7 +249,9 @@ def _lettered(page: View) -> str | None:
         if len(text) > MAX_ID or not text[-1].isupper() or not _LETTERED.fullmatch(value := text.rpartition(" ")[2]):
             continue
         before = text.removesuffix(value) or (page.texts[index - 1][0] if index else "")
-        if labels.SKU_LABEL.fullmatch(before) and not page.flags(node) & (view.OTHER | view.LINK):
+        # A word that stands alone may be the next label, or the next column's head.
+        is_beside = text != value or not value.isalpha() or before.rstrip().endswith((":", "："))
+        if is_beside and labels.SKU_LABEL.fullmatch(before) and not page.flags(node) & (view.OTHER | view.LINK):
             return value
     return None
 

@@ -35,8 +35,10 @@ _PER = re.compile(
 )
 _TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")
 _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
-_EURO_CENTS = re.compile(r"\s?€\s?(\d\d)(?![\d.,]|\s?€)")  # 49€99
-_MULTIPLE = re.compile(r"\s?(?:([万萬만])(?:\s?(\d[\d,]*))?|(lakh|lac|crore)s?\b)", re.IGNORECASE)
+_EURO_CENTS = re.compile(r"\s?€(?:\s(?=\d\d\s*$))?(\d\d)(?![\d.,]|\s?€)")  # 49€99, and 49 € 99 at the end
+# Behind the first three only a currency: else they begin a word.
+_MULTIPLE = re.compile(r"\s?(?:([万萬만])(?![^\W\d_円元원圆圓])(?:\s?(\d[\d,]*))?|(lakh|lac|crore)s?\b)", re.IGNORECASE)
+_LAKHS: Final = frozenset(("BDT", "INR", "LKR", "NPR", "PKR"))  # elsewhere a `lac` is a lake
 _ZEROS: Final = {"lakh": 5, "lac": 5, "crore": 7}  # of any other word four
 
 
@@ -164,6 +166,8 @@ def written(text: str, country: str) -> tuple[str, str]:
         multiple = _MULTIPLE.match(text, number.end())
         end = multiple.end() if multiple else number.end()
         if currency := currencies.beside(text[: number.start()], number[0], text[end:], country):
+            if multiple and multiple[3] and currency not in _LAKHS:
+                multiple = None
             whole = _multiplied(number[0], multiple) if multiple else _with_euro_cents(text, number)
             return _with_taxes(text) or whole, currency
     return first, ""

@@ -26,10 +26,12 @@ _TAG = re.compile(r"<[^>]{0,2000}>")
 _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
 # A number with separators; a space only joins groups of three digits, so that "34 99" is not 3499.
 WRITTEN = re.compile(
-    r"(?:\d+(?:[.,'’‘´`ʼ٬٫،，．]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,3}(?!\d))?"
+    r"(?:\d+(?:(?:[.,'’‘´`ʼ٬٫،]|(?<=[０-９])[，．](?=[０-９]))\d+)*"
+    r"(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,3}(?!\d))?"
     r"|(?<![^\W\d_])[.,]\d{1,2}(?!\d))(?![\d.,]*\s?[%折])"
 )
-_SEPARATORS = str.maketrans("٬٫،，．", ",.,,.")  # of Arabic, Persian and full-width numbers
+_SEPARATORS = str.maketrans("٬٫،", ",.,")  # of Arabic and Persian numbers
+_FULL_WIDTH = str.maketrans("，．", ",.")  # in a number: between others they end a clause
 _APOSTROPHE = re.compile(r"['’‘´`ʼ](?=\d{3}(?!\d))")  # between thousands
 _SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]{1,2})?")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*+(?:(?!\1)[.,][0-9]{1,2})?")  # 1,299 or 1.299,00
@@ -183,6 +185,8 @@ def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
 
 def _amount(number: str) -> Decimal | None:
     """The value of a *number* as of `WRITTEN`: most forms in a tenth of price-parser's time."""
+    if not number.isascii():
+        number = number.translate(_FULL_WIDTH)
     if grouped := _GROUPED.fullmatch(number):
         number = number.replace(grouped[1], "")
     if _SIMPLE.fullmatch(number):

@@ -202,6 +202,12 @@ def test_what_mentions_no_currency_is_none_beside_any_number(country: str) -> No
         ("3만 9,000원", "kr", "39000", "KRW"),
         ("12 € 99", "fr", "12,99", "EUR"),
         ("12 € 15 €", "fr", "12", "EUR"),
+        ("39 € 24 Monate", "de", "39", "EUR"),
+        ("12 € 50 ml", "fr", "12", "EUR"),
+        ("₩5,000 만두 세트", "kr", "5,000", "KRW"),
+        ("¥39.9 万能遥控器", "cn", "39.9", "CNY"),
+        ("¥39.9万能遥控器", "cn", "39.9", "CNY"),
+        ("€ 45 Lac Léman", "fr", "45", "EUR"),
     ],
 )
 def test_what_is_written_behind_a_number_belongs_to_its_amount(text: str, country: str, amount: str, code: str) -> None:

@@ -87,6 +87,9 @@ def test_of_several_products_the_one_of_the_page_counts() -> None:
     assert schema_org.main_product(cards, URL, ["Cutlery"]) is None
     assert schema_org.main_product(cards, URL, ["Cutlery fork"]) is cards[0]
     assert schema_org.main_product([], URL, []) is None
+    listed = product(name="Steel knife, large", url="https://shop.example.com/sale/products/knife-20451")
+    pad = product(name="Pad")
+    assert schema_org.main_product([listed, pad], URL, ["Steel knife"]) is listed  # its own, under a list
 
 
 @pytest.mark.parametrize(
@@ -108,6 +111,18 @@ def test_of_several_products_the_one_of_the_page_counts() -> None:
         ({"priceSpecification": [{"price": 2, "referenceQuantity": {"unitCode": "KGM"}}, {"price": 6}]}, 6, None),
         ({"priceSpecification": [{"price": 5, "billingDuration": 1}, {"price": 6}]}, 6, None),
         ({"priceSpecification": [{"price": 5, "billingDuration": 1}]}, 5, None),
+        ({"priceSpecification": [{"price": 5, "priceComponentType": "Downpayment"}, {"price": 6}]}, 6, None),
+        ({"priceSpecification": [{"price": 5, "eligibleQuantity": {"minValue": 10}}, {"price": 6}]}, 6, None),
+        (
+            {
+                "priceSpecification": [
+                    {"price": 6, "referenceQuantity": {"value": 1}},
+                    {"@type": "DeliveryChargeSpecification", "price": 4},
+                ]
+            },
+            6,
+            None,
+        ),
         ({"priceSpecification": [{"price": 6, "referenceQuantity": {"valueReference": {}}}, {"price": 2}]}, 6, None),
         ({"price": ["5", "6"], "availability": [{"@id": "http://schema.org/InStock"}]}, "5", "InStock"),
         ({"availability": "https://schema.org/OutOfStock"}, None, "OutOfStock"),
@@ -137,6 +152,10 @@ def test_the_variant_that_the_url_names() -> None:
     assert schema_org.raw_fields(group | {"hasVariant": [variants[0], green]}, f"{URL}&size=l")["title"] == "Green"
     assert schema_org.raw_fields(group, f"{URL}&utm_source=mail")["title"] == "Red"
     assert schema_org.raw_fields(group | {"hasVariant": []}, URL)["title"] == "Knife"
+    numbered = [product(name=f"{n}", url=f"https://shop.example.com/product/knife-20451?{n}") for n in (111, 222)]
+    assert schema_org.raw_fields(group | {"hasVariant": numbered}, numbered[1]["url"])["title"] == "222"
+    alike = [variant | {"url": "https://shop.example.com/product/knife-20451?lang=en"} for variant in variants[::-1]]
+    assert schema_org.raw_fields(group | {"hasVariant": alike}, alike[0]["url"])["title"] == "Blue"  # it is in stock
     assert schema_org.raw_fields(group | {"sku": "G"}, URL)["sku"] == "R"
     assert schema_org.raw_fields(group | {"sku": "G"}, "https://shop.example.com/product/knife-20451")["sku"] == "G"
 
