@@ -244,7 +244,7 @@ class JudgedPage:
     @property
     def is_like_servers(self) -> bool:
         """Whether it may be a server's own error page: such begin so, and are in plain English."""
-        return self.names_error and self.text.isascii()
+        return self.names_error and not any(one.isalpha() and not one.isascii() for one in self.text)
 
     @cached_property
     def serves(self) -> int:

@@ -100,7 +100,8 @@ def leans(page: JudgedPage, body: bytes) -> bool:
     """Whether *page*, of the document *body*, leans towards a refusal far enough to be one; less is enough under a
     status that turns visitors away.
 
-    Known weakness: an article or a manual about refusals that is as short as one has the same words.
+    Known weakness: an article or a manual about refusals that is as short as one has the same words. A refusal at 200
+    whose title asks what happened, with neither address nor number, passes for one of these.
     """
     is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members or page.is_like_servers)
     least = LEAST_TURNED_AWAY if is_turned_away else LEAST
@@ -108,7 +109,7 @@ def leans(page: JudgedPage, body: bytes) -> bool:
     if page.refused and page.is_like_servers and opening.said.isdisjoint(_STRANGERS):
         return False
     score = _score(page, opening)
-    if score < least or (page.is_good and page.tells):
+    if score < least or (page.is_good and page.tells and not _is_to_visitor(page, opening)):
         return False
     return score + _against(page, body, opening) >= least
 
@@ -186,6 +187,12 @@ def _in_favour(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
         "field": not said.isdisjoint(_TESTED) and len(fields(source)) == 1,
         "members": "robot" in said and page.is_for_members and OWN_FORM.search(source) is None,
     }
+
+
+def _is_to_visitor(page: JudgedPage, opening: _Opening) -> bool:
+    """Whether it gives the visitor's address, or the number of the refusal."""
+    signs = _in_favour(page, opening)
+    return signs["case_number"] or signs["address"]
 
 
 def _names_limit(page: JudgedPage) -> bool:

@@ -1065,6 +1065,7 @@ PAGES += (
     Answer("a film for friends", "", page("A film", "<p>Your browser is fine: ask its owner for permission.</p>"), 403),
     Answer("an app behind a refusal", "", page("Lamps", '<div id="root">Your browser is old</div>'), 403),
     Answer("a server's own, for a method", "", page("405 Not Allowed", "<p>The connection stays open.</p>"), 405),
+    Answer("a server's own, with a dash", "", page("405 Not Allowed – Lamps", "<p>© The lamp stays on.</p>"), 405),
     Answer(
         "a job below its heading",
         "",

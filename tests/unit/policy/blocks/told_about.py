@@ -59,6 +59,11 @@ REFUSALS: tuple[Answer, ...] = (
     *_pages("kept out", KEPT_OUT, 403),
     Answer("filter", "", page("Blocked", "<p>Your file was filtered by a leisure policy.</p>")),
     Answer(
+        "a title that asks",
+        "",
+        page("Access denied - what happened?", "<p>Your IP address 203.0.113.9 was blocked. Reference 18.2f4c1c</p>"),
+    ),
+    Answer(
         "no server's", "", page("429 Too Many Requests", "<h1>Too Many Requests</h1><p>多すぎます。ランプへ</p>"), 429
     ),
 )
