@@ -46,8 +46,8 @@ class Requeue:
         return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
 
     def again(self, request: Request, held: HeldLease, reason: str, delay_ms: int) -> None:
-        """Put *request* back for a retry after *delay_ms*; in its queued form if its present one cannot be stored, or
-        is what its callback has made of it."""
+        """Put *request* back for a retry after *delay_ms*: once a callback had it, with the meta and cb_kwargs that it
+        was leased with; in its queued form if it cannot be stored."""
         body, priority = self._encoded(request, held), _priority(request, held)
         self._outbox.end(Nack(held.handle, delay_ms, reason, body, priority, request))
 
@@ -82,16 +82,22 @@ class Requeue:
             codec.encode(request, self._crawler.spider)
         except CodecError as error:
             self._say_unstored(request, error)
-            stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
-            fields = ("url", "method", "headers", "body", "dont_filter")
-            meta = stored.meta | {name: request.meta[name] for name in _CHAIN if name in request.meta}
-            request = stored.replace(meta=meta, **{name: getattr(request, name) for name in fields})
+            request = self._as_leased(request, held)
         return request
+
+    def _as_leased(self, request: Request, held: HeldLease) -> Request:
+        """*request*, where redirects have led it, with the meta and cb_kwargs that it was leased with."""
+        assert self._crawler.spider is not None
+        stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
+        fields = ("url", "method", "headers", "body", "dont_filter")
+        meta = stored.meta | {name: request.meta[name] for name in _CHAIN if name in request.meta}
+        as_leased: Request = stored.replace(meta=meta, **{name: getattr(request, name) for name in fields})
+        return as_leased
 
     def _encoded(self, request: Request, held: HeldLease) -> bytes:
         assert self._crawler.spider is not None
         if held.handed_at is not None:  # `response.meta.pop("item")`: the next try would fail at that
-            return codec.restored(held.lease.body, request)
+            request = self._as_leased(request, held)
         try:
             return codec.encode(request, self._crawler.spider)
         except CodecError as error:

@@ -62,7 +62,7 @@ class Pacer:
             return await self._beside(request)
         if held.reported:
             return await self._hop(request, held)
-        if self._clock() > held.start_by:
+        if self._clock() > held.start_by and not held.needs_turn:
             self._be_late(held)
         if not held.needs_turn and self._answers.rests(held.lease.host):  # a page that needs another turn waits for it
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more

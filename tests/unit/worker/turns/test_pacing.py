@@ -181,6 +181,14 @@ async def test_a_page_that_is_always_late_takes_another_turn_here(site: Site) ->
     assert (turn.handle, turn.start_by, turn.keep) == (("0:1", 1), site.clock.now + 20, False)
 
 
+async def test_a_late_page_that_needs_another_turn_anyway_takes_it_here(site: Site) -> None:
+    lease = site.holds(PAGE)
+    lease.lent = True
+    site.clock.now = lease.start_by + 0.1
+    site.frontier.takes = [GRANTED]
+    assert (await site.pacer.turn(PAGE)).handle == ("0:1", 1)
+
+
 async def late(site: Site) -> Turn:
     """A turn for a page whose middlewares have taken too long."""
     site.book.release(PAGE)
