@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import re
 import shutil
@@ -16,18 +17,25 @@ DISK_FULL = os.strerror(errno.ENOSPC)
 NOT_FATAL = (" * ", " # WARNING ")  # Valkey's notices, and its advice about the system
 PORT_TAKEN = os.strerror(errno.EADDRINUSE)
 NO_THREAD = os.strerror(errno.EAGAIN)
+LOCKED = "DBPathInUse"  # of mongod's, which gives that error, too
 
 
 def explain(words: str, directory: Path) -> str:
     """Why a server whose log ends with *words* cannot run in *directory*."""
     if missing := MISSING_LIBRARY.search(words):
         return f"it needs {missing[1]} of OpenSSL 3 or libcurl4 (`apt-get install libssl3 libcurl4`)"
-    free_mb = shutil.disk_usage(directory).free // 2**20
-    if DISK_FULL in words or free_mb < ENOUGH_MB:
-        return f"the disk of {directory} is full ({free_mb} MB free, it needs {ENOUGH_MB} MB to start)"
-    if NO_THREAD in words:
+    if (free_mb := _free_mb(directory)) < ENOUGH_MB or DISK_FULL in words:
+        return f"the disk of {directory} is full ({free_mb:.0f} MB free, it needs {ENOUGH_MB} MB to start)"
+    if NO_THREAD in words and LOCKED not in words:
         return "no thread is left for it (see `ulimit -u`; in a container, its limit of processes)"
     return "; ".join([*_complaints(words)][-3:]) or "it ended without a log line"
+
+
+def _free_mb(directory: Path) -> float:
+    try:
+        return shutil.disk_usage(directory).free // 2**20
+    except FileNotFoundError:  # deleted meanwhile
+        return math.inf
 
 
 def _complaints(words: str) -> Iterator[str]:

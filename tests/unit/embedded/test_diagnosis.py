@@ -48,6 +48,17 @@ def test_a_limit_of_threads_is_named() -> None:
     assert "no thread is left" in diagnosis.explain("[Errno 11] Resource temporarily unavailable", Path("/"))
 
 
+def test_a_directory_in_use_is_no_limit_of_threads() -> None:
+    error = "DBPathInUse: Unable to lock the lock file: /d/mongod.lock (Resource temporarily unavailable)."
+    words = json.dumps({"s": "E", "msg": "DBException in initAndListen", "attr": {"error": error}})
+    assert diagnosis.explain(words, Path("/")) == f"DBException in initAndListen {error}"
+
+
+def test_a_directory_that_was_deleted_is_no_second_error(tmp_path: Path) -> None:
+    words = f"[Errno 2] No such file or directory: '{tmp_path}/gone/supervisor.log'"
+    assert diagnosis.explain(words, tmp_path / "gone") == words
+
+
 def test_valkey_warnings_are_picked_from_its_notices() -> None:
     words = "7:M 21 Nov 2026 08:00:00.000 * Ready\n7:M 21 Nov 2026 08:00:00.001 # Fatal error, can't open\n"
     assert diagnosis.explain(words, Path("/")) == "7:M 21 Nov 2026 08:00:00.001 # Fatal error, can't open"
