@@ -96,9 +96,9 @@ class Requeue:
 
     def _encoded(self, request: Request, held: HeldLease) -> bytes:
         assert self._crawler.spider is not None
-        if held.handed_at is not None:  # `response.meta.pop("item")`: the next try would fail at that
-            request = self._as_leased(request, held)
         try:
+            if held.handed_at is not None:  # `response.meta.pop("item")`: the next try would fail at that
+                request = self._as_leased(request, held)
             return codec.encode(request, self._crawler.spider)
         except CodecError as error:
             self._say_unstored(request, error)

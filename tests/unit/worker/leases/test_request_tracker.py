@@ -71,6 +71,22 @@ def test_an_end_that_cannot_be_told_is_a_dead_letter(monkeypatch: pytest.MonkeyP
     assert (ending.reason, ending.detail["error"]) == ("unknown_end", "CodecError: not a queued request")
 
 
+def test_a_page_that_a_callback_had_is_tried_where_redirects_led_with_its_own_meta() -> None:
+    spider = Spider("s")
+    lease = held()
+    login = Request("http://a.example/login", method="POST", body=b"a=1", meta={"item": "lamp"})
+    lease.lease = lease.lease._replace(body=codec.encode(login, spider))
+    lease.handed_at = 1.0
+    life = Life(lease, retry_times=1, redirect_urls=["http://a.example/login"])  # the callback has taken its item
+    life.requeue.again(life.request, lease, "item_error", 0)
+    [ending] = life.outbox.endings
+    assert isinstance(ending, Nack)
+    assert ending.body is not None
+    again = codec.decode(ending.body, spider)
+    assert (again.method, again.url, again.body) == ("GET", URL, b"")
+    assert again.meta == {"item": "lamp", "retry_times": 1, "redirect_urls": ["http://a.example/login"]}
+
+
 @pytest.mark.parametrize("priority", [1.5, float("inf"), None])
 def test_a_priority_that_is_no_integer_stays_what_it_was(priority: Any) -> None:
     lease = held()
