@@ -8,6 +8,7 @@ import errno
 import fcntl
 import logging
 import os
+import re
 import socket
 import stat
 import tempfile
@@ -24,6 +25,7 @@ from crawler.storage.synced_file import SyncedFile, is_at, sync_directory
 SUFFIX: Final = ".warc.gz"
 OPEN: Final = ".open"  # the usual suffix of WARC files that are being written
 FAILURES: Final = "shoal-failures-"  # name prefix of files that hold only failures
+_NAME: Final = "{prefix}{time}-{host}-{pid}-{unique}{suffix}"  # of which no other worker makes the same
 _SOFTWARE: Final = "Shoal"
 _GZIP: Final = b"\x1f\x8b"  # how each of our files begins, or the little that a killed writer got to write
 
@@ -37,7 +39,8 @@ class OpenFile(SyncedFile):
     def create(cls, directory: Path, prefix: str = "shoal-") -> Self:
         """Create a file under a name that no other worker has; raises OSError."""
         directory.mkdir(parents=True, exist_ok=True)
-        name = f"{prefix}{datetime.now(UTC):%Y%m%d%H%M%S}-{socket.gethostname()}-{os.getpid()}-{token_hex(4)}{SUFFIX}"
+        time, host = f"{datetime.now(UTC):%Y%m%d%H%M%S}", socket.gethostname()
+        name = _NAME.format(prefix=prefix, time=time, host=host, pid=os.getpid(), unique=token_hex(4), suffix=SUFFIX)
         return cls.new(directory / (name + OPEN), records.heading(name, _SOFTWARE), 0o644)
 
     @classmethod
@@ -117,7 +120,11 @@ def only_failures(name: str) -> bool:
 
 def is_here(directory: Path, name: str) -> bool:
     """Whether the file is, or was, on this machine's disk."""
-    return f"-{socket.gethostname()}-" in name or (directory / name).exists()
+    host, suffix = re.escape(socket.gethostname()), re.escape(SUFFIX)
+    own = _NAME.format(
+        prefix="shoal-(failures-)?", time=r"\d{14}", host=host, pid=r"\d+", unique="[0-9a-f]{8}", suffix=suffix
+    )
+    return re.fullmatch(own, name) is not None or (directory / name).exists()
 
 
 def open_bytes(directory: Path) -> int:

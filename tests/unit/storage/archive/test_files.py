@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,18 @@ def test_a_file_whose_writer_died_at_its_first_byte_holds_nothing(tmp_path: Path
     (found,) = files.left(tmp_path)
     assert found.size == 0
     found.close()
+
+
+def test_a_file_that_was_deleted_here_is_told_from_that_of_a_machine_with_a_longer_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {}
+    for host in ("worker-1", "us-worker-1", "worker-1-4", "worker.1"):
+        monkeypatch.setattr(socket, "gethostname", lambda host=host: host)
+        made[host] = [OpenFile.create(tmp_path / host, prefix) for prefix in ("shoal-", files.FAILURES)]
+    for host, both in made.items():
+        monkeypatch.setattr(socket, "gethostname", lambda host=host: host)
+        own = {other for other, found in made.items() for file in found if files.is_here(tmp_path, file.name)}
+        assert own == {host}
+        assert all(files.is_here(tmp_path, file.name) for file in both)
+    assert files.is_here(tmp_path / "us-worker-1", made["us-worker-1"][0].path.name)
