@@ -82,6 +82,7 @@ class Archive:
         self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)
         self._writing = asyncio.Lock()
         self._file: OpenFile | None = None
+        self._heading = 0  # bytes of the open file that hold no page
         self._prefix = files.FAILURES if config.keep is Keep.FAILED else "shoal-"
         self._opened_at = 0.0
         self._own: Recent[str, Original] = Recent(MOST_OWN)  # by digest, in the open file
@@ -170,8 +171,8 @@ class Archive:
             except OSError as error:
                 attempt += 1
                 self._refused(error)
-                if self._config.uri:  # the file's own upload may be what makes room
-                    self._roll()
+                if self._config.uri and self._file is not None and self._file.size > self._heading:
+                    self._roll()  # the file's own upload may be what makes room
             await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
         self._refused_at = None
         self._room.taken()
@@ -202,7 +203,7 @@ class Archive:
         data = [records.encode(record) for record in chosen]
         if self._file is None:
             self._file = OpenFile.create(self._config.directory, self._prefix)
-            self._opened_at = time.monotonic()
+            self._opened_at, self._heading = time.monotonic(), self._file.size
         offsets = self._file.append(data)
         name = self._file.name
         return [RecordPlace(name, offset, len(each)) for offset, each in zip(offsets, data, strict=True)]

@@ -346,6 +346,30 @@ async def test_a_disk_that_was_full_before_counts_as_full_since_now(
     await archive.close()
 
 
+async def test_a_full_disk_makes_no_files_without_pages(
+    database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A heading fits where a batch does not."""
+    monkeypatch.setattr(module, "RETRY_MAX_SECONDS", 0.02)
+    config = replace(config, uri="s3://pages/raw5", options=s3)
+    append, tries = OpenFile.append, list[str]()
+
+    def full_at_first(file: OpenFile, data: Sequence[bytes]) -> list[int]:
+        tries.append(file.name)
+        if len(tries) < 6:
+            raise OSError(28, "No space left on device")
+        return append(file, data)
+
+    async with opened(config) as archive:
+        await archive.add(page(1))
+        monkeypatch.setattr(OpenFile, "append", full_at_first)
+        await archive.add(page(2, seconds=1))
+    assert len(tries) == 6
+    assert len(set(tries)) == 2, "the file that held a page is finished, and another one begun"
+    assert await database.archive_files.count_documents({}) == 2
+    assert bodies(await read(database, config)) == [page(1).body, page(2).body]
+
+
 async def test_without_mongodb_pages_are_written_and_listed_later(
     database: Database, config: ArchiveConfig, stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
