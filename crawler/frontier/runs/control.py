@@ -117,12 +117,13 @@ class Control:
     async def _sift_one(self, shard: int, stream: str, host: str, target: Target, action: Action, value: str) -> int:
         at, total, looked, listed = 0, 0, SLICE, 0
         while looked == SLICE or listed:
-            looked, meant, listed = await self._shards.run(
+            looked, meant, listed, invalid = await self._shards.run(
                 "control_sift", shard, stream, host, target.generation, target.pattern, action, value, at, SLICE
             )
             total += meant
             if not listed:
-                at += looked - (meant if action != "count" else 0)
+                gone = invalid + (meant if action != "count" else 0)
+                at += looked - gone
             await asyncio.sleep(PAUSE_SECONDS)
         return total
 

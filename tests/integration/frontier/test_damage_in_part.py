@@ -13,6 +13,7 @@ import pytest
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.joining import join
 from crawler.frontier.run_record import RunCounts
+from crawler.frontier.runs import control
 from crawler.frontier.runs.control import Target
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.dead_letters import DAMAGED
@@ -61,6 +62,17 @@ async def test_noise_in_a_queue_stops_no_operator(redis_client: Any, noise: byte
     assert await frontier.control.sift(Target("s"), "priority", "7") == 2
     assert sorted(await world.bodies(1)) == [0]
     assert await frontier.control.sift(Target("s"), "drop", "test") == 1
+    assert await redis_client.keys("*:q:*") == await redis_client.keys("*:early:*") == []
+
+
+async def test_an_operator_misses_no_request_behind_noise(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was set aside left the queue, and as many requests behind it were passed over."""
+    monkeypatch.setattr(control, "SLICE", 4)
+    world = await timed(redis_client)
+    frontier = world.frontier
+    await frontier.push([message(number, BAD, priority=number) for number in range(10)])
+    await redis_client.zadd(frontier.shards.key(0, f"early:s:{BAD}"), dict.fromkeys(NOISE, 1))
+    assert await frontier.control.sift(Target("s"), "drop", "test") == 10
     assert await redis_client.keys("*:q:*") == await redis_client.keys("*:early:*") == []
 
 

@@ -10,7 +10,8 @@
 -- ARGV[6]  why it is dropped, the new priority, or the new stream
 -- ARGV[7]  rank of the first to examine ahead of the list's end, once the list is done
 -- ARGV[8]  how many
--- Result: {how many were examined, how many matched, 1 if they came from the list}. O(log queue) each.
+-- Result: {how many were examined, how many of them matched, 1 if they came from the list, how many were invalid and
+-- set aside}. O(log queue) each.
 -- include: clock damage state tally lose_one hosts addresses lines members queue seen unfile heads
 local queue, name, generation, pattern, action = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local stream, most = string.gsub(queue, '!$', ''), tonumber(ARGV[8])
@@ -60,6 +61,7 @@ else
 end
 local examined, meant, left = #entries, 0, {}
 if action ~= 'count' then entries = whole_of(entries, stream, place) end
+local invalid = examined - #entries
 for _, entry in ipairs(entries) do
   if is_meant(entry) then
     meant = meant + 1
@@ -99,4 +101,4 @@ end
 turn_to('', '') -- write requests that were queued again now: the queue may be empty without them
 if action ~= 'count' and call('EXISTS', list, ahead) == 0 and has_stream(host(name), queue) then unfile(name, queue) end
 save()
-return {examined, meant, from_list and 1 or 0}
+return {examined, meant, from_list and 1 or 0, invalid}
