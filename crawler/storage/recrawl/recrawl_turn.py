@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
-from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
@@ -18,6 +18,8 @@ from crawler.utils import tasks
 
 HOLDS_SECONDS: Final = 60  # after a kill the next one waits no longer
 RENEW_SECONDS: Final = 15
+
+logger = logging.getLogger(__name__)
 
 
 class RecrawlTurn:
@@ -55,5 +57,11 @@ class RecrawlTurn:
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            with suppress(PyMongoError):  # the next one may come in time; of a server that is away the recrawl hears
+            try:
                 await self._hold()
+            except DuplicateKeyError:
+                words = "Another recrawl of %s has taken the turn, not renewed for %d s: pages may be pushed twice"
+                logger.warning(words, self._spider, HOLDS_SECONDS)
+                return
+            except PyMongoError as error:  # the next try may come in time; of a server that is away the recrawl hears
+                logger.info("The turn to recrawl %s is not renewed yet: %.200s", self._spider, error)

@@ -253,6 +253,18 @@ async def test_a_turn_outlives_an_outage(
     assert await records.count_documents({"_id.turn": True}) == 0
 
 
+async def test_a_turn_that_another_has_taken_is_told(
+    mongo_database: AsyncDatabase[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(recrawl_turn, "RENEW_SECONDS", 0.02)
+    row = {"_id.turn": True}
+    async with RecrawlTurn(mongo_database, "s") as turn:
+        await mongo_database[COLLECTION].update_one(row, {"$set": {"by": "another"}})
+        await until(turn._keeping.done)
+    assert "Another recrawl of s has taken the turn" in caplog.text
+    assert [one["by"] async for one in mongo_database[COLLECTION].find(row)] == ["another"]
+
+
 ODD: tuple[Any, ...] = (
     *("text", "", None, 7, -1.5, float("nan"), {"a": 1}, [1, None], [["x"]], Decimal128("NaN"), Timestamp(1, 1)),
     *(ObjectId(), Code("x"), DatetimeMS(2**62), DatetimeMS(-(2**62)), Int64(2**40), START, 10**400 / 10**399),
