@@ -164,6 +164,8 @@ class Recrawl:
 
     async def _take(self, collection: str, visits: Sequence[Visit], threshold: float) -> int:
         """Bring the records of these documents up to date; returns how many had a visit more."""
+        if not visits:
+            return 0
         ids = [{"c": collection, "id": one.id} for one in visits]
         records = {one["_id"]["id"]: one async for one in self._records.find({"_id": {"$in": ids}}) if is_record(one)}
         pairs = [(one.id, records[one.id], one.at + AHEAD) for one in visits if one.id in records]

@@ -222,6 +222,23 @@ async def test_visits_of_other_runs_prove_no_hint_right(mongo_database: AsyncDat
     assert host["hinted"][:2] == [1, 1], "of the other, unchanged visits would not be known"
 
 
+async def test_no_records_are_asked_for_where_none_of_ours_was_visited(
+    mongo_database: AsyncDatabase[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, queries = Recrawl(mongo_database, "another", []), list[Any]()
+    find = known._records.find
+
+    def found(query: Any, *fields: Any) -> Any:
+        queries.append(query)
+        return find(query, *fields)
+
+    monkeypatch.setattr(known._records, "find", found)
+    await stored(mongo_database, 1, START, 1)
+    assert await known.learn(NEVER, START) == 0
+    assert queries
+    assert {"_id": {"$in": []}} not in queries
+
+
 async def test_one_recrawl_of_a_spider_at_a_time(mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
     async with RecrawlTurn(mongo_database, "s"):
         with pytest.raises(ServiceError, match="another recrawl of s is under way"):
