@@ -121,7 +121,7 @@ ARCHIVED: Final = "archive/pages/{}"  # pages: response, revisit, unchanged (not
 ARCHIVE_BYTES: Final = "archive/bytes"  # of the archive, compressed, as written
 ARCHIVE_FILES: Final = "archive/files"  # archive files that were finished
 ARCHIVE_PRUNED: Final = "archive/pruned_files"  # files deleted for their age, or for the size of all
-ARCHIVE_ERRORS: Final = "archive/errors"  # failed tries to write, index or upload
+ARCHIVE_ERRORS: Final = "archive/errors"  # failed tries to write, index, upload or delete
 ARCHIVE_AWAY: Final = "archive/away"  # 1 while pages cannot be written, 0 again after
 ARCHIVE_CUT: Final = "archive/requests_cut"  # pages archived without meta or callback, which cannot be stored
 

@@ -33,6 +33,7 @@ BATCH: Final = 500
 MAX_WAITING: Final = 50_000  # updates held in memory; if one of a file is dropped, all are read from the file again
 PAUSE_SECONDS: Final = (0.05, 30.0)  # between retries, doubling
 PRUNE_SECONDS: Final = 600
+MOST_UNDELETED: Final = 3  # in a row, before the store itself is taken to be away
 
 
 class Finisher:
@@ -53,6 +54,7 @@ class Finisher:
         self._done = asyncio.Event()
         self._ensured = False
         self._pruned_at: datetime | None = None
+        self._put_off: set[str] = set()  # files that ended a round of deletions, so that the next begins with others
         self._failing = False
         self.damage: list[str] = []  # in files of dead workers, as text
 
@@ -190,29 +192,50 @@ class Finisher:
             return
         if config.keep_days or config.keep_bytes or config.failed_bytes:
             found = await asyncio.to_thread(self._store.own, await self._index.files(self._store.where))
-            try:
-                failures = [one for one in found if files.only_failures(one.name)]
-                deleted = await self._prune_beyond(failures, config.failed_bytes)
-                await self._prune_beyond([one for one in found if one.name not in deleted], config.keep_bytes)
-            except STORE_ERRORS as error:  # such as without the right to delete: pages are kept all the same
-                self._stats.inc_value(names.ARCHIVE_ERRORS)
-                words = "Archive files that ARCHIVE_KEEP_DAYS, ARCHIVE_KEEP_GB or ARCHIVE_FAILED_GB end stay at %s: %s"
-                logger.error(words, self._store.where, in_words(error))
+            await self._prune_all(sorted(found, key=lambda one: one.name in self._put_off))
         self._pruned_at = now
 
-    async def _prune_beyond(self, found: Sequence[KeptFile], most: int) -> set[str]:
-        """Of *found*, least recently used first, delete what is too old or, unless that is 0, beyond *most* bytes;
-        returns their names."""
-        days, total, deleted = self._config.keep_days, sum(one.size for one in found), set[str]()
+    async def _prune_all(self, found: Sequence[KeptFile]) -> None:
+        """Apply each limit to its files; logs which cannot be deleted."""
+        stay: dict[str, str] = {}
+        try:
+            failures = [one for one in found if files.only_failures(one.name)]
+            deleted = await self._prune_beyond(failures, self._config.failed_bytes, stay)
+            others = [one for one in found if one.name not in deleted]
+            await self._prune_beyond(others, self._config.keep_bytes, stay)
+            self._put_off.clear()
+        except STORE_ERRORS:  # of the last in a row
+            self._put_off |= stay.keys()
+        finally:
+            if stay:
+                words = (
+                    "Cannot delete %s at %s that ARCHIVE_KEEP_DAYS, ARCHIVE_KEEP_GB or ARCHIVE_FAILED_GB end: %s (%s)"
+                )
+                name, why = next(iter(stay.items()))
+                logger.error(words, several(len(stay), "archive file"), self._store.where, name, why)
+
+    async def _prune_beyond(self, found: Sequence[KeptFile], most: int, stay: dict[str, str]) -> set[str]:
+        """Of *found*, in their order, delete what is too old or, unless that is 0, beyond *most* bytes; returns their
+        names. What cannot be deleted is added to *stay*, with the reason; raises STORE_ERRORS for several in a row."""
+        days, total, deleted, in_a_row = self._config.keep_days, sum(one.size for one in found), set[str](), 0
         for name, size, used_at in found:
             old = days and used_at < self._now() - timedelta(days=days)
             if not old and not (most and total > most):
                 break
-            await self._store.delete(name)
+            if name in stay:
+                continue
+            try:
+                await self._store.delete(name)
+            except STORE_ERRORS as error:  # such as without the right to delete: others may be deleted all the same
+                self._stats.inc_value(names.ARCHIVE_ERRORS)
+                stay[name], in_a_row = in_words(error), in_a_row + 1
+                if in_a_row == MOST_UNDELETED:
+                    raise
+                continue
             await self._index.forget(name)
             self._stats.inc_value(names.ARCHIVE_PRUNED)
             logger.info("Deleted archive file %s: last used %s, %d bytes", name, used_at, size)
-            total -= size
+            total, in_a_row = total - size, 0
             deleted.add(name)
         return deleted
 

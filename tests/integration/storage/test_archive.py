@@ -509,4 +509,5 @@ async def test_what_may_not_be_deleted_keeps_no_page_from_being_kept(
             await archive.add(page(number, seconds=number))
     assert bodies(await read(database, config)) == [page(1).body, page(2).body]
     assert await finish_left(config, Index(database), Store(config)) == []
-    assert "ARCHIVE_FAILED_GB end stay at local: AccessDenied" in caplog.text
+    assert "Cannot delete 2 archive files at local" in caplog.text
+    assert "(AccessDenied)" in caplog.text

@@ -15,7 +15,7 @@ from crawler.storage.archive import files, finishing
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.finishing import Finisher
-from crawler.storage.archive.index import added, entry, seen_again
+from crawler.storage.archive.index import KeptFile, added, entry, seen_again
 from crawler.storage.archive.records import RecordPlace, encode
 from crawler.storage.archive.store import Store
 from tests.integration.storage.observing import RecordedStats
@@ -29,6 +29,7 @@ class Index:
         self.kept: list[str] = []
         self.written: list[UpdateOne] = []
         self.meanwhile: Callable[[], None] = lambda: None
+        self.known: list[KeptFile] = []
 
     async def ensure(self) -> None:
         return
@@ -41,14 +42,29 @@ class Index:
     async def file_complete(self, name: str, size: int, where: str, at: datetime) -> None:
         return
 
+    async def files(self, where: str) -> list[KeptFile]:
+        return list(self.known)
+
+    async def forget(self, name: str) -> None:
+        self.known = [one for one in self.known if one.name != name]
+
     async def file_kept(self, name: str, at: datetime) -> None:
         self.kept.append(name)
 
 
-def made(directory: Path) -> tuple[Finisher, Index]:
+def made(directory: Path, **settings: Any) -> tuple[Finisher, Index]:
     index: Any = Index()
-    config = ArchiveConfig(directory=directory)
-    return Finisher(config, index, Store(config), RecordedStats()), index
+    config = ArchiveConfig(directory=directory, **settings)
+    return Finisher(config, index, Store(config), RecordedStats(), lambda: AT), index
+
+
+def a_file(directory: Path, name: str, *, deletable: bool = True) -> KeptFile:
+    """Of ten bytes; one that cannot be deleted is a directory: root may delete any file."""
+    if deletable:
+        (directory / name).write_bytes(bytes(10))
+    else:
+        (directory / name).mkdir()
+    return KeptFile(name, 10, AT)
 
 
 async def test_a_file_that_cannot_be_finished_lets_the_others_be(tmp_path: Path) -> None:
@@ -148,3 +164,32 @@ def test_what_cannot_be_taken_over_is_named_and_the_rest_is_finished(
     file.close()
     assert [found.name for found in files.left(tmp_path)] == [file.name]
     assert "0.warc.gz.open, left by a dead worker, cannot be finished: Is a directory" in caplog.text
+
+
+async def test_a_file_that_cannot_be_deleted_counts_and_keeps_no_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    finisher, index = made(tmp_path, keep_bytes=25, failed_bytes=15)
+    stuck = ("shoal-failures-0", "shoal-0")
+    index.known = [a_file(tmp_path, name, deletable=name not in stuck) for name in ("shoal-failures-0", "shoal-0", "b")]
+    index.known += [a_file(tmp_path, name) for name in ("shoal-failures-1", "c", "d")]
+    await finisher.step()
+    assert [one.name for one in index.known] == [*stuck]
+    assert isinstance(finisher._stats, RecordedStats)
+    assert finisher._stats.values["archive/errors"] == 2
+    (logged,) = caplog.messages
+    assert logged.startswith("Cannot delete 2 archive files at local that ")
+    assert "end: shoal-failures-0 (" in logged
+
+
+async def test_several_in_a_row_that_cannot_be_deleted_end_a_round_and_the_next_begins_with_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finishing, "PRUNE_SECONDS", 0)
+    finisher, index = made(tmp_path, keep_bytes=55)
+    index.known = [a_file(tmp_path, name, deletable=name > "5") for name in "1234567"]
+    left = []
+    for _ in range(3):
+        await finisher.step()
+        left.append("".join(one.name for one in index.known))
+    assert left == ["1234567", "12345", "12345"]
