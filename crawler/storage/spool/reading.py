@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from crawler.policy.shortages import shortage
 from crawler.storage.spool import entries, frames
 from crawler.storage.spool.entries import Entry, UnreadableError
 
 NAMED: Final = 5  # damages of one file named in the log
-_LACKS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # the process or the machine, and only now
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +70,7 @@ class SpoolFile:
         except FileNotFoundError:  # somebody has removed it
             return frames.HEAD
         except OSError as error:
-            if error.errno in _LACKS:
+            if shortage(error):  # of this machine, and only now
                 raise
             self.damage.append(f"cannot be read: {error.strerror}")
         return frames.HEAD

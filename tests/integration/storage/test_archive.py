@@ -465,6 +465,8 @@ async def test_a_file_is_finished_at_its_age_though_no_page_comes(
     async with opened(config) as archive:
         await archive.add(page(1))
         await until(lambda: not list(config.directory.iterdir()))
+        [kept] = await database["archive_files"].find().to_list()
+        assert kept["where"] == "s3://pages/raw6"
 
 
 async def test_a_page_that_the_index_refuses_stands_in_no_others_way(
