@@ -14,7 +14,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, Report
 from crawler.frontier.server.shards import BATCH
 from crawler.frontier.state.robots import CachedRobots
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots.responses import RobotsVerdict
 from crawler.worker.leases.prefetch import MOST_LEASED
 
 LOOP: Final = "loop"  # touches no data: what it takes now and then, the machine takes

@@ -123,7 +123,7 @@ MAX_IDLE_TIME_BEFORE_CLOSE = 0
 # --- Scope --------------------------------------------------------------------------------------------------
 # What a crawl may fetch, as a dict or a JSON object with any of within, paths, include, exclude, depth,
 # query_parameters, traps, pages, pages_per_host, nofollow, noindex: docs/scope.md. A spider's `crawl_scope`, a domain's
-# table `scope` and a run go before it, key by key. Readers: routing/scoping.py, policy/scope.py
+# table `scope` and a run go before it, key by key. Readers: routing/scoping.py, policy/rules/scope.py
 SCOPE: dict[str, object] = {}
 # What a spider may spend in a day, as a dict or a JSON object with any of requests, mb, browser_seconds, cost, hours
 # ("22:00-06:00") and time_zone: docs/scope.md. A domain has its own in domains.toml. Reader: worker/upkeep/budgets.py
@@ -333,16 +333,16 @@ BROWSER_CONNECTION_MAX_MB = 100
 
 # --- Retries ------------------------------------------------------------------------------------------------
 # Status codes worth a retry: Scrapy's list, and 407 (a proxy's refusal), 421, 425 and Cloudflare's codes for an
-# origin that is down. Readers: Scrapy, policy/retries.py
+# origin that is down. Readers: Scrapy, policy/endings/retries.py
 RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 # Base of a retry's wait in seconds, 0 to 3600: it waits in the frontier for a random part of base * 2^n. Scrapy
-# retries at once. Reader: policy/retries.py
+# retries at once. Reader: policy/endings/retries.py
 RETRY_BASE_SECONDS = 1
-# Longest wait of a retry in seconds, 0 to 86,400. Reader: policy/retries.py
+# Longest wait of a retry in seconds, 0 to 86,400. Reader: policy/endings/retries.py
 RETRY_CAP_SECONDS = 300
-# Retries by class of failure (policy/failures.py): `times` 0 to 1000, `base_seconds` 0 to 3600, `cap_seconds` 0 to
-# 86,400. Missing values are RETRY_TIMES, RETRY_BASE_SECONDS and RETRY_CAP_SECONDS; these also win where a
-# spider or the command line sets them. Reader: policy/retries.py
+# Retries by class of failure (policy/endings/failures.py): `times` 0 to 1000, `base_seconds` 0 to 3600, `cap_seconds` 0
+# to 86,400. Missing values are RETRY_TIMES, RETRY_BASE_SECONDS and RETRY_CAP_SECONDS; these also win where a
+# spider or the command line sets them. Reader: policy/endings/retries.py
 RETRY_CLASSES = {
     "rate_limited": {"times": 10},  # the page exists: come back later
     "transient": {},
@@ -356,7 +356,7 @@ RETRY_PRIORITY_ADJUST = 0
 
 # --- Spiders and extraction ---------------------------------------------------------------------------------
 # Rules per domain: fields, links, required elements, politeness; settings/domains.toml describes every key. Read once
-# at the start; empty = none. Reader: policy/domains.py
+# at the start; empty = none. Reader: policy/rules/domains.py
 DOMAINS_FILE = ""
 # Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000: one of 2 MB holds up
 # the event loop for 20 to 40 ms, one of 4 MB for 100. Pages whose markup is built to hurt a parser are read there too.
@@ -381,8 +381,8 @@ FRONTIER_ITEM_PIPELINES = {
 }
 # Characters kept of one text field, 100 to 4,000,000; a cut is noted in `issues`. Reader: pipelines/clean.py
 ITEM_TEXT_MAX_CHARS = 100_000
-# Issues that send an item to rejected_items; any other issue is only noted on the item. Names: policy/validation.py.
-# Reader: pipelines/validate.py
+# Issues that send an item to rejected_items; any other issue is only noted on the item. Names:
+# policy/items/validation.py. Reader: pipelines/validate.py
 ITEM_FATAL_ISSUES = [
     "missing_url",
     "invalid_url",

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import ClassVar, TypeVar
 
-from crawler.policy.backoff import full_jitter
+from crawler.policy.endings.backoff import full_jitter
 
 FIRST_WAIT = 0.1  # seconds: upper limit before the second try
 MOST_TOLD, WITHIN_SECONDS = 3, 60.0  # outages that the log tells of; beyond that only

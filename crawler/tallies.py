@@ -9,10 +9,10 @@ from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 
-# Outcomes of attempts besides the classes of policy/failures.py.
+# Outcomes of attempts besides the classes of policy/endings/failures.py.
 OK: Final = "ok"
 UNREACHED: Final = "unreached"  # retried without a response
-UNKNOWN: Final = "unknown"  # an exception that policy/failures.py has no class for
+UNKNOWN: Final = "unknown"  # an exception that policy/endings/failures.py has no class for
 MOST: Final = 20_000  # pending keys; while Redis is away further new ones are not counted
 MOST_FIELDS: Final = 1_000  # pending, per run and grade
 

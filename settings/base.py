@@ -21,7 +21,7 @@ ADDONS = {"crawler.addon.Shoal": 500}
 USER_AGENT = os.environ.get("USER_AGENT", "shoal/0.1 (Scrapy; set USER_AGENT to name a contact)")
 # The name that we look for in robots.txt files. Reader: middlewares/downloader/robots.py
 ROBOTSTXT_USER_AGENT = os.environ.get("ROBOTSTXT_USER_AGENT", "shoal")
-# Rules of the sites that `products` crawls. Reader: policy/domains.py
+# Rules of the sites that `products` crawls. Reader: policy/rules/domains.py
 DOMAINS_FILE = os.environ.get("DOMAINS_FILE", str(PROJECT_DIR / "settings" / "domains.toml"))
 # One jar for everything costs time on every page. Reader: Scrapy, middlewares/downloader/cookies.py
 COOKIES_ENABLED = False

@@ -27,7 +27,7 @@ from crawler.frontier.messages import DeadLetter
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.retries import Retries
 from crawler.frontier.state.dead_letters import DeadLetters
-from crawler.policy.outcome import DEAD_REASONS
+from crawler.policy.endings.outcome import DEAD_REASONS
 from crawler.routing.readable import readable
 from crawler.startup.announcement import QUEUES
 from crawler.utils import tasks

@@ -25,8 +25,8 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection.finding import UrlPlace
 from crawler.frontier.messages import HostState, Message
 from crawler.frontier.run_record import run_id_of
-from crawler.policy.robots import RobotsVerdict
-from crawler.policy.robots_file import RobotsFile
+from crawler.policy.robots.file import RobotsFile
+from crawler.policy.robots.responses import RobotsVerdict
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection

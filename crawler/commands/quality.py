@@ -17,7 +17,7 @@ from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering, console
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
-from crawler.policy import quality
+from crawler.policy.items import quality
 from crawler.storage import connection
 from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE, UNTYPED
 from crawler.storage.reading import quality as stored

@@ -18,7 +18,7 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from crawler.errors import ShoalError
-from crawler.policy.shortages import shortage
+from crawler.policy.endings.shortages import shortage
 
 INTERRUPTED = 130  # as shells say for Ctrl-C
 TERMINATED: Final = 143  # and for SIGTERM

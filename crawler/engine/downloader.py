@@ -28,9 +28,9 @@ from crawler.handlers.impersonation.profiles import TlsProfiles
 from crawler.handlers.tiers import TierHandlers
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import RUN_ID, WIRE_TURN
-from crawler.policy.failures import FailureClass, classify
-from crawler.policy.partial_content import PARTIAL_CONTENT, part
-from crawler.policy.shortages import shortage
+from crawler.policy.endings.failures import FailureClass, classify
+from crawler.policy.endings.partial_content import PARTIAL_CONTENT, part
+from crawler.policy.endings.shortages import shortage
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.stats_by_run import of_run

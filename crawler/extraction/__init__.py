@@ -7,7 +7,7 @@
     page = extract_page(document, url)              # PageItem, any page
     if is_feed(text, rules): feed = Feed(document, rules)   # ProductItems, one by one
 
-`rules` are a domain's, from `crawler.policy.domains.load_rules(path).for_url(url)`.
+`rules` are a domain's, from `crawler.policy.rules.domains.load_rules(path).for_url(url)`.
 """
 
 from crawler.extraction.content.page import extract_page

@@ -13,9 +13,9 @@ from crawler.extraction.structured import opengraph
 from crawler.extraction.tree.base_url import DOUBLE, NO_PAGES
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.names import word_set
-from crawler.policy.domain_values import LinkRule
-from crawler.policy.domains import NO_RULES, DomainRules
-from crawler.policy.patterns import Pattern
+from crawler.policy.rules.domain_values import LinkRule
+from crawler.policy.rules.domains import NO_RULES, DomainRules
+from crawler.policy.rules.patterns import Pattern
 from crawler.urls import MAX_URL_LENGTH, same_site
 from crawler.utils.caches import cached
 

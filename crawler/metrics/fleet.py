@@ -14,7 +14,7 @@ from crawler.frontier.messages import HostState, WorkerState
 from crawler.frontier.state.budgets import Share
 from crawler.frontier.state.tiers import Spent
 from crawler.metrics import text
-from crawler.policy.failures import FailureClass
+from crawler.policy.endings.failures import FailureClass
 from crawler.policy.tiers import TierBudgets
 from crawler.tallies import OK, UNKNOWN, UNREACHED
 

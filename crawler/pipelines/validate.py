@@ -15,7 +15,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.run_record import is_run_generation
 from crawler.items import Item
 from crawler.pipelines.drops import readable, reject
-from crawler.policy import quality, validation
+from crawler.policy.items import quality, validation
 from crawler.storage.items import origin
 from crawler.tallies import Tallies, tallies_of
 
@@ -27,7 +27,7 @@ _COUNTED: Final = tuple(
 
 
 class ValidatePipeline:
-    """Applies policy/validation.py to our items and grades their fields; other items pass untouched."""
+    """Applies policy/items/validation.py to our items and grades their fields; other items pass untouched."""
 
     def __init__(self, fatal: Iterable[str], stats: StatsCollector, tallies: Tallies | None = None) -> None:
         self._fatal = frozenset(fatal)

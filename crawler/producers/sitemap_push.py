@@ -15,7 +15,7 @@ from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
-from crawler.policy.patterns import BadPatternError, Pattern
+from crawler.policy.rules.patterns import BadPatternError, Pattern
 from crawler.producers.lines import Refusal, chunks
 from crawler.producers.rejects import Rejects
 from crawler.producers.run_setup import learn_tiers, share_scope

@@ -27,7 +27,7 @@ from crawler.frontier.run_record import RunError, run_id_of
 from crawler.frontier.runs.sitemaps import MOST, SitemapVerdict
 from crawler.frontier.server.wire_format import push_row
 from crawler.outage import Outage
-from crawler.policy.traps import harmless
+from crawler.policy.rules.traps import harmless
 from crawler.producers.lastmods import Lastmods
 from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls, plain_form

@@ -12,7 +12,7 @@ from scrapy.utils.datatypes import LocalCache
 from crawler.errors import ConfigError
 from crawler.frontier.state.proxy_health import ProxyHealth
 from crawler.meta import PROXY_TRIED, pooled
-from crawler.policy.proxies import Choice, Endpoint, ProxyNeeds, ProxyPool, choose, session_id
+from crawler.policy.proxies.pools import Choice, Endpoint, ProxyNeeds, ProxyPool, choose, session_id
 from crawler.proxies.pools import PoolSource
 from crawler.routing.host_rules import HostRules
 from crawler.utils import caches

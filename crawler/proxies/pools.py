@@ -15,11 +15,11 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.policy.domain_values import BadValueError
-from crawler.policy.domains import Rules
-from crawler.policy.proxies import ProxyPool, basic_auth
-from crawler.policy.proxy_health import HealthPolicy
-from crawler.policy.proxy_pools import Pools, parse_pools, parse_pools_text, pool_name
+from crawler.policy.proxies.health import HealthPolicy
+from crawler.policy.proxies.pools import ProxyPool, basic_auth
+from crawler.policy.proxies.tables import Pools, parse_pools, parse_pools_text, pool_name
+from crawler.policy.rules.domain_values import BadValueError
+from crawler.policy.rules.domains import Rules
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from scrapy.statscollectors import StatsCollector
 from scrapy.utils.request import request_httprepr
 
 from crawler import stats as names
-from crawler.policy.proxies import ProxyPool
+from crawler.policy.proxies.pools import ProxyPool
 
 
 class ProxyUsage:

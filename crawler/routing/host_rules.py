@@ -12,8 +12,8 @@ from scrapy.settings import BaseSettings
 from crawler import config, urls
 from crawler.errors import ConfigError
 from crawler.frontier.config import MOST_SHARDS
-from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.policy.pace import Pace
+from crawler.policy.rules.domains import DomainRules, Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier
 
 REMEMBERED: Final = 4_096  # hosts whose rule is cached, of up to 253 characters each

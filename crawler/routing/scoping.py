@@ -14,10 +14,10 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.policy import scope_values
 from crawler.policy.budgets import Budget
-from crawler.policy.domains import Rules
-from crawler.policy.scope import ScopeRules, read_scope, shared_links
+from crawler.policy.rules import scope_values
+from crawler.policy.rules.domains import Rules
+from crawler.policy.rules.scope import ScopeRules, read_scope, shared_links
 from crawler.routing.budgeting import checked
 
 FEWEST_RUNS: Final = 1_000  # whose scopes are remembered

@@ -13,7 +13,7 @@ from scrapy.http import Response
 from crawler.errors import MessageError
 from crawler.frontier.messages import Message
 from crawler.meta import ALLOW_BLOCKED, SITEMAP
-from crawler.policy.patterns import BadPatternError, Pattern
+from crawler.policy.rules.patterns import BadPatternError, Pattern
 from crawler.routing.encoder import Encoder
 
 MAX_BYTES: Final = 52_428_800  # unpacked, as sitemaps.org has it

@@ -12,8 +12,8 @@ from scrapy.http import Response, TextResponse
 from crawler.errors import ConfigError
 from crawler.extraction import Document, Links, extract_page, links
 from crawler.items import PageItem
-from crawler.policy.domains import DomainRules, Rules, load_rules
-from crawler.policy.robots_tags import NOFOLLOW
+from crawler.policy.robots.tags import NOFOLLOW
+from crawler.policy.rules.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import GUESSED, FrontierSpider
 from crawler.spiders.reading import Reading
 from crawler.spiders.sandbox import is_crowded

@@ -21,7 +21,7 @@ from scrapy_redis.spiders import RedisMixin
 
 from crawler.components import path_of
 from crawler.errors import CodecError, MessageError
-from crawler.policy.domains import load_rules
+from crawler.policy.rules.domains import load_rules
 from crawler.routing import codec
 from crawler.routing.old_start import start
 from crawler.startup import stored_values

@@ -13,7 +13,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.meta import REQUEST_ID, RUN_ID, TRACEPARENT
-from crawler.policy.outcome import Conclusion, Verdict, conclude
+from crawler.policy.endings.outcome import Conclusion, Verdict, conclude
 from crawler.timings import STEPS, Histogram
 from crawler.tracing.provider import NOWHERE, Tracing, context_of, traceparent_of
 from crawler.urls import without_credentials

@@ -23,10 +23,10 @@ from crawler import stats as names
 from crawler.errors import AddressRefusedError, ConfigError, EndingError, ProxyError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
 from crawler.meta import ALLOW_BLOCKED, CUT_AT
-from crawler.policy import robots
-from crawler.policy.robots import RobotsRules, RobotsVerdict
-from crawler.policy.robots_file import LARGE, RobotsFile
-from crawler.policy.shortages import shortage
+from crawler.policy.endings.shortages import shortage
+from crawler.policy.robots import responses as robots
+from crawler.policy.robots.file import LARGE, RobotsFile
+from crawler.policy.robots.responses import RobotsRules, RobotsVerdict
 from crawler.routing.budgeting import visiting_hours
 from crawler.worker.worker import Worker
 

@@ -8,8 +8,8 @@ from crawler import config, defaults
 from crawler.errors import ConfigError
 from crawler.frontier.config import FrontierConfig
 from crawler.policy.address_guard import AddressPolicy
-from crawler.policy.retries import RetryPolicy
-from crawler.policy.scope import read_scope
+from crawler.policy.endings.retries import RetryPolicy
+from crawler.policy.rules.scope import read_scope
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules

@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.policy.retries import RetryPolicy
+from crawler.policy.endings.retries import RetryPolicy
 from crawler.proxies.pools import ProxyConfig
 from crawler.worker.upkeep.tier_tracker import TierConfig
 from tests.shipped import shipped

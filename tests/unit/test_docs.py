@@ -16,7 +16,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
 from crawler import components, defaults, meta
-from crawler.policy.outcome import DEAD_REASONS
+from crawler.policy.endings.outcome import DEAD_REASONS
 from tests.integration.monitoring import exported
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR

@@ -14,8 +14,8 @@ import yaml
 
 from crawler.items import ProductItem
 from crawler.policy.api_providers import read_providers
-from crawler.policy.domains import parse_rules
-from crawler.policy.proxy_pools import parse_pools_text
+from crawler.policy.proxies.tables import parse_pools_text
+from crawler.policy.rules.domains import parse_rules
 from tests.unit.test_docs import PAGES
 from tests.zygote import PROJECT_DIR
 

@@ -11,7 +11,7 @@ from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
 from crawler.extraction.words.currencies import iso_code
 from crawler.items import ProductItem
-from crawler.policy.validation import CURRENCIES
+from crawler.policy.items.validation import CURRENCIES
 from crawler.urls import MAX_URL_LENGTH
 
 CORE: Final = ("title", "price", "currency", "availability")  # the fields of an offer

@@ -10,8 +10,8 @@ from xml.parsers import expat
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.tree.document import Document
 from crawler.items import ProductItem
-from crawler.policy.domain_values import FieldRule
-from crawler.policy.domains import DomainRules
+from crawler.policy.rules.domain_values import FieldRule
+from crawler.policy.rules.domains import DomainRules
 from crawler.urls import same_site
 
 CHUNK: Final = 32_768  # characters parsed at a time

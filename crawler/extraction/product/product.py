@@ -19,7 +19,7 @@ from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import identifiers
 from crawler.extraction.words import url_identifiers
 from crawler.items import ProductItem
-from crawler.policy.domains import NO_RULES, DomainRules
+from crawler.policy.rules.domains import NO_RULES, DomainRules
 
 _SHOWN: Final = ("html", "opengraph")
 

@@ -9,7 +9,7 @@ from crawler.extraction.product.stated import Structured
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import other_kinds
 from crawler.extraction.words import url_identifiers
-from crawler.policy.domains import DomainRules
+from crawler.policy.rules.domains import DomainRules
 
 
 def refusal(document: Document, rules: DomainRules) -> str:

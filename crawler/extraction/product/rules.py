@@ -7,8 +7,8 @@ from typing import Any
 from crawler.extraction.scripts import state
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import price_text, text_of
-from crawler.policy.domain_values import FieldRule
-from crawler.policy.domains import DomainRules
+from crawler.policy.rules.domain_values import FieldRule
+from crawler.policy.rules.domains import DomainRules
 
 
 def raw_fields(document: Document, rules: DomainRules) -> dict[str, str]:

@@ -13,7 +13,7 @@ from crawler.extraction.product import state_sku
 from crawler.extraction.scripts import state, state_nodes, state_prices
 from crawler.extraction.scripts.state_nodes import Node, plain, text
 from crawler.extraction.words import url_identifiers, values
-from crawler.policy.validation import CURRENCIES
+from crawler.policy.items.validation import CURRENCIES
 
 MAX_FOUND: Final = 500  # objects shaped like a product
 MAX_DEPTH: Final = 4  # of objects that wrap a price

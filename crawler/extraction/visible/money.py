@@ -14,7 +14,7 @@ from crawler.extraction.tree.nodetext import around, tag_ids
 from crawler.extraction.visible import cents, statements, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
-from crawler.policy.validation import CURRENCIES
+from crawler.policy.items.validation import CURRENCIES
 from crawler.utils.caches import cached
 
 MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading

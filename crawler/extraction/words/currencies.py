@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crawler import urls
-from crawler.policy.validation import CURRENCIES
+from crawler.policy.items.validation import CURRENCIES
 from crawler.utils.caches import cached
 
 THREE_DECIMALS: Final = frozenset(("BHD", "JOD", "KWD", "LYD", "OMR", "TND"))

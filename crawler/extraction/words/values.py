@@ -10,7 +10,7 @@ from price_parser import Price
 from crawler.extraction.words.currencies import NO_DECIMALS, THREE_DECIMALS
 from crawler.extraction.words.labels import BRAND_PREFIX, SKU_PREFIX
 from crawler.extraction.words.wording import lexicon
-from crawler.policy.validation import is_gtin
+from crawler.policy.items.validation import is_gtin
 from crawler.utils.entities import unescape
 
 MAX_PRICE = Decimal(10) ** 12  # anything above is a timestamp or an id

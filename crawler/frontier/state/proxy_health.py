@@ -16,7 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
-from crawler.policy.proxy_health import Health, HealthPolicy, State
+from crawler.policy.proxies.health import Health, HealthPolicy, State
 
 VIEW_SECONDS: Final = 1.0  # maximum age of a view that a proxy is chosen by
 MEMORY_MS: Final = 86_400_000  # a pool without changes for a day counts as good again

@@ -12,7 +12,7 @@ from typing import Any, Final
 from crawler.frontier.server.batched_calls import BatchedCalls
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.budgets import Terms
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots.responses import RobotsVerdict
 
 LOCK_MS: Final = 5_000  # extended while the fetch runs: the delay that a killed worker causes
 MOST: Final = 16  # files per call: storing them takes Redis about a millisecond

@@ -18,8 +18,8 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.policy.api_providers import FAULTS, Call, Provider
-from crawler.policy.backoff import full_jitter, retry_after
-from crawler.policy.shortages import shortage
+from crawler.policy.endings.backoff import full_jitter, retry_after
+from crawler.policy.endings.shortages import shortage
 
 REST_SECONDS: Final = 5.0  # pause after the first fault, doubled with each further one
 REST_MAX_SECONDS: Final = 300.0

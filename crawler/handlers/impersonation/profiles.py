@@ -21,7 +21,7 @@ from scrapy.http import Response
 from crawler.errors import AddressRefusedError, ConfigError, ProxyError
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.wire_turn import WireTurn
-from crawler.policy.domains import Rules, load_rules
+from crawler.policy.rules.domains import Rules, load_rules
 from crawler.worker.turns.unsent import MissedError
 
 if TYPE_CHECKING:

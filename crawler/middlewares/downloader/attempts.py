@@ -18,7 +18,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
 from crawler.meta import BLOCK, POOL_NAME
-from crawler.policy.failures import FailureClass, classify
+from crawler.policy.endings.failures import FailureClass, classify
 from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
 from crawler.tallies import OK, UNKNOWN

@@ -14,8 +14,8 @@ from scrapy.utils.python import without_none_values
 
 from crawler import config
 from crawler.meta import HEADER_PROFILE
-from crawler.policy.domains import Rules, load_rules
 from crawler.policy.headers import PROFILES, Profile
+from crawler.policy.rules.domains import Rules, load_rules
 from crawler.worker.scheduler import in_use
 
 _DECODABLE: Final = frozenset(name.decode() for name in ACCEPTED_ENCODINGS)

@@ -25,7 +25,7 @@ from crawler import stats as names
 from crawler.errors import ConfigError, ProxyError
 from crawler.frontier.state.proxy_health import ProxyHealth
 from crawler.meta import POOL_LAST, POOL_NAME, POOL_PROXY, PROXY_DOUBTED, PROXY_RETRIES, PROXY_TRIED, count, pooled
-from crawler.policy.proxies import ProxyPool, basic_auth
+from crawler.policy.proxies.pools import ProxyPool, basic_auth
 from crawler.proxies.choice import Attempt, Chooser
 from crawler.proxies.faults import Fault, fault
 from crawler.proxies.pools import PoolSource, ProxyConfig

@@ -20,9 +20,9 @@ from scrapy.utils.response import response_status_message
 from crawler import stats as names
 from crawler.errors import BlockedError
 from crawler.meta import BLOCK, RETRY_WAIT_MS
-from crawler.policy.backoff import retry_after
-from crawler.policy.failures import FailureClass, classify
-from crawler.policy.retries import RetryBudget, RetryPolicy
+from crawler.policy.endings.backoff import retry_after
+from crawler.policy.endings.failures import FailureClass, classify
+from crawler.policy.endings.retries import RetryBudget, RetryPolicy
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 

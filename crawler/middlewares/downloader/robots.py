@@ -28,8 +28,8 @@ from scrapy.utils.python import to_unicode
 from crawler import stats as names
 from crawler.errors import RobotsUnreachableError
 from crawler.frontier.state.robots import FetchTask
-from crawler.policy.robots import RobotsVerdict
-from crawler.policy.robots_file import RobotsFile
+from crawler.policy.robots.file import RobotsFile
+from crawler.policy.robots.responses import RobotsVerdict
 from crawler.scrapy_hooks import is_heard
 from crawler.urls import SCHEMES
 from crawler.worker.access import worker_of

@@ -16,7 +16,7 @@ from crawler.extraction import Document, extract_product
 from crawler.extraction.product.rules import missing_required
 from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
 from crawler.policy.blocks import DENIERS, told
-from crawler.policy.domains import Rules, load_rules
+from crawler.policy.rules.domains import Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use

@@ -24,7 +24,7 @@ from crawler import stats as names
 from crawler.errors import CodecError
 from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.middlewares.spider.provenance import fetched_at
-from crawler.policy.failures import FailureClass
+from crawler.policy.endings.failures import FailureClass
 from crawler.routing import codec
 from crawler.storage import connection
 from crawler.storage.archive import files

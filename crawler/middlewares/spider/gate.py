@@ -16,7 +16,7 @@ from crawler.errors import BlockedError, TooCostlyError
 from crawler.meta import ALLOW_BLOCKED
 from crawler.middlewares.downloader.blocks import SHELL, is_empty
 from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.policy.failures import FailureClass
+from crawler.policy.endings.failures import FailureClass
 from crawler.policy.tiers import TIERS
 
 logger = logging.getLogger(__name__)

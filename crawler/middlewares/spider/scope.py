@@ -17,8 +17,8 @@ from crawler.extraction.structured.opengraph import metas
 from crawler.meta import ANY_SCOPE
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.middlewares.spider.outputs import OutputMiddleware
-from crawler.policy.robots_tags import NOFOLLOW, NOINDEX, asked
-from crawler.policy.scope import Scope, ScopeRules
+from crawler.policy.robots.tags import NOFOLLOW, NOINDEX, asked
+from crawler.policy.rules.scope import Scope, ScopeRules
 from crawler.routing.scoping import Scopes
 from crawler.worker.leases.held import HeldLease
 

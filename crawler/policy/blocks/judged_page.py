@@ -52,7 +52,7 @@ from crawler.policy.blocks.vendors import (
     saying,
     saying_only,
 )
-from crawler.policy.response_headers import names_told, values_of
+from crawler.policy.endings.response_headers import names_told, values_of
 from crawler.utils.lazy import cached_property
 
 MAX_TEXT: Final = 1_500  # characters

@@ -14,7 +14,7 @@ from typing import Final
 from pymongo.errors import PyMongoError
 
 from crawler import stats as names
-from crawler.policy.backoff import full_jitter
+from crawler.policy.endings.backoff import full_jitter
 from crawler.storage.archive import files, records
 from crawler.storage.archive import index as catalogue
 from crawler.storage.archive.config import ArchiveConfig, Keep

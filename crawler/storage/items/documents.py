@@ -21,7 +21,7 @@ from itemadapter import ItemAdapter
 from twisted.python.reflect import safe_str
 
 from crawler.items import Item
-from crawler.policy.duplicates import is_distinctive
+from crawler.policy.items.duplicates import is_distinctive
 from crawler.storage.items.codec import CODEC
 from crawler.storage.items.digest import digest_of
 from crawler.storage.items.origin import Origin

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from crawler.policy.shortages import shortage
+from crawler.policy.endings.shortages import shortage
 from crawler.storage.spool import entries, frames
 from crawler.storage.spool.entries import Entry, UnreadableError
 

@@ -17,8 +17,8 @@ from crawler import stats as names
 from crawler import urls
 from crawler.errors import MessageError
 from crawler.meta import MIN_TIER, RETRY_WAIT_MS
-from crawler.policy.failures import FailureClass
-from crawler.policy.outcome import Evidence
+from crawler.policy.endings.failures import FailureClass
+from crawler.policy.endings.outcome import Evidence
 from crawler.policy.tiers import TIERS, Tier
 from crawler.routing.host_rules import HostRules
 from crawler.urls import canonicalize

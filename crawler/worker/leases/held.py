@@ -9,7 +9,7 @@ from weakref import ReferenceType
 
 from crawler.frontier.messages import Handle, Lease
 from crawler.frontier.streams import tier_of
-from crawler.policy.outcome import Evidence
+from crawler.policy.endings.outcome import Evidence
 
 
 @dataclass(slots=True, eq=False)

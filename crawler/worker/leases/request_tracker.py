@@ -21,9 +21,9 @@ from crawler import stats as names
 from crawler.errors import RobotsUnreachableError, TooCostlyError, UnstoredItem
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES, count
 from crawler.policy.blocks import told
-from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
-from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
-from crawler.policy.retries import RETRIED, RetryPolicy
+from crawler.policy.endings.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
+from crawler.policy.endings.outcome import Conclusion, Verdict, conclude, excerpt
+from crawler.policy.endings.retries import RETRIED, RetryPolicy
 from crawler.tallies import OK, UNKNOWN, UNREACHED, tallies_of
 from crawler.timings import timings_of
 from crawler.utils.masking import mask

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from crawler import stats as names
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.frontier.streams import stream_of
-from crawler.policy.retries import RetryPolicy
+from crawler.policy.endings.retries import RetryPolicy
 from crawler.policy.tiers import Tier
 from crawler.routing import codec
 from crawler.worker.leases.held import HeldLease

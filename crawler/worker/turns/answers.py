@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from crawler.frontier.messages import Report
 from crawler.meta import COMPLAINED, LED_HERE
-from crawler.policy.backoff import retry_after
+from crawler.policy.endings.backoff import retry_after
 from crawler.worker.context import WorkerContext
 from crawler.worker.turns.reported_origins import ReportedOrigins
 from crawler.worker.turns.resting_hosts import RestingHosts

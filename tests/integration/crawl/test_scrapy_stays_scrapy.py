@@ -14,7 +14,7 @@ import pytest
 import redis
 from pymongo.asynchronous.database import AsyncDatabase
 
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 from tests.crawling import Fleet, ended
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site

@@ -9,7 +9,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Lease, Message, Report
 from crawler.frontier.state.robots import CachedRobots
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots.responses import RobotsVerdict
 from tests.integration.frontier.harness import CLOCK, FLEET_LIVES
 
 START_MS = 1_700_000_000_000

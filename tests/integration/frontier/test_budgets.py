@@ -11,7 +11,7 @@ import pytest
 
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.robots import CachedRobots
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots.responses import RobotsVerdict
 from tests.integration.frontier.making import START_MS, Timed, handles, message, timed
 
 DAY = 86_400_000

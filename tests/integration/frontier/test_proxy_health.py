@@ -10,7 +10,7 @@ import pytest
 from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.state.proxy_health import VIEW_SECONDS, ProxyHealth
-from crawler.policy.proxy_health import HealthPolicy, State
+from crawler.policy.proxies.health import HealthPolicy, State
 from tests.integration.frontier.making import Timed, timed
 from tests.unit.frontier.fakes import Stats
 

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.frontier.server.shards import pack
 from crawler.frontier.state.robots import CachedRobots, FetchTask
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots.responses import RobotsVerdict
 from tests.integration.frontier.making import START_MS, Timed, asks_for, message, timed
 
 HOST, ORIGIN = "a.example", "https://a.example"

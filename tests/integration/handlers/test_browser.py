@@ -34,7 +34,7 @@ from crawler.handlers.browser.contexts import ContextKey
 from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
-from crawler.policy.shortages import shortage
+from crawler.policy.endings.shortages import shortage
 from crawler.proxies.faults import Fault, fault
 from crawler.worker.turns.unsent import MissedError
 from tests.integration.handlers.browsing import listening, opened, text

@@ -26,8 +26,8 @@ from crawler.frontier.state.proxy_health import ProxyHealth
 from crawler.frontier.state.robots import CachedRobots
 from crawler.frontier.state.seeds import Kind, Seeds
 from crawler.frontier.state.tiers import Tiers
-from crawler.policy.proxy_health import HealthPolicy, State
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.proxies.health import HealthPolicy, State
+from crawler.policy.robots.responses import RobotsVerdict
 from crawler.routing import codec
 from crawler.routing.encoder import Encoder
 from crawler.routing.fingerprint import RequestFingerprinter

@@ -43,8 +43,8 @@ from scrapy.utils.test import get_crawler
 
 from crawler.embedded.service import MONGOD
 from crawler.policy.cookies import Changes
-from crawler.policy.proxy_health import HealthPolicy
-from crawler.policy.robots import Verdict
+from crawler.policy.proxies.health import HealthPolicy
+from crawler.policy.robots.responses import Verdict
 from crawler.policy.tiers import Learned
 from crawler.spiders.products import ProductsSpider
 from crawler.storage import building, connection

@@ -93,7 +93,7 @@ def test_jobs_differ_in_what_they_are_and_serve(folder: Path) -> None:
 
 def test_links_of_saved_pages_are_not_followed(folder: Path) -> None:
     from crawler.extraction import links
-    from crawler.policy.domains import load_rules
+    from crawler.policy.rules.domains import load_rules
 
     url, page = "http://127.0.1.1:8000/p", '<a href="/product/kettle-12">Kettle</a>'
     rules = load_rules(str(Pages(folder).settings["DOMAINS_FILE"])).for_url(url)

@@ -7,7 +7,7 @@ import pytest
 from crawler.extraction.visible import money
 from crawler.extraction.words import currencies, values
 from crawler.extraction.words.currencies import beside, iso_code, page_country
-from crawler.policy.validation import CURRENCIES
+from crawler.policy.items.validation import CURRENCIES
 
 
 @pytest.mark.parametrize(

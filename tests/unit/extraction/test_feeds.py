@@ -13,7 +13,7 @@ from scrapy.http import TextResponse, XmlResponse
 from crawler.errors import ConfigError
 from crawler.extraction import Document, Feed, is_feed
 from crawler.items import ProductItem
-from crawler.policy.domains import DomainRules, parse_rules
+from crawler.policy.rules.domains import DomainRules, parse_rules
 from crawler.spiders.products import ProductsSpider
 
 URL = "https://shop.example.de/feed.xml"

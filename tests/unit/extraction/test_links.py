@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import Links, links
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 
 URL = "https://www.shop.example.com/c/knives?page=2"
 BASE = "https://www.shop.example.com"

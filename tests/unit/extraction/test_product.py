@@ -10,7 +10,7 @@ import pytest
 
 from crawler.extraction import Document, extract_product
 from crawler.items import ProductItem
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 from tests.unit.extraction.shop import URL, json_ld, page
 
 MICRODATA = """<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">Micro</b>

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.extraction import Document, extract_product
 from crawler.extraction.product.refusal import refusal
-from crawler.policy.domains import NO_RULES, parse_rules
+from crawler.policy.rules.domains import NO_RULES, parse_rules
 
 PLAIN = "https://shop.example.de/about"
 CARDS = "".join(

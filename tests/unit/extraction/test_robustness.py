@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from crawler.extraction import Document, extract_product, links, missing_required
 from crawler.extraction.product.draft import CORE
 from crawler.items import ProductItem
-from crawler.policy.domains import parse_rules
-from crawler.policy.validation import AVAILABILITIES, CURRENCIES
+from crawler.policy.items.validation import AVAILABILITIES, CURRENCIES
+from crawler.policy.rules.domains import parse_rules
 from tests.effort import cpu_seconds
 from tests.unit.extraction.shop import URL, json_ld, page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawler.extraction import Document, extract_product, missing_required
 from crawler.extraction.product.rules import raw_fields
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 from tests.unit.extraction.shop import URL, json_ld, page
 
 REQUIRED = '[default]\nrequired = ["title", "review_count", { css = "p.stock" }, { css = "#cart" }]'

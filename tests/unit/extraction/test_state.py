@@ -11,7 +11,7 @@ import pytest
 from crawler.errors import ConfigError
 from crawler.extraction import Document, extract_product, links
 from crawler.extraction.scripts import literal, state
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 
 URL = "https://shop.example.com/products/steel-knife"
 PRODUCT = {"id": 991, "name": "Steel knife", "slug": "steel-knife", "price": {"value": 49.9, "currencyCode": "EUR"},

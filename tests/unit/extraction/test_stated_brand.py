@@ -7,7 +7,7 @@ import json
 import pytest
 
 from crawler.extraction import Document, extract_product
-from crawler.policy.domains import DomainRules, parse_rules
+from crawler.policy.rules.domains import DomainRules, parse_rules
 
 URL = "https://www.bikebarn.example/knife"
 

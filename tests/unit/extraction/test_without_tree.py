@@ -8,7 +8,7 @@ import pytest
 
 from crawler.extraction import Document, extract_product
 from crawler.extraction.visible import identifiers
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 
 URL = "https://example.com/read/lamps"
 POSTS = '<div itemscope itemtype="https://schema.org/Comment"><p itemprop="text">Mine broke.</p></div>'

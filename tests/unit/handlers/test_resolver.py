@@ -21,7 +21,7 @@ from scrapy.exceptions import CannotResolveHostError
 from crawler.errors import AddressRefusedError, ConfigError
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.address_guard import Address, AddressPolicy
-from crawler.policy.shortages import shortage
+from crawler.policy.endings.shortages import shortage
 from crawler.utils.lookups import LookupThreads
 from tests.shipped import shipped
 

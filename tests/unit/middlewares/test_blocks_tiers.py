@@ -16,7 +16,7 @@ from scrapy.utils.test import get_crawler
 from crawler.meta import BLOCK, TIER_STAYS
 from crawler.middlewares.downloader.blocks import BlocksMiddleware
 from crawler.middlewares.downloader.tiers import TiersMiddleware
-from crawler.policy.domains import Rules, parse_rules
+from crawler.policy.rules.domains import Rules, parse_rules
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.scheduler import Scheduler
 from tests.unit.frontier.fakes import held

@@ -21,7 +21,7 @@ from crawler.frontier.pushing import Row
 from crawler.frontier.run_record import RunError
 from crawler.frontier.runs.sitemaps import SitemapVerdict
 from crawler.frontier.server.outage import RedisOutage
-from crawler.policy.patterns import Pattern
+from crawler.policy.rules.patterns import Pattern
 from crawler.producers import sitemap_reader
 from crawler.producers.sitemap_reader import SitemapError, SitemapReader
 from crawler.routing.encoder import Encoder

@@ -11,7 +11,7 @@ from scrapy import Request
 
 from crawler.errors import ConfigError
 from crawler.meta import POOL_PROXY
-from crawler.policy.proxy_health import State
+from crawler.policy.proxies.health import State
 from crawler.proxies.choice import Attempt, Chooser
 from crawler.proxies.pools import PoolSource, ProxyConfig
 from crawler.routing.host_rules import HostRules

@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 from crawler.proxies.pools import PoolSource, ProxyConfig
 from tests.shipped import shipped
 

@@ -11,7 +11,7 @@ import pytest
 from scrapy import Spider
 
 from crawler.errors import ConfigError
-from crawler.policy.domains import parse_rules
+from crawler.policy.rules.domains import parse_rules
 from crawler.routing.scoping import Scopes
 from tests.shipped import shipped
 

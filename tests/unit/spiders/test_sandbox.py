@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 from crawler.errors import ConfigError, TooCostlyError
 from crawler.extraction import Document, extract_page
-from crawler.policy.domains import DomainRules
+from crawler.policy.rules.domains import DomainRules
 from crawler.spiders.products import read
 from crawler.spiders.sandbox import CROWD, Bounds, Sandbox
 

@@ -24,7 +24,7 @@ from crawler.items import PageItem
 from crawler.middlewares.spider.archive import ArchiveMiddleware
 from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
-from crawler.policy.outcome import Evidence, Verdict, conclude
+from crawler.policy.endings.outcome import Evidence, Verdict, conclude
 from crawler.storage import disk_room
 from crawler.storage.archive.archive import Archive, UnarchivedError
 from crawler.storage.archive.config import ArchiveConfig, Keep

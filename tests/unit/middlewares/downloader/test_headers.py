@@ -10,8 +10,8 @@ from scrapy.utils.test import get_crawler
 
 from crawler.meta import HEADER_PROFILE
 from crawler.middlewares.downloader.headers import HeadersMiddleware
-from crawler.policy.domains import parse_rules
 from crawler.policy.headers import PROFILES
+from crawler.policy.rules.domains import parse_rules
 from crawler.routing import codec
 from crawler.spiders.pages import PagesSpider
 

@@ -20,7 +20,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.server.losses import DataLossListeners
 from crawler.frontier.state.robots import CachedRobots, FetchTask
 from crawler.middlewares.downloader.robots import Files, Parsed, RobotsTxtMiddleware
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots.responses import RobotsVerdict
 from crawler.routing.host_rules import HostRule
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher

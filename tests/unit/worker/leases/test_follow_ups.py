@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
 
-from crawler.policy.failures import FailureClass
+from crawler.policy.endings.failures import FailureClass
 from crawler.worker.leases.follow_ups import Decision, FollowUpRoute, FollowUps, decide
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook

@@ -11,7 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.test import get_crawler
 
 from crawler.errors import CodecError
-from crawler.policy.failures import FailureClass
+from crawler.policy.endings.failures import FailureClass
 from crawler.routing import codec
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
