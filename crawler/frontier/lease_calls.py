@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from crawler.frontier.messages import MAX_NAME, Handle, NackOutcome, Report
 from crawler.frontier.server import keys
+from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, flag, handle_row, report_row
 
 
 class LeaseCalls:
     """The part of the frontier's interface that takes leases. An answer of False, or 0: the token is stale, and nothing
-    has changed."""
+    has changed.
+
+    What ends a page for good (`ack`, `skip`, `settle` with acks, `bury`, `end_gone`) rests on what this server was told
+    before, as are the page's links: it never reaches one that has been started since, or has taken over, and raises
+    FrontierUnavailableError instead.
+    """
 
     def __init__(self, shards: Shards, rng: Callable[[], float]) -> None:
         self.shards = shards
@@ -39,11 +46,13 @@ class LeaseCalls:
 
     async def ack(self, handles: Sequence[Handle]) -> list[bool]:
         """Done and durable. False: the token is stale and nothing changed."""
-        return await self.shards.on_handles("ack", handles)
+        with same_server(self.shards.client):
+            return await self.shards.on_handles("ack", handles)
 
     async def skip(self, handles: Sequence[Handle]) -> list[bool]:
         """The same for requests that are done without having been sent."""
-        return await self.shards.on_handles("skip", handles)
+        with same_server(self.shards.client):
+            return await self.shards.on_handles("skip", handles)
 
     async def settle(
         self, starts: Sequence[Handle] = (), reports: Sequence[Report] = (), acks: Sequence[Handle] = ()
@@ -60,7 +69,8 @@ class LeaseCalls:
             counts = (kinds.count(0), kinds.count(1))
             return await self.shards.run("settle", shard, self._rng(), *counts, *(row for _, _, row in group))
 
-        answers = await self.shards.scatter(rows, lambda row: row[0], run)
+        with same_server(self.shards.client) if acks else nullcontext():
+            answers = await self.shards.scatter(rows, lambda row: row[0], run)
         first, last = len(starts), len(starts) + len(reports)
         return [bool(one) for one in answers[:first]], answers[first:last], [bool(one) for one in answers[last:]]
 
@@ -115,12 +125,14 @@ class LeaseCalls:
         retried, dropped or evicted."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         row = (number, token, reason, pack(dict(detail or {})), *_rewritten(body, priority))
-        return bool(await self.shards.run("bury", shard, *row))
+        with same_server(self.shards.client):
+            return bool(await self.shards.run("bury", shard, *row))
 
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
         """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
-        return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
+        with same_server(self.shards.client):
+            return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
 
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
         """Extend leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.

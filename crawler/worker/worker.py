@@ -187,8 +187,9 @@ class Worker:
             *(self.queue.encoder.scopes.forget, self.plain_runs.forget),
         ):
             self.losses.listen(forget)
-        self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.forget
-        connection.on_drop(self.frontier.client, self.losses.forget)
+        self.losses.listen_to_losses(self.outbox.lose)
+        self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.lose
+        connection.listen(self.frontier.client, on_drop=self.losses.forget, on_other_server=self.losses.lose)
 
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -26,7 +26,7 @@ def violations(result: Result) -> list[str]:
     found += [f"dead: {line}" for line in verdict.unexpected_dead(result.plan, result.dead)]
     if result.left is None or str(result.left) != str(verdict.Left(0, 0, 0, 0, 0)):
         found.append(f"left in the frontier: {result.left}")
-    if result.turned_away > (result.restarts + result.mongo_kills) * result.options.workers:
+    if result.turned_away > (len(result.set_back) + result.mongo_kills) * result.options.workers:
         found.append(f"{result.turned_away} workers could not use their servers")
     return found + result.troubles + [line for part in parts(result).values() for line in part]
 
@@ -102,7 +102,7 @@ def _fell(fell: float | None, stricter: rules.Stricter, result: Result) -> str:
 def _unpaced(result: Result) -> list[tuple[float, float]]:
     """Times when earlier requests were unknown: Redis had lost them, and workers continued with what they had."""
     seconds = 0.3 * result.options.lease + result.options.delay + verdict.THAW_SECONDS
-    return [(began, ended + seconds) for began, ended in result.emptied]
+    return [(began, ended + seconds) for began, ended in result.emptied + result.set_back]
 
 
 def _short(gap: verdict.Gap, result: Result) -> str:
@@ -127,7 +127,7 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ("workers killed with -9", str(result.kills)),
         ("workers killed by a page", str(result.fatal_kills)),
         ("workers frozen for longer than their leases", str(len(result.freezes))),
-        ("Redis killed with -9", str(result.restarts)),
+        ("Redis killed with -9, and its last second lost", str(len(result.set_back))),
         ("MongoDB killed with -9", str(result.mongo_kills)),
         ("times that Redis was full", str(result.fillings.count)),
         ("pages that waited for room then, at the most", str(result.fillings.waited)),

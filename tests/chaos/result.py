@@ -70,10 +70,12 @@ class Result:
     passed_on: int = 0  # requests that old workers left to workers of the new release
     kills: int = 0
     fatal_kills: int = 0  # by pages
-    restarts: int = 0
     mongo_kills: int = 0
     fillings: Fillings = field(default_factory=Fillings)
     emptied: list[tuple[float, float]] = field(default_factory=list)  # from when to when, seconds since the epoch
+    set_back: list[tuple[float, float]] = field(
+        default_factory=list
+    )  # the same: Redis was killed, its last second lost
     stricter: list[Stricter] = field(default_factory=list)
     spooled: int = 0  # files in the spool, at the most
     turned_away: int = 0  # workers that came while Redis was away

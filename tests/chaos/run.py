@@ -194,9 +194,7 @@ class Run:
         if self._holds_off(event):
             return False
         if event.kind == "restart":
-            killed = trouble.kill_server(self._home / "services", "redis")
-            self._result.restarts += killed
-            return killed
+            return await self._set_back()
         if event.kind == "mongo":
             return self._kill_mongo()
         if event.kind == "deploy":
@@ -254,6 +252,14 @@ class Run:
     def _kill_mongo(self) -> bool:
         killed = trouble.kill_server(self._home / "services", "mongodb")
         self._result.mongo_kills += killed
+        return killed
+
+    async def _set_back(self) -> bool:
+        """Redis restarts without its last second."""
+        began = time.time()
+        killed = await trouble.set_back_redis(self._home / "services")
+        if killed:
+            self._result.set_back.append((began, time.time()))
         return killed
 
     async def _lose_everything(self, frontier: Frontier) -> bool:

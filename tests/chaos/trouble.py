@@ -13,6 +13,7 @@ from random import Random
 from typing import Final, Literal
 
 from crawler.embedded import record
+from crawler.embedded.processes import Process
 from demo.children import Child, Family
 
 USAGE_ERROR: Final = 2  # exit status of a worker that cannot use its servers
@@ -20,6 +21,7 @@ USAGE_ERROR: Final = 2  # exit status of a worker that cannot use its servers
 OLD: Final = "old"  # how the names of workers of the old release begin
 STRICT: Final = "strict"  # and of those with a longer delay
 DEPLOYED_AT: Final = 0.1  # of all pages are done
+SET_BACK_SECONDS: Final = 1.0
 
 Kind = Literal["kill", "freeze", "restart", "mongo", "deploy", "fill", "empty", "rules"]
 
@@ -136,6 +138,30 @@ class Fleet:
         self.freezes.append(Freeze(victim.name, began, time.time()))
         victim.send(signal.SIGCONT)
         self._frozen.remove(victim)
+
+
+async def set_back_redis(services: Path) -> bool:
+    """Kill the bundled Redis with -9, and take back what it wrote in its last second: so much `appendfsync everysec`
+    may lose with the machine. False while it is being started."""
+    said = record.read(services / "redis")
+    if said is None or said.state != "ready" or said.server is None or not said.server.alive:
+        return False
+    (written,) = (services / "redis" / "data" / "appendonlydir").glob("*.incr.aof")
+    size = written.stat().st_size
+    await asyncio.sleep(SET_BACK_SECONDS)
+    os.kill(said.supervisor.pid, signal.SIGSTOP)  # or it would be started before its file is cut
+    try:
+        os.kill(said.server.pid, signal.SIGKILL)
+        await _end_of(said.server)
+        os.truncate(written, size)
+    finally:
+        os.kill(said.supervisor.pid, signal.SIGCONT)
+    return True
+
+
+async def _end_of(process: Process) -> None:
+    while process.alive:  # noqa: ASYNC110 - it is no child of ours
+        await asyncio.sleep(0.001)
 
 
 def kill_server(services: Path, name: str) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
-from weakref import WeakSet
 
 from redis.asyncio import Redis
 from redis.asyncio.cluster import ClusterNode, RedisCluster
@@ -21,6 +19,7 @@ from scrapy.settings import BaseSettings
 from crawler import config, embedded
 from crawler.errors import ConfigError
 from crawler.frontier.server import cluster, sentinel
+from crawler.frontier.server.drops import Drops, expected, send
 from crawler.frontier.server.scripts import Client
 
 _DEFAULTS: Final[dict[str, Any]] = {
@@ -31,46 +30,15 @@ _DEFAULTS: Final[dict[str, Any]] = {
 _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", "retry_on_timeout")
 
 
-class Drops:
-    """Reports that a connection was lost. redis-py silently reconnects an idle one when it is next used.
-
-    *is_ours*, called in a thread: whether the bundled server still has its port; None for any other server.
-    """
-
-    def __init__(self, is_ours: Callable[[], bool] | None = None) -> None:
-        self.on_drop: Callable[[], None] = lambda: None
-        self._is_ours = is_ours
-        self._known: WeakSet[Any] = WeakSet()
-
-    async def greet(self, connection: Any) -> None:
-        """redis-py calls this for each new connection, in place of its own handshake. Nothing is sent to a stranger
-        that took the port of the bundled server while that is down: its data would be another project's."""
-        try:
-            await self._check()
-            await connection.on_connect()
-        except BaseException:  # redis-py would use it as it is: without parser, password or database
-            await connection.disconnect(nowait=True)
-            raise
-        if connection in self._known:
-            self.on_drop()
-        self._known.add(connection)
-
-    async def _check(self) -> None:
-        try:
-            is_ours = self._is_ours is None or await asyncio.to_thread(self._is_ours)
-        except (OSError, RuntimeError) as error:  # no file or thread is left: that passes, as an outage does
-            raise RedisConnectionError(f"whose server has the port of the bundled one is not known: {error}") from error
-        if not is_ours:
-            raise RedisConnectionError("the bundled server is down, or another one has its port")
-
-
 class ReconnectingRedis(Redis):
-    """A client of one server that tries twice; see `_twice`."""
+    """A client of one server that tries twice, see `_twice`; inside `Drops.same_server` once."""
 
     drops: Drops
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, with a second try."""
+        if expected() is not None:
+            return await _once(send, self, self.drops, *args, **options)
         return await _twice(super().execute_command, self.drops, *args, **options)
 
 
@@ -101,7 +69,9 @@ async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, 
     try:
         return await _once(call, *args, **options)
     except RedisConnectionError:
-        drops.on_drop()
+        drops.dropped()
+        if expected() is not None:
+            raise
         return await _once(call, *args, **options)
 
 
@@ -180,7 +150,7 @@ def _guard(url: str | None, settings: BaseSettings) -> Callable[[], bool] | None
 
 
 def _client(url: str | None, params: dict[str, Any], is_ours: Callable[[], bool] | None, *, is_cluster: bool) -> Client:
-    drops = Drops(is_ours)
+    drops = Drops(is_ours, greets=not is_cluster)
     cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
     if not is_cluster:
         params["redis_connect_func"] = drops.greet
@@ -194,10 +164,11 @@ def _client(url: str | None, params: dict[str, Any], is_ours: Callable[[], bool]
     return client  # type: ignore[no-any-return]
 
 
-def on_drop(client: Client, listener: Callable[[], None]) -> None:
-    """Call *listener* whenever *client* loses a connection: the server may have lost data."""
+def listen(client: Client, on_drop: Callable[[], None], on_other_server: Callable[[], None]) -> None:
+    """Call *on_drop* whenever *client* loses a connection, *on_other_server* when a server answers that has been
+    started since, or has taken over: it may have lost data."""
     if isinstance(client, ReconnectingRedis | ReconnectingCluster):
-        client.drops.on_drop = listener
+        client.drops.on_drop, client.drops.on_other_server = on_drop, on_other_server
 
 
 def _reason(error: BaseException) -> Exception:

@@ -11,6 +11,7 @@ from typing import Final
 
 from crawler.frontier.messages import Handle, Message, PushOutcome
 from crawler.frontier.server.shards import BATCH
+from crawler.worker.outbox.doubts import Doubts
 
 AGAIN_SECONDS: Final = 1.0  # after a refusal, before a shard is tried again
 OVERHEAD: Final = 1_000  # bytes of a message besides its body
@@ -40,11 +41,13 @@ class Children:
         shard_of: Callable[[Message], int],
         stored: Callable[[Message, PushOutcome], None],
         complete: Callable[[Handle], None],
+        doubts: Doubts,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._shard_of = shard_of
         self._stored = stored
         self._complete = complete
+        self._doubts = doubts
         self._clock = clock
         self._new: deque[Child] = deque()
         self._kept: dict[int, deque[Child]] = {}  # by full shard
@@ -112,7 +115,7 @@ class Children:
         kept = self._kept[shard]
         while kept:
             batch = list(islice(kept, BATCH))
-            refused = self._note(batch, await push([child.message for child in batch]))
+            refused = await self._push(batch, push)
             for child in batch:
                 kept.popleft()
                 self.kept_bytes -= _size(child)
@@ -126,20 +129,23 @@ class Children:
         full = set(self._kept)
         asked = [child for child in batch if self._shard_of(child.message) not in full] if full else batch
         held_back = [child for child in batch if self._shard_of(child.message) in full] if full else []
-        refused = self._note(asked, await push([child.message for child in asked])) if asked else []
+        refused = await self._push(asked, push) if asked else []
         for _ in batch:
             self._new.popleft()
         for child in (*refused, *held_back):
             self._keep(self._shard_of(child.message), [child])
 
-    def _note(self, batch: Sequence[Child], outcomes: Sequence[PushOutcome]) -> list[Child]:
+    async def _push(self, batch: Sequence[Child], push: Push) -> list[Child]:
         """Report those that the frontier has; returns the others."""
+        losses = self._doubts.losses
+        outcomes = await push([child.message for child in batch])
         refused = []
         for child, outcome in zip(batch, outcomes, strict=True):
             if outcome.is_full:
                 refused.append(child)
                 continue
             self._stored(child.message, outcome)
+            self._doubts.stored(child.parent, losses)
             self._left[child.parent] -= 1
             if not self._left[child.parent]:
                 del self._left[child.parent]

@@ -63,3 +63,8 @@ class Unsent:
 
 
 Ending = Handle | Nack | Move | Bury | Gone | Unsent  # a bare handle is an ack
+
+
+def handle_of(ending: Ending) -> Handle:
+    """The lease that *ending* ends."""
+    return ending if isinstance(ending, tuple) else ending.handle

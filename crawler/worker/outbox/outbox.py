@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from time import monotonic
 from typing import Any
 
@@ -25,16 +24,16 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.outage import RedisOutage
-from crawler.frontier.server.shards import BATCH, url_in
-from crawler.worker.outbox.breakers import NOTED, Breakers
+from crawler.frontier.server.shards import url_in
 from crawler.worker.outbox.children import AGAIN_SECONDS, Children
-from crawler.worker.outbox.ending_sender import EndingSender
-from crawler.worker.outbox.lease_endings import Ending, Move, Nack
+from crawler.worker.outbox.doubts import Doubts
+from crawler.worker.outbox.lease_endings import Ending, Move, Nack, handle_of
 from crawler.worker.outbox.offers import Offers
 from crawler.worker.outbox.pending_counts import PendingCounts
-from crawler.worker.outbox.queues import Start, both, drain, drop, resolve
+from crawler.worker.outbox.queues import Start, both, drain, resolve
 from crawler.worker.outbox.room import RedisRoom
-from crawler.worker.outbox.waiting_endings import WaitingEndings, handle_of
+from crawler.worker.outbox.settler import Settler
+from crawler.worker.outbox.waiting_endings import WaitingEndings
 
 logger = logging.getLogger(__name__)
 
@@ -61,26 +60,28 @@ class Outbox:
         self._wake = wake
         self._room = room
         self._filled = asyncio.Event()
-        self._starts: deque[Start] = deque()
         self._suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
-        self._reports: deque[Report] = deque()
-        self._children = Children(lambda one: frontier.shards.of_host(one.host), self._stored, self._complete)
+        self._doubts = Doubts()
+        self._children = Children(
+            lambda one: frontier.shards.of_host(one.host), self._stored, self._complete, self._doubts
+        )
         self._offers = Offers(self._stored, partial(stats.inc_value, names.REFUSED))
-        self._endings: deque[Ending] = deque()
         self._waiting = WaitingEndings(self._children, frontier.config.lease_ms / 1000)
         self._abandoned: deque[Handle] = deque()
         self._put_off: deque[Handle] = deque()
         self._given_back: deque[Handle] = deque()
         self.counts = PendingCounts(frontier, self._filled.set)
-        queues: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._endings)
-        self._queues = (*queues, self._abandoned, self._put_off, self._given_back)
+        self._settler = Settler(frontier, stats, self._doubts, wake)
+        self._queues: tuple[deque[Any], ...] = (
+            *(self._suspects, self._settler.starts, self._settler.reports, self._settler.endings),
+            *(self._abandoned, self._put_off, self._given_back),
+        )
         self._flushing = asyncio.Lock()
         self._closing = False
         self._flushing_since: float | None = None
         self.broken = False
         self._largest: tuple[str, int] | None = None
-        self._ending_sender = EndingSender(frontier, stats)
-        self.breakers = Breakers(frontier, stats)
+        self.breakers = self._settler.breakers
 
     def __len__(self) -> int:
         if self.broken:
@@ -126,7 +127,7 @@ class Outbox:
 
     def ending(self) -> list[Handle]:
         """The leases whose ending waits here to be sent; thread-safe."""
-        return [*map(handle_of, list(self._endings)), *self._waiting.handles]
+        return [*map(handle_of, list(self._settler.endings)), *self._waiting.handles]
 
     def offer_again(self) -> None:
         """Retry at once what the frontier refused because it was full."""
@@ -135,7 +136,7 @@ class Outbox:
 
     def end(self, ending: Ending) -> None:
         """End a lease, after all that was pushed as its children."""
-        self._endings.append(ending)
+        self._settler.endings.append(ending)
         self._filled.set()
 
     def abandon(self, handle: Handle) -> None:
@@ -148,9 +149,13 @@ class Outbox:
         self._given_back.append(handle)
         self._filled.set()
 
+    def lose(self) -> None:
+        """What Redis confirmed until now may be gone: pages under way find their requests again."""
+        self._doubts.lose()
+
     def report(self, report: Report) -> None:
         """Report how the host answered, which frees its slot."""
-        self._reports.append(report)
+        self._settler.reports.append(report)
         self._filled.set()
 
     def start(self, handle: Handle, *, on_wire: bool = False) -> asyncio.Future[bool]:
@@ -159,14 +164,14 @@ class Outbox:
         if self.broken:
             future.set_result(False)
             return future
-        (self._starts if on_wire else self._suspects).append((handle, future))
+        (self._settler.starts if on_wire else self._suspects).append((handle, future))
         self._filled.set()
         return future
 
     def give_up(self) -> None:
         """Send nothing any more: release all waiters and leave the leases to expire."""
         self.broken = True
-        waiting = [*self._suspects, *self._starts]
+        waiting = [*self._suspects, *self._settler.starts]
         resolve(waiting, [False] * len(waiting))
 
     def stuck_for(self) -> float:
@@ -206,13 +211,13 @@ class Outbox:
             return True
         self._forget_abandoned()
         self._give_up_waiting()
-        endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
+        endings = len(self._settler.endings)  # later ones may belong to children pushed while this flush runs
         try:
             await self.counts.send()
             await drain(self._suspects, len(self._suspects), self._send_suspects)
             if self._new_due():
-                await both(self._end_leases(0), self._send_new())
-            await self._end_leases(await self._hold_back(endings))
+                await both(self._settler.send(0), self._send_new())
+            await self._settler.send(await self._hold_back(endings))
             await drain(self._put_off, len(self._put_off), self._send_put_off)
             await drain(self._given_back, len(self._given_back), self._send_given_back)
             await self.breakers.judge()
@@ -251,61 +256,38 @@ class Outbox:
 
         Such a page was fetched and parsed: while it waits for room it is not charged, however that ends.
         """
-        held = self._waiting.hold_back(self._endings, count) if self._children else []
+        held = self._waiting.hold_back(self._settler.endings, count) if self._children else []
         if held and self._children.refused:
             self._stats.inc_value(names.WAITED_FOR_ROOM, len(held))
             await self._frontier.renew(held, for_room=True)
-        return min(count - len(held), len(self._endings))
+        return min(count - len(held), len(self._settler.endings))
 
     def _give_up_waiting(self) -> None:
         """Give back pages that have waited longer than a lease."""
         for ending in self._waiting.give_up(everything=self._closing):
             if isinstance(ending, Nack):  # it is retried anyway
-                self._endings.append(replace(ending, delay_ms=max(ending.delay_ms, self._frontier.config.lease_ms)))
+                self._settler.endings.append(
+                    replace(ending, delay_ms=max(ending.delay_ms, self._frontier.config.lease_ms))
+                )
             elif isinstance(ending, Move):
-                self._endings.append(ending)
+                self._settler.endings.append(ending)
             else:
                 self._put_off.append(handle_of(ending))
 
     def _forget_abandoned(self) -> None:
         if self._abandoned:
-            self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
+            lost = [self._abandoned.popleft() for _ in range(len(self._abandoned))]
+            self._waiting.forget(lost)
+            self._doubts.ended(lost)
 
     async def _send_put_off(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.put_off(batch, delay_ms=self._frontier.config.lease_ms)
         self._stats.inc_value(names.PUT_OFF, sum(answers))
-        self._ending_sender.count_stale(answers)
+        self._settler.sender.count_stale(answers)
+        self._doubts.ended(batch)
 
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         resolve(batch, await self._frontier.start([handle for handle, _ in batch]))
-
-    async def _end_leases(self, endings: int) -> None:
-        """Send starts, reports and the first *endings* endings: one call for all but endings other than
-        acknowledgements."""
-        while self._starts or self._reports or endings > 0:
-            starts, reports = list(islice(self._starts, BATCH)), list(islice(self._reports, BATCH))
-            ended = list(islice(self._endings, min(endings, BATCH)))
-            acks = [ending for ending in ended if isinstance(ending, tuple)]
-            if starts or reports or acks:
-                answers = await self._frontier.settle([handle for handle, _ in starts], reports, acks)
-                resolve(starts, answers[0])
-                drop(self._starts, len(starts))
-                self._reported(reports, answers[1])
-                drop(self._reports, len(reports))
-                if reports:
-                    self._wake()
-                if acks:
-                    self._stats.inc_value(names.ACKED, sum(answers[2]))
-                    self._ending_sender.count_stale(answers[2])
-            await self._ending_sender.send(ended)
-            drop(self._endings, len(ended))
-            endings -= len(ended)
-
-    def _reported(self, batch: Sequence[Report], answers: Sequence[int]) -> None:
-        self._ending_sender.count_stale(answers)
-        for report, answer in zip(batch, answers, strict=True):
-            if answer != NOTED:
-                self.breakers.told(report, answer)
 
     async def _send_given_back(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.give_back(batch)

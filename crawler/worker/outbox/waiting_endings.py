@@ -9,7 +9,7 @@ from typing import Final
 
 from crawler.frontier.messages import Handle
 from crawler.worker.outbox.children import Children
-from crawler.worker.outbox.lease_endings import Ending
+from crawler.worker.outbox.lease_endings import Ending, handle_of
 
 LOOK_SECONDS: Final = 1.0  # between checks for pages that wait too long
 MOST_KEPT: Final = 64 * 2**20  # bytes of refused requests; beyond it the pages that wait longest go back
@@ -70,8 +70,3 @@ class WaitingEndings:
         late = sum(since <= latest for _, since in self._pages.values())
         too_many = len(self._pages) // 4 + 1 if self._children.kept_bytes > MOST_KEPT else 0
         return max(late, too_many)
-
-
-def handle_of(ending: Ending) -> Handle:
-    """The lease that *ending* ends."""
-    return ending if isinstance(ending, tuple) else ending.handle

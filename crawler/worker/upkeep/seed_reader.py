@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
@@ -17,6 +18,7 @@ from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.errors import ShoalError
 from crawler.frontier.messages import Message
+from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.utils.masking import mask
 
@@ -79,6 +81,15 @@ class SeedReader:
         if self._full or not (seeds := await self.queue.lease(SEEDS_AT_ONCE)):
             return 0
         messages = [await self._messages(seed) for seed in seeds]
+        with same_server(self._worker.frontier.client):  # another one may have lost what this one was told
+            stored = await self._push(seeds, messages)
+        self._crawler.stats.inc_value(names.SEEDS, len(stored))
+        self._worker.prefetcher.wake()
+        return len(stored)
+
+    async def _push(self, seeds: Sequence[Seed], messages: Sequence[Sequence[Message]]) -> list[Seed]:
+        """Push their *messages*, then end the leases of *seeds*; returns those that the frontier had room for."""
+        assert self.queue is not None
         outcomes = iter(await self._worker.frontier.push([one for asked in messages for one in asked]))
         stored: list[Seed] = []
         refused: list[Seed] = []
@@ -87,9 +98,7 @@ class SeedReader:
             (refused if full else stored).append(seed)
         await self.queue.ack(stored)
         await self.queue.give_back(refused)
-        self._crawler.stats.inc_value(names.SEEDS, len(stored))
-        self._worker.prefetcher.wake()
-        return len(stored)
+        return stored
 
     def _say_full(self, why: str) -> None:
         if why and not self._full:

@@ -137,6 +137,19 @@ class BesideSpider(FrontierSpider):
             yield {"statuses": [answer.status for answer in await answers]}
 
 
+class LingeringSpider(FrontierSpider):
+    """Ends its front page, whose link it has yielded, only when /end of the same site has answered."""
+
+    name = "lingering"
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        if response.url.endswith("/"):
+            assert self.crawler.engine is not None
+            yield response.follow("/found")
+            await self.crawler.engine.download_async(response.follow("/end"))
+        yield {"url": response.url}
+
+
 class PausingSpider(FrontierSpider):
     """Pauses the engine at its first page as soon as others wait, notes what it still holds once it had time to give
     that back, and goes on."""

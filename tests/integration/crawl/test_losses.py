@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
+from pathlib import Path
 from typing import Any
 
 import redis.asyncio
 
+from crawler.embedded.service import VALKEY
 from tests.crawling import Fleet, count, ended
+from tests.servers import Server
 from tests.sites import Page, Site
 
 LINKS = [f"/{number}" for number in range(10)]
@@ -70,6 +75,40 @@ async def test_a_run_that_is_given_a_lost_ones_number_has_a_scope_of_its_own(fle
             await lose(fleet, "*", drop=False)
         worker.kill()
     assert sorted(site.requested) == sorted(["/", "/", *LINKS])
+
+
+async def test_links_that_a_restart_took_back_are_found_again_before_their_page_is_done(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    """Redis confirms what it writes to its disk up to two seconds later."""
+    server = Server(VALKEY, tmp_path)
+    front, end = threading.Event(), threading.Event()
+    tree = {"/": Page(hold=front), "/found": Page(), "/end": Page(hold=end)}
+    with Site(tree) as site:
+        try:
+            fleet.runner.env["REDIS_URL"] = fleet.redis_url = server.url
+            worker = fleet.start("lingering", **PATIENT)
+            await fleet.push(site.url("/"), spider="lingering")
+            await fleet.until(lambda left: left.in_flight == 1, "lingering")
+            await site.asked(1)
+            await asyncio.sleep(0.2)  # what is said of a page that was sent
+            (written,) = (tmp_path / "appendonlydir").glob("*.incr.aof")
+            size = written.stat().st_size
+            front.set()
+            await fleet.until(lambda left: left.counters.done == 1, "lingering")
+            server.kill()
+            os.truncate(written, size)
+            await server.start_again()
+            end.set()
+            left = await fleet.until(lambda left: left.counters.done == 2, "lingering")
+            worker.send_signal(signal.SIGTERM)
+            _, log = await ended(worker)
+        finally:
+            end.set()
+            server.kill()
+    assert left.states == {"done": 2}
+    assert count(log, "frontier/nacked_for/links_lost") >= 1, log
+    assert site.requested.count("/found") == 2
 
 
 async def lose(fleet: Fleet, lost: str, *, drop: bool) -> None:

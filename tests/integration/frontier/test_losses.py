@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -15,8 +16,10 @@ from scrapy.settings import BaseSettings
 
 from crawler.embedded.service import VALKEY
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import connection
+from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
@@ -80,14 +83,47 @@ async def test_an_older_state_is_told_before_its_leases_are_handed_on(redis_clie
 
 @pytest.mark.one_server
 async def test_an_idle_connection_that_was_made_anew_is_told(redis_client: Any, redis_settings: BaseSettings) -> None:
-    client, told = connection.connect(redis_settings), []
-    connection.on_drop(client, lambda: told.append(True))
+    client, told, others = connection.connect(redis_settings), [], []
+    connection.listen(client, lambda: told.append(True), lambda: others.append(True))
     await asyncio.gather(*(client.ping() for _ in range(5)))  # more connections are not connections lost
     assert not told
     await redis_client.client_kill_filter(_type="normal", skipme=True)
     await asyncio.sleep(0.05)
     await client.ping()
     assert told
+    assert not others, "the server is the same"
+    await client.aclose()
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["told", "told by another call meanwhile"])
+async def test_what_ends_a_page_never_reaches_a_server_that_was_started_since(server: Server, is_known: bool) -> None:
+    """It may have lost the links of that page, which it had confirmed."""
+    client: Any = connection.connect(BaseSettings({"REDIS_URL": server.url, "REDIS_CLUSTER": False}))
+    others: list[bool] = []
+    connection.listen(client, lambda: None, lambda: others.append(True))
+    frontier = Frontier(client, FrontierConfig())
+    await frontier.open()
+    await frontier.push([message(number, f"{number}.example") for number in range(4)])
+    batch = await frontier.lease(["s"], 4, worker="w")
+    ack, settled, buried, gone = ((lease.id, lease.token) for lease in batch.leases)
+    assert not others
+    for ending in (
+        lambda: frontier.ack([ack]),
+        lambda: frontier.settle(acks=[settled]),
+        lambda: frontier.bury(*buried, reason="r"),
+        lambda: frontier.end_gone(*gone, reason="http_404", detail={}),
+    ):
+        server.kill()
+        await server.start_again()
+        with same_server(client):
+            if is_known:
+                await asyncio.create_task(client.ping(), context=Context())
+            with pytest.raises(FrontierUnavailableError):
+                await frontier.shards.run("ack", 0)
+        before = (await frontier.inspection.stats("s")).total.leased
+        assert all([await ending()])
+        assert (await frontier.inspection.stats("s")).total.leased == before - 1
+    assert len(others) == 4
     await client.aclose()
 
 

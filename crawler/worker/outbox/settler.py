@@ -1,0 +1,68 @@
+"""Tells the frontier which leased requests were sent, how their hosts answered, and how their leases ended."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Report
+from crawler.frontier.server.shards import BATCH
+from crawler.worker.outbox.breakers import NOTED, Breakers
+from crawler.worker.outbox.doubts import Doubts
+from crawler.worker.outbox.ending_sender import EndingSender
+from crawler.worker.outbox.lease_endings import Ending, handle_of
+from crawler.worker.outbox.queues import Start, drop, resolve
+
+
+class Settler:
+    """Queues of starts, reports and endings; a batch leaves them only once it was sent."""
+
+    def __init__(self, frontier: Frontier, stats: StatsCollector, doubts: Doubts, wake: Callable[[], None]) -> None:
+        """*wake* is called when a host may have become free."""
+        self._frontier = frontier
+        self._stats = stats
+        self._doubts = doubts
+        self._wake = wake
+        self.starts: deque[Start] = deque()
+        self.reports: deque[Report] = deque()
+        self.endings: deque[Ending] = deque()
+        self.sender = EndingSender(frontier, stats)
+        self.breakers = Breakers(frontier, stats)
+
+    async def send(self, endings: int) -> None:
+        """Send starts, reports and the first *endings* endings: one call for all but endings other than
+        acknowledgements."""
+        while self.starts or self.reports or endings > 0:
+            starts, reports = list(islice(self.starts, BATCH)), list(islice(self.reports, BATCH))
+            ended = [self._doubts.judged(one) for one in islice(self.endings, min(endings, BATCH))]
+            await self._settle(starts, reports, ended)
+            await self.sender.send(ended)
+            self._doubts.ended([handle_of(ending) for ending in ended])
+            drop(self.endings, len(ended))
+            endings -= len(ended)
+
+    async def _settle(self, starts: Sequence[Start], reports: Sequence[Report], ended: Sequence[Ending]) -> None:
+        acks = [ending for ending in ended if isinstance(ending, tuple)]
+        if not (starts or reports or acks):
+            return
+        answers = await self._frontier.settle([handle for handle, _ in starts], reports, acks)
+        resolve(starts, answers[0])
+        drop(self.starts, len(starts))
+        self._reported(reports, answers[1])
+        drop(self.reports, len(reports))
+        if acks:
+            self._stats.inc_value(names.ACKED, sum(answers[2]))
+            self.sender.count_stale(answers[2])
+
+    def _reported(self, batch: Sequence[Report], answers: Sequence[int]) -> None:
+        self.sender.count_stale(answers)
+        for report, answer in zip(batch, answers, strict=True):
+            if answer != NOTED:
+                self.breakers.told(report, answer)
+        if batch:
+            self._wake()

@@ -1,0 +1,93 @@
+"""A client whose connection is lost: what is sent again, and who is told."""
+
+from __future__ import annotations
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
+
+from crawler.frontier.server.connection import _twice
+from crawler.frontier.server.drops import Drops, expected, same_server
+
+
+class Losing:
+    """A call whose connection is lost the first time."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def __call__(self) -> str:
+        self.calls += 1
+        if self.calls == 1:
+            raise RedisConnectionError
+        return "answer"
+
+
+def told(*, greets: bool) -> tuple[Drops, list[str]]:
+    drops, heard = Drops(greets=greets), []
+    drops.on_drop = lambda: heard.append("drop")
+    drops.on_other_server = lambda: heard.append("other server")
+    return drops, heard
+
+
+@pytest.mark.parametrize("greets", [True, False], ids=["one server", "Cluster"])
+async def test_a_call_is_sent_again(greets: bool) -> None:
+    drops, heard = told(greets=greets)
+    assert await _twice(Losing(), drops) == "answer"
+    assert heard == (["drop"] if greets else ["drop", "other server"])
+
+
+async def test_one_for_the_same_server_is_not() -> None:
+    drops, heard = told(greets=False)
+    call = Losing()
+    with drops.same_server(), pytest.raises(RedisConnectionError):
+        await _twice(call, drops)
+    assert call.calls == 1
+    assert heard == ["drop", "other server"]
+
+
+def test_a_client_that_keeps_no_account_expects_nothing() -> None:
+    with same_server(object()):
+        assert expected() is None
+
+
+class Connection:
+    """As redis-py's, to a server whose INFO is *answer*."""
+
+    def __init__(self, answer: bytes | str | Exception) -> None:
+        self.answer = answer
+        self.sent: list[tuple[str, ...]] = []
+
+    async def on_connect(self) -> None:
+        self.sent.append(("HELLO",))
+
+    async def send_command(self, *args: str) -> None:
+        self.sent.append(args)
+
+    async def read_response(self) -> bytes | str:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def disconnect(self, *, nowait: bool) -> None:
+        self.sent.append(("closed",))
+
+
+@pytest.mark.parametrize(
+    ("answers", "changes"),
+    [
+        ([b"# Server\r\nrun_id:aa\r\n"] * 3, 0),
+        ([b"run_id:aa\r\n", b"run_id:bb\r\n", b"run_id:bb\r\n"], 1),
+        (["run_id:aa\r\n", b"run_id:aa\r\n"], 0),
+        ([ResponseError("NOPERM"), b"run_id:aa\r\n", ResponseError("NOPERM"), b"run_id:aa\r\n"], 0),
+        ([b"run_id:aa\r\n", b"redis_version:9\r\n", b"run_id:bb\r\n"], 1),
+    ],
+    ids=["the same", "started again", "decoded", "not told", "told only sometimes"],
+)
+async def test_another_server_is_known_by_its_run_id(answers: list[bytes | str | Exception], changes: int) -> None:
+    drops, heard = told(greets=True)
+    for answer in answers:
+        connection = Connection(answer)
+        await drops.greet(connection)
+        assert connection.sent == [("HELLO",), ("INFO", "server")]
+    assert drops.changes == heard.count("other server") == changes

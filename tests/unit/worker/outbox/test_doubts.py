@@ -1,0 +1,142 @@
+"""A page is done only if Redis still has what it links to: a restart or a failover may take that back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.messages import Handle, Message, PushOutcome
+from crawler.worker.outbox.doubts import LOST, Doubts
+from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent, handle_of
+from tests.unit.frontier.fakes import Frontier, message
+from tests.unit.worker.outbox.test_outbox import Desk, events, post
+
+PAGE = ("0:1", 1)
+DONE: list[Ending] = [PAGE, Bury(PAGE, "spider_error", {}), Gone(PAGE, "http_404", {}), Unsent(PAGE)]
+AGAIN: list[Ending] = [Nack(PAGE, 5, "http_503"), Move(PAGE, "s:browser")]
+
+
+@pytest.mark.parametrize("ending", DONE, ids=str)
+def test_a_page_whose_links_may_be_lost_is_fetched_again(ending: Ending) -> None:
+    doubts = Doubts()
+    doubts.stored(PAGE, doubts.losses)
+    assert doubts.judged(ending) == ending
+    doubts.lose()
+    assert doubts.judged(ending) == Nack(PAGE, 0, LOST)
+
+
+@pytest.mark.parametrize("ending", AGAIN, ids=str)
+def test_one_that_is_fetched_again_anyway_keeps_its_reason(ending: Ending) -> None:
+    doubts = Doubts()
+    doubts.stored(PAGE, doubts.losses)
+    doubts.lose()
+    assert doubts.judged(ending) == ending
+
+
+def test_one_without_stored_links_ends_as_it_would_have() -> None:
+    doubts = Doubts()
+    doubts.lose()
+    assert doubts.judged(PAGE) == PAGE
+
+
+def test_a_confirmation_that_was_on_its_way_when_the_server_went_counts_for_nothing() -> None:
+    doubts = Doubts()
+    losses = doubts.losses
+    doubts.lose()
+    doubts.stored(PAGE, losses)
+    assert doubts.judged(PAGE) == Nack(PAGE, 0, LOST)
+
+
+def test_a_page_that_has_ended_is_forgotten() -> None:
+    doubts = Doubts()
+    for losses in (0, -1):
+        doubts.stored(PAGE, losses)
+        doubts.ended([PAGE])
+        assert not len(doubts)
+        doubts.lose()
+        assert doubts.judged(PAGE) == PAGE
+
+
+class Restarting(Frontier):
+    """A Redis that is started again without its last writes, at any call: before it, or when its answer is under way.
+
+    As of a real one, its client hears of that before anything is sent to it, and sends it no endings (`same_server`).
+    """
+
+    def __init__(self, restarts: list[int]) -> None:
+        super().__init__()
+        self.stored: list[bytes] = []
+        self.lose: Any = None
+        self._restarts = iter(restarts)
+
+    def restart(self) -> bool:
+        if not (lost := next(self._restarts, 0)):
+            return False
+        del self.stored[-lost:]
+        self.lose()
+        return True
+
+    async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
+        self.restart()
+        self.stored += [one.body for one in messages]
+        self.restart()
+        return await super().push(messages, forced=forced)
+
+    async def ack(self, handles: Sequence[Handle]) -> list[bool]:
+        if self.restart():
+            raise FrontierUnavailableError
+        for _, page in handles:
+            self.told.append(("missing", self.children[page] - {*self.stored}))
+        return await super().ack(handles)
+
+    children: list[set[bytes]]
+
+
+@given(
+    children=st.lists(st.integers(0, 3), min_size=1, max_size=8),
+    order=st.randoms(use_true_random=False),
+    arrivals=st.lists(st.integers(0, 4), max_size=60),
+    restarts=st.lists(st.integers(0, 4), max_size=60),
+)
+def test_no_page_is_acknowledged_on_a_server_that_lacks_its_links(
+    children: list[int], order: Any, arrivals: list[int], restarts: list[int]
+) -> None:
+    frontier = Restarting(restarts)
+    frontier.children = [
+        {b"%d" % (100 * page + child) for child in range(count)} for page, count in enumerate(children)
+    ]
+    desk, waiting, arriving = Desk(frontier), events(children, order), iter(arrivals)
+    frontier.lose = desk.outbox.lose
+    frontier.before = lambda name: post(desk, waiting, next(arriving, 0))
+
+    async def work() -> None:
+        while waiting or len(desk.outbox):
+            post(desk, waiting, 1)
+            await desk.outbox.flush()
+
+    asyncio.run(work())
+    assert [missing for what, missing in frontier.told if what == "missing" and missing] == []
+    acked = [page for what, pages in frontier.told if what == "ack" for page in pages]
+    again = [handle[:2] for what, handle in frontier.told if what == "nack"]
+    assert sorted(acked + again) == [("0:1", page) for page in range(len(children))]
+    assert not len(desk.outbox._doubts)
+
+
+async def test_a_page_whose_lease_is_lost_is_doubted_no_longer() -> None:
+    desk = Desk(Frontier())
+    desk.outbox.push(message(1), PAGE)
+    await desk.outbox.flush()
+    assert len(desk.outbox._doubts) == 1
+    desk.outbox.abandon(PAGE)
+    await desk.outbox.flush()
+    assert not len(desk.outbox._doubts)
+
+
+def test_every_ending_has_its_lease() -> None:
+    assert {handle_of(ending) for ending in DONE + AGAIN} == {PAGE}
