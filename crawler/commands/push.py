@@ -16,6 +16,7 @@ from crawler.frontier.command_session import session
 from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.run_record import RunSkippedError
 from crawler.frontier.runs.pushed_run import WantedRun
+from crawler.frontier.server.drops import same_server
 from crawler.producers.progress import PushProgress
 from crawler.producers.push import Pusher, PushPlan
 from crawler.producers.rejects import Rejects
@@ -128,7 +129,8 @@ def _push(pusher: Pusher | SitemapPusher, settings: BaseSettings, run: WantedRun
 
     async def push() -> None:
         async with session(settings) as frontier:
-            await pusher.push(frontier, run)
+            with same_server(frontier.client):  # another one may have lost lines that count as pushed
+                await pusher.push(frontier, run)
 
     try:
         tasks.run(push())

@@ -23,6 +23,7 @@ from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
+from crawler.frontier.server.drops import same_server
 from crawler.producers.run_setup import learn_tiers
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
@@ -83,7 +84,8 @@ class Command(FleetCommand, ScrapyCommand):
                 return told
             with tracing_pushes(crawler.settings) as traced:
                 async with session(crawler.settings) as frontier:
-                    run, pushed, refused = await _push(frontier, traced(encoder), due)
+                    with same_server(frontier.client):  # another one may have lost what counts as pushed
+                        run, pushed, refused = await _push(frontier, traced(encoder), due)
             await known.pushed([*pushed, *refused], now)  # the latter would be due first at every call
         return f"{told}; {len(pushed):,} pushed ({run})" + _told_refused(refused)
 

@@ -16,6 +16,7 @@ from scrapy.settings import BaseSettings
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.run_record import Overlap, Run, RunError, RunSkippedError
+from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.schedules import Tick
 from crawler.policy.schedules import following
@@ -66,7 +67,12 @@ class TickRunner:
         self._room = asyncio.Semaphore(PUSHES)
 
     async def run(self, tick: Tick, schedule: Schedule | None, lead: Lead) -> None:
-        """From where it is to its end. May be repeated, by several replicas at once too."""
+        """From where it is to its end. May be repeated, by several replicas at once too: so it is where Redis has
+        restarted, and may have lost chunks beside what is noted of them."""
+        with same_server(self._frontier.client):
+            await self._run(tick, schedule, lead)
+
+    async def _run(self, tick: Tick, schedule: Schedule | None, lead: Lead) -> None:
         progress = Progress.read(tick.state)
         if schedule is None:
             await self._end(tick, lead, progress, "its schedule was removed")

@@ -19,7 +19,7 @@ from scrapy.settings import BaseSettings
 from crawler import config, embedded
 from crawler.errors import ConfigError
 from crawler.frontier.server import cluster, sentinel
-from crawler.frontier.server.drops import Drops, expected, send
+from crawler.frontier.server.drops import Drops, is_for_one, send
 from crawler.frontier.server.scripts import Client
 
 _DEFAULTS: Final[dict[str, Any]] = {
@@ -31,15 +31,14 @@ _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", 
 
 
 class ReconnectingRedis(Redis):
-    """A client of one server that tries twice, see `_twice`; inside `Drops.same_server` once."""
+    """A client of one server that tries twice; see `_twice`."""
 
     drops: Drops
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, with a second try."""
-        if expected() is not None:
-            return await _once(send, self, self.drops, *args, **options)
-        return await _twice(super().execute_command, self.drops, *args, **options)
+        call = partial(send, self, self.drops) if is_for_one() else super().execute_command
+        return await _twice(call, self.drops, *args, **options)
 
 
 class ReconnectingCluster(RedisCluster):
@@ -70,8 +69,7 @@ async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, 
         return await _once(call, *args, **options)
     except RedisConnectionError:
         drops.dropped()
-        if expected() is not None:
-            raise
+        drops.check()
         return await _once(call, *args, **options)
 
 

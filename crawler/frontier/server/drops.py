@@ -17,6 +17,13 @@ _RUN_ID: Final = re.compile(rb"^run_id:(\w+)", re.MULTILINE)  # in INFO: another
 _EXPECTED: ContextVar[int | None] = ContextVar("expected", default=None)
 
 
+class OtherServerError(RedisConnectionError):
+    """has restarted or failed over, and may have lost what it confirmed last"""
+
+    def __init__(self) -> None:
+        super().__init__(self.__doc__)
+
+
 class Drops:
     """Reports that a connection was lost, and that another server answers: after a restart or a failover. redis-py
     silently reconnects an idle connection when it is next used.
@@ -44,7 +51,7 @@ class Drops:
         """redis-py calls this for each new connection, in place of its own handshake. Nothing is sent to a stranger
         that took the port of the bundled server while that is down: its data would be another project's."""
         try:
-            await self._check()
+            await self._check_port()
             await connection.on_connect()
             run_id = await _run_id(connection)
         except BaseException:  # redis-py would use it as it is: without parser, password or database
@@ -57,20 +64,25 @@ class Drops:
             self._other()
         self._run_id = run_id or self._run_id
 
+    def check(self) -> None:
+        """Raise a lost connection if the current call is for a server that answers no more."""
+        if _EXPECTED.get() not in {None, self.changes}:
+            raise OtherServerError
+
     def _other(self) -> None:
         self.changes += 1
         self.on_other_server()
 
     @contextmanager
     def same_server(self) -> Iterator[None]:
-        """Calls inside reach the server that answers now, or raise a lost connection: nothing is sent a second time."""
+        """Calls inside reach the server that answers now, or raise a lost connection."""
         token = _EXPECTED.set(self.changes)
         try:
             yield
         finally:
             _EXPECTED.reset(token)
 
-    async def _check(self) -> None:
+    async def _check_port(self) -> None:
         try:
             is_ours = self._is_ours is None or await asyncio.to_thread(self._is_ours)
         except (OSError, RuntimeError) as error:  # no file or thread is left: that passes, as an outage does
@@ -85,18 +97,17 @@ def same_server(client: Any) -> AbstractContextManager[None]:
     return nullcontext() if drops is None else drops.same_server()
 
 
-def expected() -> int | None:
-    """What `changes` has to be for the current call, if that is for one server only."""
-    return _EXPECTED.get()
+def is_for_one() -> bool:
+    """Whether the current call is for one server only."""
+    return _EXPECTED.get() is not None
 
 
 async def send(client: Any, drops: Drops, *args: Any, **options: Any) -> Any:
-    """Send a command to the server that is expected, once; raises a lost connection if another one answers."""
+    """Send a command, but to no other server than the call is for."""
     pool = client.connection_pool
     connection = await pool.get_connection()
     try:
-        if drops.changes != expected():
-            raise RedisConnectionError("another server answers, whose data may be older")
+        drops.check()
         await connection.send_command(*args)
         return await client.parse_response(connection, args[0], **options)
     finally:

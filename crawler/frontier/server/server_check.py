@@ -20,6 +20,7 @@ from redis.exceptions import (
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import layout
+from crawler.frontier.server.drops import OtherServerError
 from crawler.frontier.server.refusals import cure, is_answer, said_by
 from crawler.frontier.server.shards import Shards
 
@@ -110,6 +111,8 @@ def _said(error: BaseException, key: str) -> str:
         return f"shows a certificate that is not trusted ({reason}): {trust}"
     if is_answer(error):
         return f"{cure(error, key)} ({said_by(error)})"
+    if isinstance(error, OtherServerError):
+        return f"{error}: do the same again"
     return (
         f"does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
         "or leave REDIS_URL empty to use the bundled server"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
+from asyncio.subprocess import PIPE
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from crawler.embedded.service import VALKEY
 from tests.crawling import Fleet, count, ended
 from tests.servers import Server
 from tests.sites import Page, Site
+from tests.zygote import PROJECT_DIR
 
 LINKS = [f"/{number}" for number in range(10)]
 PATIENT: dict[str, Any] = {"MAX_IDLE_TIME_BEFORE_CLOSE": 60, "ITEM_PIPELINES": {}}
@@ -109,6 +112,31 @@ async def test_links_that_a_restart_took_back_are_found_again_before_their_page_
     assert left.states == {"done": 2}
     assert count(log, "frontier/nacked_for/links_lost") >= 1, log
     assert site.requested.count("/found") == 2
+
+
+async def test_a_push_says_that_redis_may_have_lost_what_it_had_taken(fleet: Fleet, tmp_path: Path) -> None:
+    server = Server(VALKEY, tmp_path)
+    command = [sys.executable, "-m", "scrapy", "push", "walk", "-", *fleet.options()]
+    environment = fleet.runner.env | {"REDIS_URL": server.url}
+    fleet.redis_url = server.url
+    pushing = await asyncio.create_subprocess_exec(
+        *command, cwd=PROJECT_DIR, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    )
+    try:
+        assert pushing.stdin is not None
+        pushing.stdin.write(b"http://a.example/1\n")
+        await fleet.until(lambda left: left.counters.queued == 1)
+        server.kill()
+        await server.start_again()
+        out, told = await asyncio.wait_for(pushing.communicate(b"http://a.example/2\n"), 60)
+    finally:
+        if pushing.returncode is None:
+            pushing.kill()
+        server.kill()
+    assert pushing.returncode == 2
+    words = "has restarted or failed over, and may have lost what it confirmed last: do the same again"
+    assert f"Redis at 127.0.0.1:{server.port} {words}" in told.decode()
+    assert out.startswith(b"1 pushed to walk, what follows")
 
 
 async def lose(fleet: Fleet, lost: str, *, drop: bool) -> None:

@@ -17,7 +17,9 @@ import redis.asyncio
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ServiceError, ShoalError
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.run_record import Overlap, Run
+from crawler.frontier.server import connection
 from crawler.frontier.state.leader import Lead
 from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource
@@ -134,6 +136,27 @@ async def test_a_leader_that_dies_at_any_call_is_followed_by_one_that_goes_on(
     assert await world.waiting() == []
     last = await world.last()
     assert (last["run"], last["pushed"], last["refused"]) == ((await world.runs())[0].id, LINES, 0)
+
+
+async def test_a_redis_that_restarts_midway_is_told_again_what_it_has_not_noted(
+    redis_client: redis.asyncio.Redis, redis_url: str, urls: Path
+) -> None:
+    client: Any = connection.connect(BaseSettings({"REDIS_URL": redis_url, "REDIS_CLUSTER": False}))
+    world = World(await timed(client), shipped("settings.test"))
+    await world.add(file(urls))
+    await world.pass_seconds(3_600)
+    replica = world.replica()
+    replica.gate.close_after(9)
+    await replica.go()
+    assert replica.gate.is_waiting
+    client.drops._other()
+    replica.gate.open()
+    with pytest.raises(FrontierUnavailableError, match="may have lost what it confirmed last"):
+        await replica.go()
+    await replica.go()  # as the dispatcher does, in a minute
+    assert await world.counts() == [("sealed", LINES)]
+    assert (await world.last())["pushed"] == LINES
+    await client.aclose()
 
 
 async def test_two_that_lead_at_once_push_each_url_once(world: World, urls: Path) -> None:

@@ -7,7 +7,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 from crawler.frontier.server.connection import _twice
-from crawler.frontier.server.drops import Drops, expected, same_server
+from crawler.frontier.server.drops import Drops, is_for_one, same_server
 
 
 class Losing:
@@ -37,18 +37,25 @@ async def test_a_call_is_sent_again(greets: bool) -> None:
     assert heard == (["drop"] if greets else ["drop", "other server"])
 
 
-async def test_one_for_the_same_server_is_not() -> None:
+async def test_one_for_the_same_server_is_not_where_nobody_can_tell_which_answers() -> None:
     drops, heard = told(greets=False)
     call = Losing()
-    with drops.same_server(), pytest.raises(RedisConnectionError):
+    with drops.same_server(), pytest.raises(RedisConnectionError, match="may have lost"):
         await _twice(call, drops)
     assert call.calls == 1
     assert heard == ["drop", "other server"]
 
 
+async def test_one_for_the_same_server_is_sent_again_to_that() -> None:
+    drops, heard = told(greets=True)
+    with drops.same_server():
+        assert await _twice(Losing(), drops) == "answer"
+    assert heard == ["drop"]
+
+
 def test_a_client_that_keeps_no_account_expects_nothing() -> None:
     with same_server(object()):
-        assert expected() is None
+        assert not is_for_one()
 
 
 class Connection:
