@@ -1,4 +1,4 @@
-"""Requests that no page waits for: those of `start()`. Until they are stored only this worker knows them."""
+"""Requests that no page waits for: those of `start()`. Until Redis holds them for good only this worker knows them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from crawler.worker.outbox.children import Push
 
 AGAIN_SECONDS: Final = 5.0  # after a refusal
 MOST_NAMED: Final = 20  # URLs in one log line
+KEPT_SECONDS: Final = 10.0  # what was stored is remembered for so long: a restart or a failover may lose it again
+MOST_KEPT: Final = 10_000  # of these
 
 logger = logging.getLogger(__name__)
 
 
 class Offers:
-    """Sent when there is room, and retried every few seconds while there is none.
+    """Sent when there is room, and retried every few seconds while there is none; sent again where Redis may have lost
+    them.
 
     *stored* is called with the outcome of each request that the frontier has, *refused* for each refusal.
     """
@@ -39,6 +42,8 @@ class Offers:
         self._refused = refused
         self._clock = clock
         self._waiting: deque[Message] = deque()
+        self._kept: deque[tuple[float, Message]] = deque(maxlen=MOST_KEPT)  # stored, and when
+        self._losses = 0
         self._again = float("-inf")
         self._said = False
 
@@ -54,6 +59,14 @@ class Offers:
         """Add a request."""
         self._waiting.append(message)
 
+    def lose(self) -> None:
+        """Offer again what was stored last, and may be gone; what is there is known."""
+        since = self._clock() - KEPT_SECONDS
+        self._waiting.extend(message for at, message in self._kept if at >= since)
+        self._kept.clear()
+        self._losses += 1
+        self.try_now()
+
     def try_now(self) -> None:
         """Retry at the next `send`."""
         self._again = float("-inf")
@@ -67,7 +80,10 @@ class Offers:
         left = len(self._waiting)
         while left > 0 and self.due():
             batch = list(islice(self._waiting, min(left, BATCH)))
+            losses = self._losses
             outcomes = await push(batch)
+            if losses != self._losses:  # its answer may be the lost server's
+                return
             left -= len(batch)
             for _ in batch:
                 self._waiting.popleft()
@@ -80,12 +96,19 @@ class Offers:
     def _taken(self, message: Message, outcome: PushOutcome) -> bool:
         if not outcome.is_full:
             self._stored(message, outcome)
+            self._keep(message)
             return True
         self._refused()
         if not self._said:
             logger.warning("The frontier refuses new start requests (%s): they wait in this worker", outcome)
         self._said = True
         return False
+
+    def _keep(self, message: Message) -> None:
+        now = self._clock()
+        while self._kept and self._kept[0][0] < now - KEPT_SECONDS:
+            self._kept.popleft()
+        self._kept.append((now, message))
 
 
 def tell_lost(lost: Sequence[Message], stats: StatsCollector) -> None:

@@ -150,8 +150,11 @@ class Outbox:
         self._filled.set()
 
     def lose(self) -> None:
-        """What Redis confirmed until now may be gone: pages under way find their requests again."""
+        """What Redis confirmed last may be gone: pages under way find their requests again, start requests are sent
+        again."""
         self._doubts.lose()
+        self._offers.lose()
+        self._filled.set()
 
     def report(self, report: Report) -> None:
         """Report how the host answered, which frees its slot."""

@@ -14,7 +14,8 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Handle, Message, PushOutcome
 from crawler.worker.outbox.doubts import LOST, Doubts
 from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent, handle_of
-from tests.unit.frontier.fakes import Frontier, message
+from crawler.worker.outbox.offers import KEPT_SECONDS
+from tests.unit.frontier.fakes import Clock, Frontier, message
 from tests.unit.worker.outbox.test_outbox import Desk, events, post
 
 PAGE = ("0:1", 1)
@@ -136,6 +137,34 @@ async def test_a_page_whose_lease_is_lost_is_doubted_no_longer() -> None:
     desk.outbox.abandon(PAGE)
     await desk.outbox.flush()
     assert not len(desk.outbox._doubts)
+
+
+async def test_start_requests_that_were_stored_last_are_sent_again() -> None:
+    desk, clock = Desk(Frontier()), Clock()
+    desk.outbox._offers._clock = clock
+    for number in range(3):
+        desk.outbox.offer(message(number))
+        await desk.outbox.flush()
+        clock.now += KEPT_SECONDS / 2
+    desk.outbox.lose()
+    assert [one.body for one in desk.outbox.offers] == [b"1", b"2"]
+    await desk.outbox.flush()
+    clock.now += KEPT_SECONDS + 1
+    desk.outbox.lose()
+    await desk.outbox.flush()
+    assert [batch for _, batch in desk.frontier.told] == [[b"0"], [b"1"], [b"2"], [b"1", b"2"]]
+
+
+async def test_one_whose_answer_was_on_its_way_when_the_server_went_is_sent_again() -> None:
+    desk, losing = Desk(Frontier()), iter([True])
+    desk.outbox.offer(message(1))
+    desk.frontier.before = lambda name: desk.outbox.lose() if next(losing, False) else None
+    await desk.outbox.flush()
+    assert [one.body for one in desk.outbox.offers] == [b"1"]
+    assert not desk.confirmed
+    await desk.outbox.flush()
+    assert len(desk.frontier.told) == 2
+    assert [one.body for one in desk.confirmed] == [b"1"]
 
 
 def test_every_ending_has_its_lease() -> None:
