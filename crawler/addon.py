@@ -25,7 +25,7 @@ from crawler import components, config, defaults
 from crawler.components import ADDON, path_of
 from crawler.errors import ConfigError, ShoalError
 from crawler.startup.announcement import announcement
-from crawler.startup.wiring import PRIORITY, check_addons, wire
+from crawler.startup.wiring import PRIORITY, check_addons, is_script, wire
 
 PATHS: Final = ("EMBEDDED_DATA_DIR", "SPOOL_DIR", "ARCHIVE_DIR")
 EARLY: Final = ("ASYNCIO_EVENT_LOOP",)  # Scrapy reads it before it calls add-ons
@@ -80,11 +80,6 @@ def _tell_others(settings: BaseSettings) -> None:
 
         if url := joined_url(settings):
             settings.set("REDIS_URL", url, priority=PRIORITY)
-
-
-def is_script() -> bool:
-    """Whether somebody's own program runs Scrapy, not one of its commands, of which only `crawl` joins the fleet."""
-    return "scrapy.cmdline" not in sys.modules
 
 
 def is_scrapys_crawl() -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
+
+from scrapy.settings import BaseSettings
 
 ADDON: Final = "crawler.addon.Shoal"
 OLD_START: Final = "crawler.middlewares.spider.old_start.OldStartMiddleware"
@@ -143,3 +146,32 @@ def path_of(component: Any) -> str:
         return component
     module, name = getattr(component, "__module__", None), getattr(component, "__qualname__", None)
     return f"{module}.{name}" if module and name else repr(component)
+
+
+def derives(component: Any, path: str) -> bool:
+    """Whether *component* is a class that derives from the one at *path*, or the path of such a class.
+
+    False for a path in a module that is not imported yet, see `is_imported`.
+    """
+    kind = _imported(component)
+    return isinstance(kind, type) and any(path_of(base) == path for base in kind.__mro__[1:])
+
+
+def is_imported(component: Any) -> bool:
+    """Whether *component* can be looked at. Commands do not import components of a project for it: these may expect
+    Scrapy's event loop, which is there only later."""
+    return _imported(component) is not None
+
+
+def _imported(component: Any) -> Any:
+    if not isinstance(component, str):
+        return component
+    module, _, name = component.rpartition(".")
+    return getattr(sys.modules.get(module), name, None)
+
+
+def storing(settings: BaseSettings) -> list[Any]:
+    """What stands in ITEM_PIPELINES for MongoDB's pipeline: itself, or what derives from it; none if nothing stores."""
+    pipelines = settings.getwithbase("ITEM_PIPELINES")
+    used = [key for key, place in pipelines.items() if place is not None]
+    return [key for key in used if path_of(key) == MONGODB or derives(key, MONGODB)]

@@ -127,10 +127,11 @@ class Command(OneLine, CrawlCommand):
         assert self.settings is not None
         spider = spider_class(self.settings, name)
         early_settings.check_log_of(spider, self.settings)
-        crawler = completed(self.settings, spider)
-        settings = crawler.settings
+        settings = completed(self.settings, spider).settings
         check_process(self.settings, settings, name)
         require_components(settings)
+        crawler = completed(self.settings, spider)  # again: what derives from ours can be told only now
+        settings = crawler.settings
         if not in_use(settings):
             return None
         check_reactor(settings)
@@ -204,7 +205,7 @@ async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[s
         if old := await left_by_scrapy_redis(frontier.client, settings, spider.name):
             logger.warning("%s", old)
         await feeds.claim(frontier.shards, settings, spider.name)
-    if settings.getwithbase("ITEM_PIPELINES").get(components.MONGODB) is not None:
+    if components.storing(settings):
         async with storage.session(settings):
             pass
     return joined

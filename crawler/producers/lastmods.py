@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from scrapy.settings import BaseSettings
 
-from crawler.components import MONGODB
+from crawler.components import storing
 from crawler.errors import ServiceError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
@@ -36,7 +36,7 @@ class Lastmods:
     @classmethod
     def from_settings(cls, settings: BaseSettings, spider: str) -> Self | None:
         """None where no items are stored."""
-        if settings.getwithbase("ITEM_PIPELINES").get(MONGODB) is None:
+        if not storing(settings):
             return None
         client = connection.connect(settings)
         history = list(StorageConfig.from_settings(settings).history.values())

@@ -65,7 +65,7 @@ def main() -> int:
 def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
     """Turn a crawl's settings into those of a re-parse, overriding the spider's own."""
     pipelines = {**settings.getwithbase("ITEM_PIPELINES")}
-    order = pipelines.pop(components.MONGODB, None)
+    order = max((pipelines.pop(one) for one in components.storing(settings)), default=None)
     pipelines[DIFFERENCES if order is None or job["dry_run"] else RESTATE] = LAST if order is None else order
     middlewares = dict.fromkeys(ABOUT_REQUESTS) | {
         "crawler.replay.middleware.ReplayMiddleware": 1_000_000,

@@ -79,8 +79,9 @@ def _scheduler(settings: BaseSettings) -> str:
 
 
 def _items(settings: BaseSettings, spider: str, beside: str) -> str:
-    paths = [components.path_of(one) for one in build_component_list(settings.getwithbase("ITEM_PIPELINES"))]
-    through = ", ".join(path.rpartition(".")[2] for path in paths if path != components.MONGODB) or "no pipeline"
+    stores = components.storing(settings)
+    others = [one for one in build_component_list(settings.getwithbase("ITEM_PIPELINES")) if one not in stores]
+    through = ", ".join(components.path_of(one).rpartition(".")[2] for one in others) or "no pipeline"
     if not config.boolean(settings, "SHOAL_STORE"):
         return f"Items of {spider} go through {through}{beside}; Shoal stores none of them (SHOAL_STORE = False)"
     server = config.shown_uri(config.text(settings, "MONGODB_URI")) or "the bundled MongoDB of this machine"

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
+from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import components, config
 from crawler.components import ADDON, path_of
@@ -28,11 +31,32 @@ logger = logging.getLogger("crawler.addon")  # one name in the log for what the 
 def wire(settings: BaseSettings) -> None:
     """Install our components for a crawl of the fleet, once or again. Raises ConfigError for one that conflicts."""
     _rename(settings)
+    if is_script() and (is_reactor_installed() or not settings.getbool("TWISTED_REACTOR_ENABLED")):
+        import_components(settings)
     for name, ours in components.SCALARS.items():
         _replace(settings, name, ours)
     for name, table in _tables(settings).items():
         _complete_components(settings, name, table)
     _complete_handlers(settings)
+
+
+def is_script() -> bool:
+    """Whether somebody's own program runs Scrapy, not one of its commands, of which only `crawl` joins the fleet."""
+    return "scrapy.cmdline" not in sys.modules
+
+
+def import_components(settings: BaseSettings) -> None:
+    """Import the components that are set, as `scrapy crawl` has done before: only then it is known which derive from
+    ours. Whatever fails at that is named by who builds them.
+
+    Known weakness: under Scrapy's CrawlerProcess there is no reactor yet, and a module that imports one would install
+    the wrong one. So a script that uses it imports the modules of its subclasses itself.
+    """
+    for name in (*components.TABLES, "FRONTIER_ITEM_PIPELINES"):
+        for key, place in _checked(settings, name).items():
+            if place is not None:
+                with suppress(Exception):
+                    load_object(key)
 
 
 def _rename(settings: BaseSettings) -> None:
@@ -102,31 +126,62 @@ def _pipelines(settings: BaseSettings) -> dict[str, int]:
     last = max((place for place in theirs.values() if isinstance(place, int | float)), default=0)
     if components.MONGODB in ours:
         ours[components.MONGODB] = max(ours[components.MONGODB], last + 1)
-    elif _known({path_of(key): key for key in theirs}, components.MONGODB) is None:
+    elif _known({path_of(key): key for key in theirs}, components.MONGODB) is None and not _may_store(ours, theirs):
         allowed = f"{components.MONGODB} in it, or in ITEM_PIPELINES: nothing is stored otherwise (SHOAL_STORE = False)"
         raise ConfigError("FRONTIER_ITEM_PIPELINES", list(ours), allowed)
     return ours
 
 
+def _may_store(*pipelines: Mapping[Any, Any]) -> bool:
+    """Whether one of *pipelines* derives from MongoDB's, or may do so, as it cannot be looked at yet."""
+    used = [key for some in pipelines for key, place in some.items() if place is not None]
+    return any(components.derives(key, components.MONGODB) or not components.is_imported(key) for key in used)
+
+
 def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, int]) -> None:
     given = _checked(settings, name)
     keys = {path_of(key): key for key in given}
+    theirs = [key for key, place in given.items() if place is not None and path_of(key) not in ours]
     for path, place in ours.items():
         key = _known(keys, path)
         if key not in {None, path}:  # a class, or another path of it: whoever looks for it knows this one
             given[path], key = given.pop(key), path
-        if key is not None and given[key] is None and path in components.REQUIRED:
-            instead = " (SHOAL_STORE = False stores nothing)" if path == components.MONGODB else ""
-            allowed = f"a position: the fleet cannot work without this component{instead}"
-            raise ConfigError(f"{name}[{path!r}]", None, allowed)
         stands_for = components.STANDS_FOR.get(path, "")
-        if key is None and stands_for in keys and given[keys[stands_for]] is None:
+        scrapys = keys.get(stands_for, stands_for)
+        heirs = [path_of(one) for one in theirs if components.derives(one, path)]
+        if heirs and (key is None or given[key] is None):
+            logger.info("%s: %s takes the place of %s", name, " and ".join(heirs), path)
+            given |= {path: None} | ({scrapys: None} if stands_for else {})
+            continue
+        if key is not None and given[key] is None and path in components.REQUIRED:
+            _require(name, path, theirs)
+            given[path] = place
+        if key is None and scrapys in given and given[scrapys] is None:
             continue  # switched off
         if key is None:
+            _tell_of_place(settings, name, scrapys, given.get(scrapys), path, place)
             given[path] = place
         if stands_for and (key is None or given[key] is not None):
-            given[keys.get(stands_for, stands_for)] = None
+            given[scrapys] = None
     settings.set(name, given, priority=settings.getpriority(name) or 0)
+
+
+def _require(name: str, path: str, theirs: Iterable[Any]) -> None:
+    """Raise ConfigError for the component at *path*, which is switched off, unless one of *theirs* may derive from it
+    that cannot be looked at yet."""
+    if all(components.is_imported(key) for key in theirs if not path_of(key).startswith(THEIRS)):
+        instead = " (SHOAL_STORE = False stores nothing)" if path == components.MONGODB else ""
+        allowed = f"a position, or a subclass in its place: the fleet cannot work without this component{instead}"
+        raise ConfigError(f"{name}[{path!r}]", None, allowed)
+
+
+def _tell_of_place(
+    settings: BaseSettings, name: str, scrapys: Any, wished: float | None, path: str, place: float
+) -> None:
+    """Ours run where they work with each other, not where a project has put the one of Scrapy's that they stand for."""
+    if wished is not None and wished != settings[f"{name}_BASE"].get(path_of(scrapys)):
+        words = "%s[%r] = %s has no effect: %s stands for it, at %s; give that one the place to move it"
+        logger.warning(words, name, path_of(scrapys), wished, path, place)
 
 
 def _checked(settings: BaseSettings, name: str) -> dict[Any, Any]:

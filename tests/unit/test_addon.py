@@ -6,6 +6,7 @@ import importlib
 import json
 import logging
 import sys
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -14,11 +15,15 @@ from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import components, defaults
 from crawler.addon import Shoal, complete, completed, require_addon
 from crawler.components import ADDON
 from crawler.errors import ConfigError, ShoalError
+from crawler.extensions.reports import ReportsExtension
+from crawler.middlewares.downloader import retry
 from crawler.middlewares.spider.lineage import LineageMiddleware
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.startup import moved
@@ -32,11 +37,28 @@ TABLES = {
     "EXTENSIONS": components.EXTENSIONS,
     "ITEM_PIPELINES": defaults.FRONTIER_ITEM_PIPELINES,
 }
+RETRY = "crawler.middlewares.downloader.retry.RetryMiddleware"
 THEIRS = "tests.integration.extensions.spiders.LogPipeline"
 
 
 class Own(Scheduler):
     """A user's scheduler that subclasses ours."""
+
+
+class OwnStore(MongoPipeline):
+    """A user's pipeline that subclasses ours."""
+
+
+class OwnRetry(retry.RetryMiddleware):
+    """A user's middleware that subclasses ours."""
+
+
+class OwnLineage(LineageMiddleware):
+    """And another one."""
+
+
+class OwnReports(ReportsExtension):
+    """An extension."""
 
 
 class Failing:
@@ -59,7 +81,7 @@ def of(custom: dict[str, Any], **changed: Any) -> Settings:
     return completed(project(**changed), spider).settings
 
 
-def enabled(settings: Settings, name: str) -> list[str]:
+def enabled(settings: Settings, name: str) -> list[Any]:
     """The components in use, in their order."""
     return build_component_list(settings.get_component_priority_dict_with_base(name))
 
@@ -90,6 +112,82 @@ def test_a_component_given_as_a_class_is_not_added_again() -> None:
     middlewares, pipelines = found.getdict("SPIDER_MIDDLEWARES"), found.getdict("ITEM_PIPELINES")
     assert (middlewares[components.LINEAGE], pipelines[components.MONGODB]) == (7, 7)
     assert {LineageMiddleware, MongoPipeline}.isdisjoint(middlewares | pipelines)
+
+
+@pytest.mark.parametrize("key", [OwnStore, f"{__name__}.OwnStore"])
+@pytest.mark.parametrize("beside", [{}, {components.MONGODB: None}, {MongoPipeline: None}])
+def test_a_pipeline_that_derives_from_ours_takes_its_place(key: Any, beside: dict[Any, Any]) -> None:
+    """Beside it, ours would store each item a second time."""
+    for settings in (of({"ITEM_PIPELINES": {key: 700} | beside}), of({}, ITEM_PIPELINES={key: 700} | beside)):
+        assert enabled(settings, "ITEM_PIPELINES")[-1] == key
+        assert components.storing(settings) == [key]
+        require_wired(settings)
+        once = dict(settings.getdict("ITEM_PIPELINES"))
+        complete(settings)
+        assert settings.getdict("ITEM_PIPELINES") == once
+
+
+def test_a_middleware_or_extension_that_derives_from_ours_takes_its_place_and_that_of_scrapys() -> None:
+    used = enabled(of({"DOWNLOADER_MIDDLEWARES": {OwnRetry: 540}}), "DOWNLOADER_MIDDLEWARES")
+    assert OwnRetry in used
+    assert not {RETRY, components.STANDS_FOR[RETRY]} & set(used)
+    used = enabled(of({"SPIDER_MIDDLEWARES": {OwnLineage: 9}}), "SPIDER_MIDDLEWARES")
+    assert OwnLineage in used
+    assert components.LINEAGE not in used
+    used = enabled(of({"EXTENSIONS": {OwnReports: 1}}), "EXTENSIONS")
+    assert OwnReports in used
+    assert "crawler.extensions.reports.ReportsExtension" not in used
+
+
+def test_one_that_is_switched_off_takes_no_place_and_two_that_are_asked_for_both_run() -> None:
+    assert components.storing(of({"ITEM_PIPELINES": {OwnStore: None}})) == [components.MONGODB]
+    both = {OwnStore: 700, components.MONGODB: 800}
+    assert components.storing(of({"ITEM_PIPELINES": both})) == list(both)
+
+
+def test_ours_stays_while_those_of_the_project_cannot_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands do not import them: one may expect Scrapy's event loop."""
+    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+    settings = of({"ITEM_PIPELINES": {"somewhere.OwnStore": 700, components.MONGODB: None}})
+    assert components.storing(settings) == [components.MONGODB]
+
+
+def test_a_script_has_its_components_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delitem(sys.modules, "scrapy.cmdline", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "pipes_of_a_script.py").write_text(
+        "from crawler.pipelines.mongodb import MongoPipeline\nclass Own(MongoPipeline): ...\n"
+    )
+    early = project(ITEM_PIPELINES={"pipes_of_a_script.Own": 700})
+    early["TWISTED_REACTOR_ENABLED"] = not is_reactor_installed()
+    complete(early)
+    assert ("pipes_of_a_script" in sys.modules) is is_reactor_installed(), "a reactor is on its way"
+    pipelines = {"pipes_of_a_script.Own": 700, "not_there.Other": 1}
+    settings = of({"ITEM_PIPELINES": pipelines}, TWISTED_REACTOR_ENABLED=False)
+    assert components.storing(settings) == ["pipes_of_a_script.Own"]
+
+
+def test_none_of_our_components_derives_from_another() -> None:
+    """Else one would take the other's place."""
+    paths = [path for table in TABLES.values() for path in table]
+    kinds = {path: load_object(path) for path in paths}
+    assert not [(one, path) for one in kinds.values() for path in paths if components.derives(one, path)]
+    assert {path: components.path_of(kind) for path, kind in kinds.items()} == {path: path for path in paths}
+
+
+@pytest.mark.parametrize("key", [RetryMiddleware, components.STANDS_FOR[RETRY]])
+@pytest.mark.parametrize(("place", "told"), [(300, True), (550, False)])
+def test_another_place_of_scrapys_is_said_to_have_no_effect(
+    key: Any, place: int, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    complete(settings := project(DOWNLOADER_MIDDLEWARES={key: place}))
+    words = (
+        f"DOWNLOADER_MIDDLEWARES['{components.STANDS_FOR[RETRY]}'] = 300 has no effect: {RETRY} "
+        "stands for it, at 550; give that one the place to move it"
+    )
+    assert [one.getMessage() for one in caplog.records if one.levelname == "WARNING"] == [words] * told
+    complete(settings)
+    assert len([one for one in caplog.records if one.levelname == "WARNING"]) == told
 
 
 @pytest.mark.parametrize("path", sorted(components.REQUIRED))

@@ -168,7 +168,7 @@ class ConditionalMiddleware:
 
 def wanted(settings: BaseSettings) -> bool:
     """Whether a crawl with *settings* makes conditional requests: not where feeds would lack what is unchanged."""
-    stores = settings.getwithbase("ITEM_PIPELINES").get(components.MONGODB) is not None
+    stores = bool(components.storing(settings))
     whole = settings.getbool("HTTPCACHE_ENABLED") or config.mapping(settings, "FEEDS") or settings.get("FEED_URI")
     return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not whole
 
