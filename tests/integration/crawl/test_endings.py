@@ -112,6 +112,8 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "unserialisable_child": ({"done": 1, "dead": 1}, ["unserialisable_child"]),
     "unfetchable_links": ({"done": 2}, []),
     "closes": ({"waiting": 1}, []),
+    "closes_awaited": ({"done": 1}, []),
+    "stops_awaited": ({"done": 1}, []),
     "downloads_again": ({"done": 1}, []),
     "asks_again": ({"done": 3}, []),
 }
@@ -131,7 +133,8 @@ def test_every_ending_has_its_row() -> None:
 @pytest.mark.parametrize("name", SPIDERS)
 def test_a_request_ends_once(ended: dict[str, Ended], name: str) -> None:
     crawl, (states, reasons) = ended[name], ENDS[name]
-    assert crawl.stats["finish_reason"] == ("enough" if "closes" in name else "finished")
+    closed = "enough" if "closes" in name else "shutdown" if "stops" in name else "finished"
+    assert crawl.stats["finish_reason"] == closed
     assert (settled(crawl.left.states), crawl.left.reasons) == (states, reasons)
     assert crawl.left.counters.accepted == sum(states.values())
     assert (crawl.left.in_flight, crawl.left.leases) == (0, 0)
@@ -262,6 +265,11 @@ def test_children_that_can_be_stored_are_crawled(ended: dict[str, Ended]) -> Non
 
 def test_links_that_nobody_can_follow_are_counted_and_fail_no_page(ended: dict[str, Ended]) -> None:
     assert ended["unfetchable_links"].count("frontier/unfetchable") == 3
+
+
+@pytest.mark.parametrize("name", ["closes_awaited", "stops_awaited"])
+def test_a_page_that_waits_for_its_spider_to_close_ends_first(name: str, ended: dict[str, Ended]) -> None:
+    assert ended[name].count("item_scraped_count") == 1
 
 
 def test_a_page_that_closes_the_spider_is_tried_again(ended: dict[str, Ended]) -> None:
