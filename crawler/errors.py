@@ -77,7 +77,7 @@ class UnstoredItem(DropItem):
 
 class EndingError(Exception):
     """A request beside the queue (media, robots.txt) waited for a turn until its worker had to end: the page
-    that asked for it is given back to the frontier."""
+    that asked for it is given back to the frontier. Or it was asked for when its worker had left the fleet."""
 
 
 class RobotsUnresolvedError(CannotResolveHostError):

@@ -21,7 +21,7 @@ from crawler import config, current_request
 from crawler.engine import old_output
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
-from crawler.errors import BrowserError, ConfigError, RobotsUnresolvedError
+from crawler.errors import BrowserError, ConfigError, EndingError, RobotsUnresolvedError
 from crawler.handlers import guard_check
 from crawler.handlers.http.errors import StaleConnectionError
 from crawler.handlers.impersonation.profiles import TlsProfiles
@@ -79,6 +79,10 @@ class Downloader(ScrapyDownloader):
 
     async def download(self, request: Request) -> Response | Request:
         """What `fetch` returns for an expected *request*, in the task of the caller."""
+        if self._worker.has_left:  # nobody would free its host's slot
+            self.active.discard(request)
+            words = "this worker has left the fleet: ask for it before, in a pipeline's close_spider() for example"
+            raise EndingError(f"{request} is not sent: {words}")
         current_request.note(request)
         tracker = self._tracker
         tracker.began(request)

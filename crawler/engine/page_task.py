@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any, Final
 
 from scrapy import Request, signals
@@ -15,6 +16,7 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.http import Response
 from scrapy.logformatter import LogFormatter
 from scrapy.utils.log import logformatter_adapter
+from twisted.internet.defer import AlreadyCalledError
 from twisted.python.failure import Failure
 
 from crawler.engine.downloader import Downloader
@@ -81,7 +83,8 @@ class PageTasks:
             finally:
                 assert engine._slot is not None
                 engine._slot.nextcall.schedule()
-                engine._slot.remove_request(request)
+                with suppress(AlreadyCalledError):  # all pages have ended: a pipeline asks as it closes
+                    engine._slot.remove_request(request)
             if isinstance(result, Response):
                 return result
             request = result

@@ -79,6 +79,7 @@ class Worker:
         self.frontier = frontier
         self.queue = queue
         self.generation = "0"
+        self.has_left = False  # closed: it sends nothing any more
         self._config = WorkerConfig.from_settings(crawler.settings)
         self.book = LeaseBook(queue.buffer)
         assert crawler.spider is not None
@@ -209,6 +210,7 @@ class Worker:
 
         Takes at most FRONTIER_CLOSE_SECONDS, whatever Redis does; after that leases are left to expire.
         """
+        self.has_left = True
         until = asyncio.get_running_loop().time() + (LEAVE_SECONDS if self.outbox.broken else self._config.close)
         try:
             async with asyncio.timeout_at(until):

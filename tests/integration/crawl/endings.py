@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
 from scrapy.http import Response
@@ -440,6 +440,51 @@ class AwaitsStop(AwaitsClose):
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         await asyncio.create_task(self.crawler.stop_async())
         yield {"url": response.url}
+
+
+class DownloadsLate(Ending):
+    """Downloads something when all pages have ended, and when the spider is closed."""
+
+    name = "downloads_late"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.LatePipeline": 1}}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> DownloadsLate:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.late, signals.spider_closed)
+        return spider
+
+    async def late(self) -> None:
+        await download_late(self.crawler, self.site + "/late?closed")
+
+
+class LatePipeline:
+    """Downloads something when it is closed."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> LatePipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        return item
+
+    async def close_spider(self) -> None:
+        assert isinstance(self.crawler.spider, DownloadsLate)
+        await download_late(self.crawler, self.crawler.spider.site + "/late?closing")
+
+
+async def download_late(crawler: Crawler, url: str) -> None:
+    """Note what comes of it as `test/` and the query of *url*."""
+    assert crawler.engine is not None
+    assert crawler.stats is not None
+    try:
+        result = repr(await crawler.engine.download_async(Request(url)))
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        result = f"{type(error).__name__}: {error}"
+    crawler.stats.set_value(f"test/{url.partition('?')[2]}", result)
 
 
 class DownloadsAgain(Ending):

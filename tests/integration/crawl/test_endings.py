@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -112,6 +113,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "unserialisable_child": ({"done": 1, "dead": 1}, ["unserialisable_child"]),
     "unfetchable_links": ({"done": 2}, []),
     "closes": ({"waiting": 1}, []),
+    "downloads_late": ({"done": 1}, []),
     "closes_awaited": ({"done": 1}, []),
     "stops_awaited": ({"done": 1}, []),
     "downloads_again": ({"done": 1}, []),
@@ -265,6 +267,12 @@ def test_children_that_can_be_stored_are_crawled(ended: dict[str, Ended]) -> Non
 
 def test_links_that_nobody_can_follow_are_counted_and_fail_no_page(ended: dict[str, Ended]) -> None:
     assert ended["unfetchable_links"].count("frontier/unfetchable") == 3
+
+
+def test_what_a_pipeline_asks_for_as_it_closes_is_fetched_and_later_ones_are_refused(ended: dict[str, Ended]) -> None:
+    stats = ended["downloads_late"].stats
+    assert stats["test/closing"].startswith("<")
+    assert re.match(r"EndingError: <GET http.*/late\?closed> is not sent: this worker has left", stats["test/closed"])
 
 
 @pytest.mark.parametrize("name", ["closes_awaited", "stops_awaited"])
