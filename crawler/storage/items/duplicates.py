@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pymongo import UpdateOne
@@ -17,6 +17,7 @@ from crawler.storage.items.documents import StoredDocument
 logger = logging.getLogger(__name__)
 
 LINKS: Final = "duplicates"
+COPIES: Final = 100  # of one host and content that are looked at: there may be thousands from before the setting
 
 
 class DuplicateError(Exception):
@@ -36,8 +37,8 @@ async def ensure(database: Database, collection: str) -> None:
 async def link(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[str, DuplicateError]:
     """By `_id` those *entries* (none has its own document) whose content another document already has.
 
-    Links to the document that was seen first; one whose link is refused has none. Two URLs with the same content that
-    arrive at the same moment are both stored. Raises PyMongo's errors.
+    Links to the document that was seen first, of COPIES at most; one whose link is refused has none. Two URLs with the
+    same content that arrive at the same moment are both stored. Raises PyMongo's errors.
     """
     known = await database[collection].distinct(
         "content_hash", {"content_hash": {"$in": list({entry.content_hash for entry in entries})}}
@@ -60,17 +61,20 @@ async def _holders(
 ) -> dict[tuple[str, str], str]:
     """By host and content hash of *entries* the `_id` of what was seen first. Reads documents of these hosts alone:
     thousands of others may have the same page, such as of a domain that is for sale."""
-    hashes: dict[str, set[str]] = defaultdict(set)
-    for entry in entries:
-        hashes[_host(entry.id)].add(entry.content_hash)
-    spans = [{"content_hash": {"$in": list(same)}, "_id": ids} for host, same in hashes.items() for ids in _ids(host)]
-    found: dict[tuple[str, str], str] = {}
-    if spans:
-        stored = database[collection].find({"$or": spans}, {"content_hash": 1})
-        async for one in stored.sort("first_seen_at", 1).allow_disk_use(True):
-            if isinstance(one["content_hash"], str):  # else another program's
-                found.setdefault((_host(one["_id"]), one["content_hash"]), one["_id"])
-    return found
+    pairs = dict.fromkeys((_host(entry.id), entry.content_hash) for entry in entries)
+    firsts = await asyncio.gather(*(_first(database, collection, *pair) for pair in pairs))
+    return {pair: first for pair, first in zip(pairs, firsts, strict=True) if first is not None}
+
+
+async def _first(database: Database, collection: str, host: str, content_hash: str) -> str | None:
+    """The `_id` of what was seen first, of COPIES."""
+    spans = [{"content_hash": content_hash, "_id": ids} for ids in _ids(host)]
+    some: list[dict[str, Any]] = [{"$match": {"$or": spans}}, {"$limit": COPIES}]
+    by_time = {"$sort": {"first_seen_at": 1}}
+    async for one in await database[collection].aggregate([*some, by_time, {"$project": {"_id": 1}}]):
+        if _host(one["_id"]) == host:
+            return str(one["_id"])
+    return None
 
 
 def _ids(host: str) -> list[dict[str, str]]:

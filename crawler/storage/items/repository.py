@@ -19,7 +19,7 @@ from crawler.storage.items import bulk, duplicates, history
 from crawler.storage.items.documents import StoredDocument
 from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.rejections import Rejection
-from crawler.storage.items.update import shortcut, upsert
+from crawler.storage.items.update import is_ahead, shortcut, upsert
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import ServerError, Stats
 from crawler.storage.run_items import RunItems
@@ -71,6 +71,7 @@ class Repository:
         self._unfit: dict[str, str] = {}  # by collection in use, why nothing is written to it; mostly ""
         self._run_items = RunItems(database, config.run_items_kept)
         self._told: set[str] = set()  # collections of which `_notice` has said it
+        self._ahead: set[str] = set()  # the same of `_tell_of_clock`
 
     async def prepare(self) -> None:
         """Create indexes and finish what a killed worker left pending; raises ServiceError if that fails, or where a
@@ -104,6 +105,7 @@ class Repository:
         if unfit := await self._ensure(name):
             return [UnstorableError("refused_by_mongodb", unfit) for _ in entries]
         heads = await self._read(name, entries, _HEAD)
+        self._tell_of_clock(name, entries, heads)
         done = await self._link(name, [entry for entry in entries if entry.distinctive and entry.id not in heads])
         done |= await self._shorten(name, [entry for entry in entries if entry.id not in done], heads)
         decided, stored = await self._decide(name, [entry for entry in entries if entry.id not in done])
@@ -161,6 +163,15 @@ class Repository:
                 text = "%.300s of %s was seen with different content at one time, and only the first is stored. %s"
                 logger.warning(text, entry.id, name, "Several items of a page each need a `key` (docs/spiders.md)")
                 return
+
+    def _tell_of_clock(self, name: str, entries: Sequence[StoredDocument], heads: States) -> None:
+        """Say it, once, where a stored time is far ahead of the observation."""
+        far = [entry for entry in entries if entry.id in heads and is_ahead(heads[entry.id], entry)]
+        if far and name not in self._ahead:
+            self._ahead.add(name)
+            text = "%.300s of %s was last seen at %s, says MongoDB, and now at %s: a clock was wrong. %s"
+            seen, words = heads[far[0].id]["last_seen_at"], "What lies a day ahead of MongoDB's clock is replaced"
+            logger.warning(text, far[0].id, name, seen, far[0].naive_time, words)
 
     async def _ensure(self, name: str) -> str:
         """Look at the collection and create its indexes before its first items; returns why it must not be written

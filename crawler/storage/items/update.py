@@ -3,7 +3,8 @@
 It runs in the server, atomically per document, so any number of workers may write one product in any order: an
 observation older than the stored state is ignored, an equal one updates `last_seen_at`, different content replaces the
 fields, increments the version and leaves the differences in `pending_changes`. From there they are copied to the change
-history (history.py), so a crash in between loses nothing.
+history (history.py), so a crash in between loses nothing. A stored time that lies ahead of the server's by more than a
+day is a clock's error and counts as unknown: all later observations would be ignored.
 
 For most observations the state just read predicts the outcome. Those take a shortcut with the same effect, which does
 nothing if the state has changed meanwhile.
@@ -12,7 +13,7 @@ nothing if the state has changed meanwhile.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import bson
@@ -21,6 +22,7 @@ from pymongo import InsertOne, UpdateOne
 
 from crawler.storage.items.documents import StoredDocument
 
+AHEAD: Final = timedelta(days=1)  # of the server's clock: no time zone or drift explains more
 # The stored state, where another program may have left values of any type: what is no whole number counts as one as far
 # as it can be, what is no time as unknown, what is no list as empty.
 _VERSION: Final = {
@@ -30,7 +32,9 @@ _VERSION: Final = {
         {"$convert": {"input": "$version", "to": "int", "onError": 0, "onNull": 0}},
     ]
 }
-_SEEN: Final = {"$cond": [{"$eq": [{"$type": "$last_seen_at"}, "date"]}, "$last_seen_at", None]}
+_LATEST: Final = {"$add": ["$$NOW", AHEAD // timedelta(milliseconds=1)]}
+_IS_TIME: Final = [{"$eq": [{"$type": "$last_seen_at"}, "date"]}, {"$lte": ["$last_seen_at", _LATEST]}]
+_SEEN: Final = {"$cond": [{"$and": _IS_TIME}, "$last_seen_at", None]}
 _WAITING: Final = {"$cond": [{"$isArray": "$pending_changes"}, "$pending_changes", []]}
 # The difference as (name, value) pairs of each side: needs no field names, so it works for every item class.
 _OLD: Final = {"$objectToArray": {"$unsetField": {"field": "pending_changes", "input": "$$ROOT"}}}
@@ -98,7 +102,13 @@ def shortcut(document: StoredDocument, head: Mapping[str, Any] | None) -> Insert
     if head.get("content_hash") != document.content_hash or "pending_changes" in head:
         return None
     seen = head.get("last_seen_at")
-    if not isinstance(seen, datetime) or seen == document.naive_time:
+    if not isinstance(seen, datetime) or seen == document.naive_time or is_ahead(head, document):
         return None  # written already: by an interrupted try, or by the crawl whose page is re-parsed
     query = {"_id": document.id, "content_hash": document.content_hash}
     return UpdateOne(query, {"$max": {"last_seen_at": document.fetched_at}})
+
+
+def is_ahead(head: Mapping[str, Any], document: StoredDocument) -> bool:
+    """Whether the stored state *head* may have a time of a clock that was wrong; the server decides by its own."""
+    seen = head.get("last_seen_at")
+    return isinstance(seen, datetime) and seen - document.naive_time > AHEAD

@@ -450,7 +450,7 @@ class DownloadsLate(Ending):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> DownloadsLate:
-        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider: DownloadsLate = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.late, signals.spider_closed)
         return spider
 

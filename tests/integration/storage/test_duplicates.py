@@ -15,6 +15,7 @@ from crawler.items import PageItem
 from crawler.pipelines.drops import LinkedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.connection import Database
+from crawler.storage.items import duplicates
 from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.items.writer import Writer
@@ -49,6 +50,20 @@ async def test_the_second_url_is_linked_and_not_stored(database: Database, offer
     (link,) = await database["duplicates"].find().to_list()
     assert (link["_id"], link["duplicate_of"], link["url"]) == (f"products {B}", A, B)
     assert (link["first_seen_at"], link["last_seen_at"]) == (at(5), at(9))
+
+
+async def test_of_a_host_with_many_copies_a_few_are_read(
+    database: Database, offer: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it has them from before LINK_DUPLICATES_OF was set."""
+    monkeypatch.setattr(duplicates, "COPIES", 3)
+    assert await offer(seen(0, url=A, sku="K1"))
+    (one,) = await database["products"].find().to_list()
+    copies = [one | {"_id": f"{A}{n}", "first_seen_at": at(-n)} for n in range(6)]
+    await database["products"].insert_many(copies)
+    assert not await offer(seen(9, url=B, sku="K1"))
+    (link,) = await database["duplicates"].find().to_list()
+    assert link["duplicate_of"] == f"{A}1", "the first that was seen of those three"
 
 
 async def test_what_becomes_different_is_stored_itself_and_stays(database: Database, offer: Offer) -> None:

@@ -18,7 +18,7 @@ from crawler.storage.items.repository import Repository, Result, StoreResult
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.items.writer import Writer
 from crawler.storage.reading import reader
-from tests.integration.storage.observing import RecordedStats, a_writer, seen
+from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 
 BEFORE = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 FIELDS = ("version", "pending_changes", "last_seen_at", "first_seen_at", "last_changed_at", "content_hash", "source")
@@ -84,11 +84,36 @@ async def test_a_text_that_is_no_utf8_stops_nobody(clamped: Database, stats: Rec
     assert records[0]["changes"]["title"] == {"old": "a \ufffd\ufffd\ufffd", "new": "b"}
 
 
+async def test_a_time_of_a_clock_that_was_wrong_is_no_obstacle(
+    writer: Writer, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    ahead = dt.datetime.now(dt.UTC) + dt.timedelta(days=2)
+    urls = [f"http://shop.example/{n}" for n in range(2)]
+    for url in urls:
+        await writer.store(seen(0, url=url))
+    await database.products.update_many({}, {"$set": {"last_seen_at": ahead}})
+    assert await writer.store(seen(1, url=urls[0])) is StoreResult.UNCHANGED
+    assert await writer.store(seen(1, "99", url=urls[1])) is StoreResult.CHANGED
+    stored = [await database.products.find_one({"_id": url}) for url in urls]
+    assert [one and (one["last_seen_at"], one["version"]) for one in stored] == [(at(1), 1), (at(1), 2)]
+    assert await writer.store(seen(0, "50", url=urls[0])) is StoreResult.STALE
+    (told,) = [one.getMessage() for one in caplog.records if "a clock was wrong" in one.getMessage()]
+    assert told.startswith(f"{urls[0]} of products was last seen at {ahead:%Y-%m-%d}")
+
+
+async def test_a_time_within_a_day_is_another_machines(writer: Writer, database: Database) -> None:
+    url = "http://shop.example/1"
+    await writer.store(seen(0, url=url))
+    near = dt.datetime.now(dt.UTC) + dt.timedelta(hours=20)
+    await database.products.update_many({}, {"$set": {"last_seen_at": near}})
+    assert await writer.store(seen(1, "99", url=url)) is StoreResult.STALE
+
+
 async def test_a_time_beyond_the_calendar_is_read_as_its_end(writer: Writer, database: Database) -> None:
     urls = [f"http://shop.example/{n}" for n in range(3)]
     await database.products.insert_one({"_id": urls[0], "url": urls[0], "content_hash": "x", "last_seen_at": FAR})
     results = await asyncio.gather(*(writer.store(seen(1, url=url)) for url in urls))
-    assert results == [StoreResult.STALE, StoreResult.NEW, StoreResult.NEW]
+    assert results == [StoreResult.NEW, StoreResult.NEW, StoreResult.NEW]
 
 
 async def test_an_item_that_storage_stumbles_over_is_refused_alone(
