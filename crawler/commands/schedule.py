@@ -6,10 +6,10 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from threading import Event
 from typing import Final
 
 from scrapy.commands import ScrapyCommand
@@ -26,7 +26,7 @@ from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooMany
 from crawler.policy.schedules import Cron, Interval, Timing, following, span, zone_of
 from crawler.policy.tiers import TIERS
 from crawler.producers import sources
-from crawler.producers.lines import chunks
+from crawler.producers.lines import chunks_apart
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.schedule import Schedule, ScheduleSource, refused
@@ -142,7 +142,7 @@ class Command(FleetCommand, ScrapyCommand):
         schedule = self._schedule(rest, opts, now)
         if schedule.name in seen.definitions:
             raise ShoalError(f"there is a schedule {schedule.name!r} already: remove it, or take another name")
-        self._check(schedule)
+        await self._check(schedule)
         try:
             _changed(await schedules.put(schedule.name, "", schedule.text(), cursor=now))
         except TooManyError:
@@ -165,7 +165,7 @@ class Command(FleetCommand, ScrapyCommand):
             scope=opts.scope,
         )
 
-    def _check(self, schedule: Schedule) -> None:
+    async def _check(self, schedule: Schedule) -> None:
         """Raise ShoalError if something cannot be pushed; names each bad line, among the first CHECKED of a file."""
         crawler = self.crawler_of(schedule.spider)
         encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
@@ -177,13 +177,13 @@ class Command(FleetCommand, ScrapyCommand):
         if source.kind == "file":
             check_file(source.values[0])
         if source.is_sitemaps:
-            sitemap_pusher(encoder, schedule, rejects).roots()
-        read = chunks(source.values, source.column, Event()) if source.kind in {"urls", "file"} else iter(())
-        for chunk in read:
-            for batch in rows.of(chunk):
-                checked += len(batch)
-            if checked + rejects.count >= CHECKED:
-                break
+            await sitemap_pusher(encoder, schedule, rejects).roots()
+        values = source.values if source.kind in {"urls", "file"} else ()
+        async with aclosing(chunks_apart(values, source.column)) as read:
+            async for chunk in read:
+                checked += sum(map(len, rows.of(chunk)))
+                if checked + rejects.count >= CHECKED:
+                    break
         if rejects.count:
             raise ShoalError(f"{source} cannot be pushed as it is ({rejects.count} refused): nothing is added")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
-from threading import Event
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
 from crawler.policy.rules.patterns import BadPatternError, Pattern
-from crawler.producers.lines import Refusal, chunks
+from crawler.producers.lines import Chunk, Refusal, chunks_apart
 from crawler.producers.rejects import Rejects
 from crawler.producers.run_setup import learn_tiers, share_scope
 from crawler.producers.sender import FULL
@@ -81,7 +81,7 @@ class SitemapPusher:
 
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
         """Push the sitemaps; raises FrontierError, and RunError if *run* is unavailable."""
-        if not (roots := self.roots()):
+        if not (roots := await self.roots()):
             return
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
@@ -115,20 +115,25 @@ class SitemapPusher:
         told = self._run.told() if self._run else ""
         return ", ".join(words) + (f" ({told})" if told else "")
 
-    def roots(self) -> dict[str, SitemapTerms]:
-        """Each sitemap that can be fetched, once."""
+    async def roots(self) -> dict[str, SitemapTerms]:
+        """Each sitemap that can be fetched, once. What names the sites is read in a thread."""
         terms = self._wanted.terms
         robots = SitemapTerms(terms.include, terms.exclude, terms.changed_only, is_robots=True)
         found = {url: terms for url in self._wanted.sitemaps if self._is_good("--sitemap", 0, url)}
-        for chunk in chunks(self._wanted.sites, "", Event()):
-            for refusal in chunk.refused:
-                self._rejects.add(refusal)
-            for number, line in zip(chunk.numbers, chunk.lines, strict=True):
-                site = line.strip() if "://" in line or not line.strip() else f"https://{line.strip()}"
-                if site and self._is_good(chunk.source, number, site):
-                    parts = urlsplit(site)
-                    found[f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/robots.txt"] = robots
+        async with aclosing(chunks_apart(self._wanted.sites, "")) as read:
+            async for chunk in read:
+                for refusal in chunk.refused:
+                    self._rejects.add(refusal)
+                found |= dict.fromkeys(self._robots_of(chunk), robots)
         return found
+
+    def _robots_of(self, chunk: Chunk) -> Iterator[str]:
+        """The robots.txt of each site that is named in *chunk*."""
+        for number, line in zip(chunk.numbers, chunk.lines, strict=True):
+            site = line.strip() if "://" in line or not line.strip() else f"https://{line.strip()}"
+            if site and self._is_good(chunk.source, number, site):
+                parts = urlsplit(site)
+                yield f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/robots.txt"
 
     def _is_good(self, source: str, number: int, url: str) -> bool:
         """Whether a request for *url* can be made; else it is refused."""

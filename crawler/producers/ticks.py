@@ -153,7 +153,7 @@ class TickRunner:
     async def _push(self, tick: Tick, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
         """Push what is left; raises ShoalError where it is to be tried again."""
         if schedule.source.is_sitemaps:
-            return await self._push_sitemaps(schedule, run, progress)
+            return await self._push_sitemaps(schedule, run, progress, lead)
         pusher = ChunkPusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
         await pusher.prepare()
         if progress.position and not still_valid(schedule.source, progress.position):
@@ -171,10 +171,11 @@ class TickRunner:
                     break  # somebody else has ended it
         return now
 
-    async def _push_sitemaps(self, schedule: Schedule, run: Run, progress: Progress) -> Progress:
+    async def _push_sitemaps(self, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
         rejects = Rejects("", str, logger.warning)
         pusher = sitemap_pusher(self._encoder_of(schedule.spider), schedule, rejects)
-        roots = pusher.roots()
+        roots = await pusher.roots()
+        lead.check()
         await pusher.push_roots(self._frontier, roots, run.generation)
         check_taken(pusher.outcomes)
         return replace(progress, pushed=len(roots), refused=rejects.count, error="")
