@@ -114,3 +114,11 @@ async def _names(database: Database, collection: str, document: str) -> set[str]
 async def collections(database: Database) -> list[str]:
     """Names of the existing collections, without MongoDB's own."""
     return sorted(name for name in await database.list_collection_names() if not name.startswith("system."))
+
+
+async def stored(database: Database) -> list[str]:
+    """The same without views, which show documents of a collection a second time, and time series."""
+    made = [one async for one in await database.list_collections(nameOnly=True)]
+    # servers that only speak its protocol may not say the type
+    plain = [one["name"] for one in made if one.get("type", "collection") == "collection"]
+    return sorted(name for name in plain if not name.startswith("system."))

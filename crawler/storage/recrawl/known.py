@@ -11,7 +11,7 @@ from crawler.storage.connection import Database
 from crawler.storage.indexes import REJECTED
 from crawler.storage.items import duplicates
 from crawler.storage.items.documents import UNTYPED
-from crawler.storage.reading.reader import collections
+from crawler.storage.reading.reader import stored
 
 # Collections whose ids are not URLs.
 NO_PAGES: Final = frozenset(
@@ -46,7 +46,7 @@ async def known(
         for scheme in ("http", "https")
         for mark in "/:"
     ]
-    for collection in await collections(database):
+    for collection in await stored(database):
         if collection in NO_PAGES or collection in history or collection < after[0]:
             continue
         last = after[1] if collection == after[0] else ""

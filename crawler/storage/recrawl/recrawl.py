@@ -18,7 +18,7 @@ from pymongo import IndexModel, UpdateOne
 from crawler.policy import recrawl
 from crawler.policy.recrawl import DAY_SECONDS, Estimate
 from crawler.storage.connection import Database, served
-from crawler.storage.reading.reader import collections
+from crawler.storage.reading.reader import stored
 from crawler.storage.recrawl.known import NO_PAGES
 from crawler.storage.recrawl.recrawl_hints import SitemapHints
 from crawler.storage.recrawl.recrawl_records import AHEAD, Visit, is_estimate, is_key, is_record, spider_of, visit
@@ -115,7 +115,7 @@ class Recrawl:
             return await self._hints.note(told, self._noted_of, now)
 
     async def _collections(self) -> list[str]:
-        return [name for name in await collections(self._database) if name not in NO_PAGES | self._history]
+        return [name for name in await stored(self._database) if name not in NO_PAGES | self._history]
 
     async def due(self, most: int, now: datetime) -> list[DueDocument]:
         """Up to *most* documents that are due, the most overdue first; each once, until it was visited."""

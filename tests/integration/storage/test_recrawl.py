@@ -13,6 +13,7 @@ from pymongo.errors import AutoReconnect
 from crawler.errors import ServiceError
 from crawler.policy.recrawl import Estimate, threshold_for
 from crawler.storage.recrawl import recrawl, recrawl_turn
+from crawler.storage.recrawl.known import known as pages
 from crawler.storage.recrawl.recrawl import COLLECTION, Recrawl
 from crawler.storage.recrawl.recrawl_hints import SitemapHints
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
@@ -67,6 +68,15 @@ async def test_pages_that_change_come_due_sooner_than_those_that_do_not(
     dues = [one["due_at"] for one in records]
     assert max(dues[:3]) < min(dues[3:])
     assert [one.url for one in await known.due(2, now + 90 * DAY)] == [one["url"] for one in records[:2]]
+
+
+async def test_a_view_shows_no_page_a_second_time(mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
+    await stored(mongo_database, 1, START, 1)
+    await mongo_database.create_collection("dear_products", viewOn="products", pipeline=[])
+    recrawl = Recrawl(mongo_database, "s", [])
+    assert await recrawl.learn(1.0, START) == 1
+    found = [one.collection async for one in pages(mongo_database, "shop.example", "s", history=())]
+    assert found == ["products"]
 
 
 async def test_a_visit_that_never_comes_back_does_not_hold_a_page_for_ever(
