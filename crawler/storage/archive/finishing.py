@@ -54,7 +54,7 @@ class Finisher:
         self._done = asyncio.Event()
         self._ensured = False
         self._pruned_at: datetime | None = None
-        self._put_off: set[str] = set()  # files that ended a round of deletions, so that the next begins with others
+        self._stuck: set[str] = set()  # files that could not be deleted at the last try
         self._failing = False
         self.damage: list[str] = []  # in files of dead workers, as text
 
@@ -192,42 +192,47 @@ class Finisher:
             return
         if config.keep_days or config.keep_bytes or config.failed_bytes:
             found = await asyncio.to_thread(self._store.own, await self._index.files(self._store.where))
-            await self._prune_all(sorted(found, key=lambda one: one.name in self._put_off))
+            await self._prune_all(sorted(found, key=lambda one: one.name in self._stuck))
         self._pruned_at = now
 
     async def _prune_all(self, found: Sequence[KeptFile]) -> None:
-        """Apply each limit to its files; logs which cannot be deleted."""
+        """Apply each limit to its files; logs which cannot be deleted, each once."""
         stay: dict[str, str] = {}
+        told = set(self._stuck)
         try:
             failures = [one for one in found if files.only_failures(one.name)]
             deleted = await self._prune_beyond(failures, self._config.failed_bytes, stay)
             others = [one for one in found if one.name not in deleted]
             await self._prune_beyond(others, self._config.keep_bytes, stay)
-            self._put_off.clear()
         except STORE_ERRORS:  # of the last in a row
-            self._put_off |= stay.keys()
+            pass
         finally:
-            if stay:
+            if news := [name for name in stay if name not in told]:
                 words = (
                     "Cannot delete %s at %s that ARCHIVE_KEEP_DAYS, ARCHIVE_KEEP_GB or ARCHIVE_FAILED_GB end: %s (%s)"
                 )
-                name, why = next(iter(stay.items()))
-                logger.error(words, several(len(stay), "archive file"), self._store.where, name, why)
+                logger.error(words, several(len(news), "archive file"), self._store.where, news[0], stay[news[0]])
 
     async def _prune_beyond(self, found: Sequence[KeptFile], most: int, stay: dict[str, str]) -> set[str]:
         """Of *found*, in their order, delete what is too old or, unless that is 0, beyond *most* bytes; returns their
-        names. What cannot be deleted is added to *stay*, with the reason; raises STORE_ERRORS for several in a row."""
-        days, total, deleted, in_a_row = self._config.keep_days, sum(one.size for one in found), set[str](), 0
+        names. What cannot be deleted is added to *stay*, with the reason, and does not count: others would go for it.
+        Raises STORE_ERRORS for several in a row."""
+        total = sum(one.size for one in found if one.name not in self._stuck)
+        deleted, in_a_row = set[str](), 0
         for name, size, used_at in found:
-            old = days and used_at < self._now() - timedelta(days=days)
-            if not old and not (most and total > most):
-                break
             if name in stay:
                 continue
+            others = total if name in self._stuck else total - size
+            if not self._is_old(used_at) and not (most and others + size > most):
+                self._stuck.discard(name)
+                total = others + size
+                continue
+            total = others
             try:
                 await self._store.delete(name)
             except STORE_ERRORS as error:  # such as without the right to delete: others may be deleted all the same
                 self._stats.inc_value(names.ARCHIVE_ERRORS)
+                self._stuck.add(name)
                 stay[name], in_a_row = in_words(error), in_a_row + 1
                 if in_a_row == MOST_UNDELETED:
                     raise
@@ -235,9 +240,14 @@ class Finisher:
             await self._index.forget(name)
             self._stats.inc_value(names.ARCHIVE_PRUNED)
             logger.info("Deleted archive file %s: last used %s, %d bytes", name, used_at, size)
-            total, in_a_row = total - size, 0
+            self._stuck.discard(name)
+            in_a_row = 0
             deleted.add(name)
         return deleted
+
+    def _is_old(self, used_at: datetime) -> bool:
+        days = self._config.keep_days
+        return days > 0 and used_at < self._now() - timedelta(days=days)
 
     def _fails(self, error: Exception) -> None:
         self._stats.inc_value(names.ARCHIVE_ERRORS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -166,7 +167,7 @@ def test_what_cannot_be_taken_over_is_named_and_the_rest_is_finished(
     assert "0.warc.gz.open, left by a dead worker, cannot be finished: Is a directory" in caplog.text
 
 
-async def test_a_file_that_cannot_be_deleted_counts_and_keeps_no_other(
+async def test_a_file_that_cannot_be_deleted_does_not_count_and_keeps_no_other(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     finisher, index = made(tmp_path, keep_bytes=25, failed_bytes=15)
@@ -174,7 +175,7 @@ async def test_a_file_that_cannot_be_deleted_counts_and_keeps_no_other(
     index.known = [a_file(tmp_path, name, deletable=name not in stuck) for name in ("shoal-failures-0", "shoal-0", "b")]
     index.known += [a_file(tmp_path, name) for name in ("shoal-failures-1", "c", "d")]
     await finisher.step()
-    assert [one.name for one in index.known] == [*stuck]
+    assert [one.name for one in index.known] == [*stuck, "c", "d"]
     assert isinstance(finisher._stats, RecordedStats)
     assert finisher._stats.values["archive/errors"] == 2
     (logged,) = caplog.messages
@@ -183,13 +184,35 @@ async def test_a_file_that_cannot_be_deleted_counts_and_keeps_no_other(
 
 
 async def test_several_in_a_row_that_cannot_be_deleted_end_a_round_and_the_next_begins_with_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     monkeypatch.setattr(finishing, "PRUNE_SECONDS", 0)
-    finisher, index = made(tmp_path, keep_bytes=55)
-    index.known = [a_file(tmp_path, name, deletable=name > "5") for name in "1234567"]
+    finisher, index = made(tmp_path, keep_bytes=35)
+    index.known = [a_file(tmp_path, name, deletable=name > "3") for name in "1234567"]
     left = []
     for _ in range(3):
         await finisher.step()
         left.append("".join(one.name for one in index.known))
-    assert left == ["1234567", "12345", "12345"]
+    assert left == ["1234567", "123567", "123567"]
+    assert len(caplog.messages) == 2, "each file is named once, and one was deleted"
+    for name in "123":
+        (tmp_path / name).rmdir()
+        a_file(tmp_path, name)
+    await finisher.step()
+    assert [one.name for one in index.known] == ["5", "6", "7"]
+
+
+async def test_a_file_that_may_stay_again_counts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finishing, "PRUNE_SECONDS", 0)
+    finisher, index = made(tmp_path, keep_bytes=25)
+    index.known = [a_file(tmp_path, name, deletable=name > "1") for name in "123"]
+    await finisher.step()
+    assert "".join(one.name for one in index.known) == "123"
+    (tmp_path / "2").unlink()
+    await index.forget("2")
+    for name in "45":
+        await finisher.step()
+        index.known.append(a_file(tmp_path, name))
+    await finisher.step()
+    assert "".join(one.name for one in index.known) == "145", "1 is within the bound until there is another file"
