@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from crawler import stats as names
+from crawler.metrics.label_values import fitted
 
 GAUGES: Final = frozenset(
     {
@@ -18,7 +19,6 @@ GAUGES: Final = frozenset(
     }
 )
 _CHOSEN_BY_SITES: Final = frozenset({"outcome", "reason"})
-MAX_VALUE: Final = 120  # characters of a label's value
 _STATUSES: Final = frozenset(str(status.value) for status in HTTPStatus)
 LABELS: Final = {  # other patterns: reason; proxy/: pool
     names.ITEMS: "result",
@@ -122,7 +122,7 @@ def _found(name: str) -> tuple[int, str] | None:
     place = _PLACES.get(head + slash)
     if place is None or value == "count" or not FAMILIES[place].label:  # Scrapy's totals stand beside their parts
         return None
-    label = _short(value)[:MAX_VALUE]
+    label = fitted(_short(value))
     return place, _bounded(label) if FAMILIES[place].label in _CHOSEN_BY_SITES else label
 
 

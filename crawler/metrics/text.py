@@ -14,10 +14,10 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
+from crawler.metrics.label_values import fitted
 from crawler.timings import Histogram
 
 MAX_EXAMPLE: Final = 64  # characters: OpenMetrics allows 128 with the label's name
-MAX_LABEL: Final = 120  # characters: longer values are cut
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9:._-]")  # characters that our ids do not have and some scrapers cannot read
 
@@ -89,16 +89,7 @@ def _names(labels: str | tuple[str, ...]) -> tuple[str, ...]:
 def _filled(
     family: GaugeMetricFamily | CounterMetricFamily, values: Labelled
 ) -> GaugeMetricFamily | CounterMetricFamily:
-    """The family with one sample per value; values that are equal once cut are summed."""
-    sums: dict[tuple[str, ...], float] = {}
+    """The family with one sample per value."""
     for key, value in values.items():
-        cut = tuple(_clean(part) for part in ((key,) if isinstance(key, str) else key))
-        sums[cut] = sums.get(cut, 0) + value
-    for labels, value in sums.items():
-        family.add_metric(labels, value)
+        family.add_metric([fitted(part) for part in ((key,) if isinstance(key, str) else key)], value)
     return family
-
-
-def _clean(label: str) -> str:
-    """*label* cut to the limit, without lone surrogates."""
-    return label[:MAX_LABEL].encode(errors="replace").decode()

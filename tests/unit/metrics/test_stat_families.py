@@ -97,3 +97,11 @@ def test_only_what_may_go_down_is_a_gauge() -> None:
 @given(st.dictionaries(st.text(max_size=60), st.integers(min_value=0)))
 def test_any_stats_can_be_read(stats: dict[str, object]) -> None:
     assert len(read(stats)) == len(FAMILIES)
+
+
+def test_long_values_that_begin_alike_are_counted_apart() -> None:
+    long = "p" * 120
+    stats = {f"item_dropped_reasons_count/{long}{end}": count for end, count in (("", 1), ("a", 2), ("b", 3))}
+    (family,) = [one for one in read(stats) if one.metric == "shoal_items_dropped"]
+    assert sorted(family.counts.values()) == [1, 2, 3]
+    assert family.counts[long] == 1
