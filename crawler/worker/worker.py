@@ -31,6 +31,7 @@ from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address, explained
 from crawler.frontier.state.statement import Statement
+from crawler.policy.endings.shortages import shortage
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.utils import tasks
 from crawler.worker import feeds
@@ -109,6 +110,7 @@ class Worker:
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []
         self._leasing: asyncio.Task[None] | None = None
+        self._sending: asyncio.Task[None] | None = None
 
     def _build_leasing(self, crawler: Crawler) -> None:
         """What leases, what paces it, and what learns the tiers of hosts."""
@@ -195,7 +197,7 @@ class Worker:
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._spawn(self.watchdog.run())
-        self._spawn(self.outbox.run())
+        self._sending = self._spawn(self.outbox.run())
         self._leasing = self._spawn(self._lease())
         self._spawn(self.maintenance.run())
         self._spawn(self._bound_close())
@@ -285,9 +287,11 @@ class Worker:
         """A background task that fails would leave the worker alive and idle: close it instead."""
         if task.cancelled() or (error := task.exception()) is None:
             return
-        unforeseen = None if isinstance(error, ShoalError) else error
-        logger.critical("Closing this worker: %s", error, exc_info=unforeseen)
-        self.outbox.give_up()
+        lacks = shortage(error)
+        unforeseen = None if isinstance(error, ShoalError) or lacks else error
+        logger.critical("Closing this worker: %s", lacks or error, exc_info=unforeseen)
+        if not lacks or task is self._sending:  # a machine that lacks a thread can still give its leases back
+            self.outbox.give_up()
         engine = self._crawler.engine
         if engine is not None and not scrapy_hooks.is_closing(engine):
             self._closing = asyncio.ensure_future(engine.close_spider_async(reason=FAILED))

@@ -32,3 +32,33 @@ async def test_it_signs_off_for_as_long_as_it_may_close_unless_redis_is_away(
     await leaving._sign_off(asyncio.get_running_loop().time() + 60)
     assert bool(done) is signed_off
     assert ("Could not sign off in time" in caplog.text) is not signed_off
+
+
+@pytest.mark.parametrize(
+    ("error", "which", "given_up"),
+    [
+        (RuntimeError("can't start new thread"), "watchdog", False),
+        (OSError(24, "Too many open files"), "sending", True),
+        (RuntimeError("unforeseen"), "watchdog", True),
+    ],
+)
+async def test_one_whose_machine_lacks_something_can_still_give_its_leases_back(
+    error: Exception, which: str, given_up: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[str] = []
+    failing: Any = Worker.__new__(Worker)
+    failing.outbox = SimpleNamespace(give_up=lambda: told.append("given up"))
+    failing._crawler, failing._tasks, failing._sending = SimpleNamespace(engine=None), [], None
+
+    async def fail() -> None:
+        raise error
+
+    task = failing._spawn(fail())
+    if which == "sending":
+        failing._sending = task
+    await asyncio.wait([task])
+    await asyncio.sleep(0)
+    assert bool(told) is given_up
+    (line,) = caplog.records
+    assert line.getMessage().startswith("Closing this worker: ")
+    assert bool(line.exc_info) is ("unforeseen" in str(error)), "what the machine lacks is a line"
