@@ -92,7 +92,7 @@ class Command(FleetCommand, ScrapyCommand):
         add("--json", action="store_true", help="list, show: one JSON object per schedule")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 for wrong usage, 1 if there is no such schedule."""
+        """Exit status 2 for wrong usage, also if there is no such schedule."""
         with answering(args):
             verb, *rest = args or [""]
             if verb not in VERBS or (verb != "add" and len(rest) != (verb != "list")):
@@ -126,8 +126,7 @@ class Command(FleetCommand, ScrapyCommand):
             elif verb == "list":
                 self._list(seen, as_json=opts.json)
             elif rest[0] not in seen.definitions:
-                print(f"there is no schedule {rest[0]!r}: `scrapy schedule list` shows them", file=sys.stderr)
-                self.exitcode = 1
+                raise ShoalError(f"there is no schedule {rest[0]!r}: `scrapy schedule list` shows them")
             elif verb == "show":
                 self._show(seen, rest[0], as_json=opts.json)
             elif verb == "run":
