@@ -23,7 +23,7 @@ from crawler.errors import ShoalError
 from crawler.frontier.command_session import session
 from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
-from crawler.policy.schedules import Cron, Interval, Timing, following, span, zone_of
+from crawler.policy.schedules import Cron, Interval, Timing, check_zone, following, span
 from crawler.policy.tiers import TIERS
 from crawler.producers import sources
 from crawler.producers.lines import chunks_apart
@@ -260,7 +260,7 @@ def _timing(opts: argparse.Namespace, now: int) -> Timing:
         if opts.every:
             return Interval(span(opts.every), now)
         option, value = "--zone", opts.zone or "UTC"
-        zone_of(value)
+        check_zone(value)
         option, value = "--cron", opts.cron
         return Cron(opts.cron, opts.zone or "UTC")
     except ValueError as error:

@@ -129,12 +129,23 @@ def following(timing: Timing, after: int) -> int | None:
     return next(timing.epochs(after), None)
 
 
+# "posix" and "right" (with leap seconds) are directories that many machines do not have.
+_OWN_OF_A_MACHINE: Final = frozenset({"Factory", "localtime", "posix", "posixrules", "right"})
+
+
 def zone_of(name: str) -> ZoneInfo:
     """The time zone of that IANA name; raises ValueError."""
     try:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError):  # unknown, a directory of zones, or a path outside them
         raise ValueError("the name of a time zone such as Europe/Berlin") from None
+
+
+def check_zone(name: str) -> None:
+    """Raise ValueError for a name that is no time zone, or another one on each machine that may lead."""
+    zone_of(name)
+    if name.partition("/")[0] in _OWN_OF_A_MACHINE:
+        raise ValueError("a zone that is the same on every machine, such as Europe/Berlin")
 
 
 def span(text: str) -> int:

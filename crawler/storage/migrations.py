@@ -14,7 +14,7 @@ from typing import Any, Final
 from crawler.errors import ShoalError
 from crawler.storage import foreign_collections, schema
 from crawler.storage.config import StorageConfig
-from crawler.storage.connection import Database
+from crawler.storage.connection import WRITE_CONCERN, Database
 
 VERSIONS: Final = "schema"  # one document: the version, and what was applied when
 _ID: Final = "version"
@@ -103,6 +103,7 @@ async def _set_validator(database: Database, step: Step) -> None:
         await database.create_collection(step.collection)
     # moderate: documents that break the rules already can still be updated, so that they stop no crawl
     options: dict[str, Any] = {"validator": {"$jsonSchema": step.validator}, "validationLevel": "moderate"}
+    options["writeConcern"] = WRITE_CONCERN.document  # PyMongo gives commands none: after a failover it could be gone
     await database.command("collMod", step.collection, validationAction="error", **options)
 
 

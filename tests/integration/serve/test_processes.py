@@ -175,6 +175,7 @@ def test_sitemaps_and_what_is_due_are_sources(schedule: InProcess) -> None:
         ((*ADD, URL, "--every", "0s"), "--every = '0s' is invalid: expected an interval from 1 s to 366 days"),
         ((*ADD, URL, "--cron", "0 25 * * *"), r"--cron = '0 25 \* \* \*' is invalid.*bad hour"),
         ((*ADD, URL, "--cron", "@daily", "--zone", "Berlin"), "--zone = 'Berlin' is invalid"),
+        ((*ADD, URL, "--cron", "@daily", "--zone", "localtime"), "--zone = 'localtime' is invalid: expected a zone"),
         ((*ADD, URL, "--every", "1d", "--missed", "twice"), "missed = 'twice' is invalid"),
         ((*ADD, URL, "--every", "1d", "--overlap", "refuse"), "overlap = 'refuse' is invalid"),
         ((*ADD, URL, "--every", "1d", "--tier", "ftp"), "tier = 'ftp' is invalid"),

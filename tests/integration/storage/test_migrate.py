@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from bson.decimal128 import Decimal128
+from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import WriteError
 
 from crawler.errors import ShoalError
@@ -46,6 +47,21 @@ async def test_the_command_shows_first_and_then_does(scrapy_with_servers: Scrapy
     applied = await database["schema"].find_one()
     assert applied is not None
     assert [one["version"] for one in applied["applied"]] == [one.version for one in MIGRATIONS]
+
+
+async def test_validators_outlast_a_failover(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command has no write concern of its own in PyMongo."""
+    sent: list[Any] = []
+    command = AsyncDatabase.command
+
+    async def noting(self: Any, name: str, *args: Any, **options: Any) -> Any:
+        sent.append((name, options.get("writeConcern")))
+        return await command(self, name, *args, **options)
+
+    monkeypatch.setattr(AsyncDatabase, "command", noting)
+    await migrate(database)
+    assert len(sent) > 1
+    assert all(one == ("collMod", {"w": "majority", "j": True}) for one in sent)
 
 
 async def test_everything_that_shoal_writes_passes(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.policy import schedules
 from crawler.policy.schedules import (
     LATE_S,
     MISSED,
@@ -18,6 +19,7 @@ from crawler.policy.schedules import (
     Missed,
     TickDecision,
     Timing,
+    check_zone,
     decide,
     following,
     span,
@@ -156,6 +158,16 @@ def test_nicknames_are_known() -> None:
 def test_a_zone_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="time zone"):
         zone_of(name)
+    with pytest.raises(ValueError, match="time zone"):
+        check_zone(name)
+
+
+@pytest.mark.parametrize("name", ["localtime", "posixrules", "Factory", "posix/Europe/Berlin", "right/UTC"])
+def test_a_zone_of_this_machine_alone_is_refused_for_new_schedules(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedules, "ZoneInfo", lambda name: None)  # not every machine has it
+    with pytest.raises(ValueError, match="the same on every machine"):
+        check_zone(name)
+    check_zone("Europe/Berlin")
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800 // 7 * 7)])
