@@ -40,6 +40,9 @@ _CURES: Final = {
     "cluster support disabled": "is no Cluster: set REDIS_CLUSTER to False",
     "WRONGTYPE": "holds a value of another type there: rename that key, or delete it",
     "[Uu]nknown command": "lacks a command that is needed: use Redis 7 or Valkey 7.2 or later, and rename none",
+    # Redis 7.0 does not say which command or key it was
+    "user executing the script can't": "does not permit this user a command or key that the frontier needs: see the "
+    "ACL in docs/operations.md",
     "user_script": "holds a value that this release cannot read, or the release has a bug: report this line",
 }
 _UNKNOWN: Final = "gave an error that this release does not know: see its log, mend it, and start the worker again"

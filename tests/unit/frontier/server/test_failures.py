@@ -66,6 +66,12 @@ CURED = [
     (NoPermissionError("No permissions to access a key", status_code="NOPERM"), "ACL SETUSER USER ~{shoal:*"),
     (ResponseError("FOO"), "that this release does not know"),
     (ResponseError("user_script:12: attempt to index a nil value", status_code="ERR"), "report this line"),
+    (
+        ResponseError(
+            "The user executing the script can't run this command or subcommand script: 1f, on @user_script:8"
+        ),
+        "does not permit this user a command",
+    ),
     (ResponseError("Unknown command called from script script: on @user_script:4.", status_code="ERR"), "rename none"),
     (MovedError("3999 10.0.0.1:6381", status_code="MOVED"), "MOVED 3999 10.0.0.1:6381: it is a node of a Cluster"),
     (MasterDownError("x", status_code="MASTERDOWN"), "MASTERDOWN x: it is a replica"),
