@@ -15,15 +15,16 @@ RESTLESS: Final = 20  # attempts to go elsewhere, each undone by the next one be
 
 class MainFrame:
     """Calls *leaves* with the URL that the page asks for again and again, *blank* with the URL of a document that is no
-    page, and *cut* when nothing more of its document comes."""
+    page, and *cut* when nothing more of its document comes, with what else than a page it has asked for by then."""
 
     def __init__(
-        self, frame_id: str, leaves: Callable[[str], None], blank: Callable[[str], None], cut: Callable[[], None]
+        self, frame_id: str, leaves: Callable[[str], None], blank: Callable[[str], None], cut: Callable[[str], None]
     ) -> None:
         self.frame_id = frame_id
         self.is_shown = False  # at least the beginning of its document
         self._is_parsed = False
         self._attempts = 0  # to go elsewhere
+        self._application = ""  # the last URL that only an application opens (intent:, mailto:)
         self._leaves = leaves
         self._blank = blank
         self._cut = cut
@@ -38,7 +39,11 @@ class MainFrame:
 
     def _attempted(self, event: dict[str, Any]) -> None:
         """What comes of an attempt is seen when its request is intercepted, unless the page asks again too soon."""
-        if event["frameId"] == self.frame_id and urlsplit(event["url"]).scheme in {"http", "https"}:
+        if event["frameId"] != self.frame_id:
+            return
+        if urlsplit(event["url"]).scheme not in {"http", "https"}:
+            self._application = event["url"]
+        else:
             self._attempts += 1
             if self._attempts >= RESTLESS and event["reason"] != "formSubmissionPost":
                 self._leaves(event["url"])
@@ -57,4 +62,4 @@ class MainFrame:
     def _stopped(self, event: dict[str, Any]) -> None:
         """Neither the rest of a document that was cut comes, nor of one that stopped its own loading."""
         if event["frameId"] == self.frame_id and self.is_shown and not self._is_parsed:
-            self._cut()
+            self._cut(self._application)

@@ -203,8 +203,11 @@ class PageLoad:
     def _blank(self, url: str) -> None:
         self._fail(f"the page leaves for {url[:200]}: nothing is left of it")
 
-    def _cut(self) -> None:
-        self._end_with(ResponseDataLossError(f"{self.request}: its document is cut, or the page stops its loading"))
+    def _cut(self, application: str) -> None:
+        if application:
+            self._fail(f"the page leaves for {application[:200]} while it loads: the rest of it does not come")
+        else:
+            self._end_with(ResponseDataLossError(f"{self.request}: its document is cut, or the page stops its loading"))
 
     async def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         pause, status = {"requestId": event["requestId"]}, event.get("responseStatusCode")

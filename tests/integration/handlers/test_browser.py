@@ -382,9 +382,17 @@ async def test_what_is_shown_when_the_page_is_gone_is_not_taken_for_it(
         assert "fine" in await text(handler, Request(site.url("/next")))
 
 
-@pytest.mark.parametrize("goes", ["location = 'mailto:a@b'", "location = 'intent://a'", "window.stop()"])
-async def test_a_page_that_stops_its_own_loading_is_not_waited_for(handler: BrowserDownloadHandler, goes: str) -> None:
-    page = Page(f"<p>price 9.99</p><script>{goes}</script><p>the rest</p>")
+@pytest.mark.parametrize("url", ["mailto:a@b", "intent://a", "shop+app:open"])
+async def test_a_page_that_leaves_for_an_application_while_it_loads_is_named(
+    handler: BrowserDownloadHandler, url: str
+) -> None:
+    page = Page(f"<p>price 9.99</p><script>location = '{url}'</script><p>the rest</p>")
+    with Site({"/": page}) as site, pytest.raises(DownloadCancelledError, match=f"leaves for {re.escape(url)}"):
+        await handler.download_request(Request(site.url("/")))
+
+
+async def test_a_page_that_stops_its_own_loading_is_not_waited_for(handler: BrowserDownloadHandler) -> None:
+    page = Page("<p>price 9.99</p><script>window.stop()</script><p>the rest</p>")
     with Site({"/": page}) as site, pytest.raises(ResponseDataLossError, match="the page stops its loading"):
         await handler.download_request(Request(site.url("/")))
 
