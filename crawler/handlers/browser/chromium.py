@@ -8,9 +8,12 @@ import shutil
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, Self, cast
 
+from playwright._impl import transport
 from playwright.async_api import Browser, CDPSession, Error, Playwright, async_playwright
 from scrapy.settings import BaseSettings
 
@@ -135,6 +138,7 @@ class Chromium:
 
     async def launch(self, proxy_url: str) -> Browser:
         """Start a browser that can only reach the proxy."""
+        _set_apart()
         async with asyncio.timeout(LAUNCH_SECONDS):
             self._playwright = await async_playwright().start()
             browser = await self._playwright.chromium.launch(
@@ -178,6 +182,16 @@ class Chromium:
             raise Error("no browser runs")
         found = await self._session.send("SystemInfo.getProcessInfo")
         return cast("list[dict[str, Any]]", found["processInfo"])
+
+
+def _set_apart() -> None:
+    """Have Playwright start its driver in a session of its own: a signal to the worker's process group (Ctrl-C, a
+    supervisor) would end it under pages that the worker still finishes, each with a traceback.
+
+    Known weakness: systemd's KillMode=control-group signals each process by itself; KillMode=mixed does not.
+    """
+    apart = partial(asyncio.create_subprocess_exec, start_new_session=True)
+    vars(transport)["asyncio"] = SimpleNamespace(**vars(asyncio) | {"create_subprocess_exec": apart})
 
 
 def parent(pid: int) -> int | None:

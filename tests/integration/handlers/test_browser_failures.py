@@ -36,6 +36,19 @@ async def test_a_page_that_never_comes_times_out_and_nothing_is_left(handler: Br
     assert not any(wrapper.context.pages for wrapper in handler.context_wrappers.values())
 
 
+async def test_a_signal_to_the_workers_process_group_reaches_neither_browser_nor_driver(
+    handler: BrowserDownloadHandler,
+) -> None:
+    """Pages that are open are finished, and nothing prints a traceback."""
+    with Site({"/": Page("fine")}) as site:
+        assert "fine" in await text(handler, Request(site.url("/")))
+    running = handler._lifecycle._chromium
+    assert running._pid is not None
+    assert running._driver is not None
+    groups = {os.getpgid(running._pid), os.getpgid(running._driver)}
+    assert os.getpgid(0) not in groups
+
+
 async def test_the_time_of_a_page_begins_in_its_tab(
     handler: BrowserDownloadHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
