@@ -26,6 +26,7 @@ from crawler.extensions.reports import ReportsExtension
 from crawler.middlewares.downloader import retry
 from crawler.middlewares.spider.lineage import LineageMiddleware
 from crawler.pipelines.mongodb import MongoPipeline
+from crawler.replay.__main__ import DIFFERENCES, RESTATE, prepare
 from crawler.startup import moved
 from crawler.startup.announcement import announcement
 from crawler.startup.wiring import require_components, require_wired
@@ -137,6 +138,15 @@ def test_a_middleware_or_extension_that_derives_from_ours_takes_its_place_and_th
     used = enabled(of({"EXTENSIONS": {OwnReports: 1}}), "EXTENSIONS")
     assert OwnReports in used
     assert "crawler.extensions.reports.ReportsExtension" not in used
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_reparse_stores_once_too(dry_run: bool) -> None:
+    settings = of({"ITEM_PIPELINES": {OwnStore: 700}})
+    prepare(settings, {"dry_run": dry_run, "selection": {}})
+    used = enabled(settings, "ITEM_PIPELINES")
+    assert not {OwnStore, components.MONGODB} & set(used)
+    assert used[-1] == (DIFFERENCES if dry_run else RESTATE)
 
 
 def test_one_that_is_switched_off_takes_no_place_and_two_that_are_asked_for_both_run() -> None:
