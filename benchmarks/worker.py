@@ -50,7 +50,7 @@ class Worker:
     def sample(self, stored: int) -> Sample:
         """A sample; raises ChildProcessError when the worker has ended."""
         if self._process.poll() is not None:
-            raise ChildProcessError(f"the worker has ended with status {self._process.returncode}, see {self.log}")
+            raise self._gone()
         return Sample.take(self._process.pid, stored)
 
     def cpu_seconds(self) -> float:
@@ -69,14 +69,22 @@ class Worker:
         self._process.wait()
 
     def end(self) -> float:
-        """Ask it to end, insist after a while, and return the CPU seconds of its whole life, as wait4 gives them."""
+        """Ask it to end, insist after a while, and return the CPU seconds of its whole life, as wait4 gives them.
+        Raises ChildProcessError where `sample` has found it ended.
+
+        Signals go out by os.kill: Popen's look first whether it has ended, after which wait4 knows nothing of it."""
+        if self._process.returncode is not None:
+            raise self._gone()
         asked = time.monotonic()
-        self._process.send_signal(signal.SIGTERM)
+        os.kill(self._process.pid, signal.SIGTERM)
         while True:
             pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
             if pid:
                 self._process.returncode = os.waitstatus_to_exitcode(status)
                 return usage.ru_utime + usage.ru_stime
             if time.monotonic() - asked > END_SECONDS:
-                self._process.kill()
+                os.kill(self._process.pid, signal.SIGKILL)
             time.sleep(0.02)
+
+    def _gone(self) -> ChildProcessError:
+        return ChildProcessError(f"the worker has ended with status {self._process.returncode}, see {self.log}")

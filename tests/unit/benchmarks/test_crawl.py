@@ -109,5 +109,27 @@ def test_a_worker_is_measured_while_it_lives_and_after(tmp_path: Path) -> None:
         worker.sample(2)
 
 
+def test_a_worker_that_fails_is_told_with_its_log_though_it_is_ended_on_the_way_out(tmp_path: Path) -> None:
+    worker = Worker(["false"], tmp_path, tmp_path / "log")
+
+    def round_of_it() -> None:
+        try:
+            while True:
+                worker.sample(0)
+        finally:
+            worker.end()
+
+    with pytest.raises(ChildProcessError, match=r"ended with status 1, see .*/log"):
+        round_of_it()
+
+
+def test_one_that_has_ended_by_itself_is_measured_all_the_same(tmp_path: Path) -> None:
+    worker = Worker(["python3", "-c", "print('over')"], tmp_path, tmp_path / "log")
+    while "over" not in worker.log.read_text():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    assert worker.end() > 0
+
+
 def _settings(module: str) -> dict[str, Any]:
     return {name: value for name, value in vars(importlib.import_module(module)).items() if name.isupper()}
