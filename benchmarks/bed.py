@@ -29,6 +29,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
 from crawler.routing import codec
+from crawler.utils.plural import several
 from demo.children import Child, Family
 from demo.state import any_port
 
@@ -194,7 +195,7 @@ def start(family: Family, name: str, ready: Path, *arguments: str) -> Child:
 
 def publish(name: str, title: str, about: str, table: str, rounds: int) -> None:
     """Write the section *name* of the document."""
-    text = f"## {title}\n\n{about.strip()}\n\n{table}\n\nMedians of {rounds} rounds of each, in turns."
+    text = f"## {title}\n\n{about.strip()}\n\n{table}\n\nMedians of {several(rounds, 'round')} of each, in turns."
     document.write(name, text, DOCUMENT)
 
 

@@ -113,11 +113,14 @@ def publish(found: Rounds) -> list[str]:
     ]
     rounds = len(found[SHOAL, True])
     bed.publish("crowd", "A crowd beside a giant", __doc__ or "", document.rows(head, body), rounds)
-    if shares[SHOAL, True] < 1 or ratio[SHOAL] > BAR:
-        return [
-            f"crowd: the 100 hosts took {ratio[SHOAL]:.2f} times as long beside the big one, at most {BAR} is wanted"
-        ]
-    return []
+    least = min(one.share for beside in (False, True) for one in found[SHOAL, beside])
+    missed = []
+    if least < 1:
+        missed.append(f"crowd: {least:.1%} of the pages of the 100 hosts were done in {LIMIT_SECONDS:.0f} s")
+    if ratio[SHOAL] > BAR:
+        text = f"the 100 hosts took {ratio[SHOAL]:.2f} times as long beside the big one, at most {BAR} is wanted"
+        missed.append(f"crowd: {text}")
+    return missed
 
 
 def _ratios(found: Rounds, who: str) -> list[float]:

@@ -148,10 +148,13 @@ def publish(found: dict[str, list[Figures]]) -> list[str]:
         for who, row in medians.items()
     ]
     bed.publish("tarpit", "Tarpits", __doc__ or "", document.rows(head, body), len(found[SHOAL]))
-    ours = medians[SHOAL]
-    missed = (
-        [f"tarpit: the others keep {ours[2]:.2f} of their throughput, at least {BAR} is wanted"]
-        if ours[2] < BAR
-        else []
-    )
-    return missed + ([f"tarpit: {ours[5]:.0f} buffered requests were charged a delivery"] if ours[5] else [])
+    share, ours = medians[SHOAL][2], found[SHOAL]
+    missed = []
+    if share < BAR:
+        missed.append(f"tarpit: the others keep {share:.2f} of their throughput, at least {BAR} is wanted")
+    # Of all rounds: a median hides what happens in one of three.
+    if charged := sum(one.charged for one in ours):
+        missed.append(f"tarpit: buffered requests that were charged a delivery: {charged}")
+    if lost := sum(one.lost for one in ours):
+        missed.append(f"tarpit: requests that were lost: {lost}")
+    return missed

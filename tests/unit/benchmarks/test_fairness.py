@@ -29,8 +29,8 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "fairness.md"
 
 
-def tarpits(beside: float, charged: int = 0) -> dict[str, list[fairness_tarpit.Figures]]:
-    ours = fairness_tarpit.Figures(alone=60, beside=beside, sent=32, buffered=20, lost=0, charged=charged)
+def tarpits(beside: float) -> dict[str, list[fairness_tarpit.Figures]]:
+    ours = fairness_tarpit.Figures(alone=60, beside=beside, sent=32, buffered=20, lost=0, charged=0)
     stock = fairness_tarpit.Figures(alone=40, beside=10, sent=32, buffered=8, lost=40, charged=0)
     return {SHOAL: [ours], STOCK: [stock]}
 
@@ -40,8 +40,22 @@ def test_others_must_keep_their_share_beside_tarpits(written: Path) -> None:
     assert "| Shoal | 60.0 | 30.0 | 0.50 | 32 | 20 | 0 | 0 |" in written.read_text()
     assert "| scrapy-redis | 40.0 | 10.0 | 0.25 | 32 | 8 | 0 | 40 |" in written.read_text()
 
+    assert "Medians of 1 round of each" in written.read_text()
+
     assert len(fairness_tarpit.publish(tarpits(24))) == 1
-    assert len(fairness_tarpit.publish(tarpits(30, charged=1))) == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "line"),
+    [
+        ({"charged": 1}, "tarpit: buffered requests that were charged a delivery: 1"),
+        ({"lost": 2}, "tarpit: requests that were lost: 2"),
+    ],
+)
+def test_what_one_round_of_three_loses_or_charges_is_not_hidden_by_the_median(bad: dict[str, int], line: str) -> None:
+    found = tarpits(30)
+    found[SHOAL] += [replace(found[SHOAL][0], **bad), found[SHOAL][0]]
+    assert fairness_tarpit.publish(found) == [line]
 
 
 def test_a_far_redis_is_compared_pair_by_pair(written: Path) -> None:
@@ -66,6 +80,11 @@ def test_a_giant_may_not_hold_up_the_crowd(written: Path) -> None:
     for slow in (Finish(11.5, 1.0), Finish(10, 0.99)):
         found[SHOAL, True] = [slow]
         assert len(fairness_crowd.publish(found)) == 1
+
+    # One round of three that does not come to its end, though it is alone: the others would hide it.
+    found[SHOAL, True] = [Finish(10, 1.0)] * 3
+    found[SHOAL, False] = [Finish(10, 1.0), Finish(10, 0.9), Finish(10, 1.0)]
+    assert fairness_crowd.publish(found) == ["crowd: 90.0% of the pages of the 100 hosts were done in 120 s"]
 
 
 def test_the_healthy_may_not_suffer_from_the_sick_and_these_are_left_alone(written: Path) -> None:
@@ -141,6 +160,7 @@ def test_many_hosts_are_held_against_what_politeness_allows(written: Path) -> No
     assert "| Shoal | 4 | 5 s | 100% | 0.95 | 0.50 | 0 |" in written.read_text()
     for bad in (one, replace(good, middle=0.8), replace(good, done=0.9), replace(good, early=1)):
         assert fairness_many.publish({(case, SHOAL): [bad]})
+    assert fairness_many.publish({(case, SHOAL): [good, replace(good, done=0.9), good]})
 
 
 def test_many_hosts_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
