@@ -31,7 +31,6 @@ from crawler.errors import AddressRefusedError, ConfigError
 from crawler.extensions.log_file import LogFile
 from crawler.meta import PARENT_ID, RUN_ID, TIER, TRACEPARENT
 from crawler.utils.masking import mask, secrets_of
-from crawler.worker.access import worker_if_any
 
 # At DEBUG, Scrapy's default, PyMongo writes dozens of lines for each page and redis-py one for each connection.
 _CHATTY: Final = ("pymongo", "redis")
@@ -61,6 +60,8 @@ class _Process:
     def opened(self, crawler: Crawler) -> None:
         """Another crawl has begun here."""
         self.crawls += 1
+        from crawler.worker.access import worker_if_any  # with all of a worker, which `push` and others need not load
+
         worker = worker_if_any(crawler)
         self.spider, self.worker = (
             (crawler.spider.name, worker.name if worker else None)

@@ -86,7 +86,7 @@ def _replace(settings: BaseSettings, name: str, ours: str) -> None:
         elif priority > SETTINGS_PRIORITIES["default"]:
             logger.info("%s = %r is replaced by %s: the fleet owns the queue and the pace", name, path, ours)
         settings.set(name, ours, priority=max(priority, SETTINGS_PRIORITIES[PRIORITY]))
-    elif not is_kind_of(value, ours):
+    elif path != ours and not is_kind_of(value, ours):
         allowed = (
             f"{ours} or a subclass (without this line it is used; "
             "FRONTIER_ENABLED = False crawls with your own class, outside the fleet)"

@@ -97,3 +97,15 @@ def test_commands_that_do_not_crawl_do_not_load_what_a_worker_needs() -> None:
     program = f"import sys, {modules}; print(*sorted({heavy} & {{*sys.modules}}))"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PROJECT, check=True)
     assert said.stdout.split() == []
+
+
+def test_a_push_that_runs_does_not_load_it_either() -> None:
+    """As its settings are completed, for the project and again for the spider: 10 MB, and a third of its start."""
+    given = ["scrapy", "push", "products", "--dry-run", "https://shop.example/"]
+    program = (
+        "import atexit, sys; from scrapy.cmdline import execute; "
+        "atexit.register(lambda: print('crawler.worker.worker' in sys.modules)); "
+        f"execute({given})"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PROJECT, check=True)
+    assert said.stdout.split()[-1] == "False"
