@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from tests.zygote import PROJECT_DIR
 
 LINES: Final = 40  # of a failed command's output
 SKIPPED: Final = "Skipped: "  # how the last line of one begins that lacks a program
+SKIPS: Final = re.compile(r"\b\d+ skipped\b")  # in the last line of pytest, which ends with 0 all the same
 MONITORING: Final = "tests/integration/monitoring/test_alertmanager.py"
 Scenario = Callable[[], Told]
 
@@ -147,7 +149,7 @@ def run(name: str, part: Part) -> Outcome:
             outcome.wrong += outcome.told[-1].wrong
         except pytest.skip.Exception as reason:  # a laptop lacks a server
             outcome.skipped.append(str(reason))
-        except (AssertionError, TimeoutError, subprocess.TimeoutExpired) as error:
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  # told, and the next part is tried
             outcome.wrong.append(f"{type(error).__name__}: {str(error)[-2_000:]}")
     for command in part.commands:
         _run(command, max(1.0, part.limit - (time.monotonic() - began)), outcome)
@@ -172,6 +174,8 @@ def _run(command: Sequence[str], limit: float, outcome: Outcome) -> None:
         outcome.skipped.append(last.partition(SKIPPED)[2])
     elif process.returncode:
         outcome.wrong.append("\n".join([" ".join(command), *said.splitlines()[-LINES:]]))
+    elif skips := SKIPS.search(last):
+        outcome.skipped.append(f"{skips[0]} of {command[-1]}")
 
 
 if __name__ == "__main__":

@@ -19,11 +19,27 @@ def test_a_part_that_fails_or_cannot_run_is_told_and_the_next_one_goes_on() -> N
     def failing() -> Told:
         raise AssertionError("it never came to hold")
 
-    part = Part("", 60, scenarios=(missing, failing, lambda: Told({"lost": "2"}, ["lost: /a", "lost: /b"])))
+    def breaking() -> Told:
+        raise ConnectionError("no primary")
+
+    def demanded() -> Told:
+        pytest.fail("promtool is not installed")
+
+    part = Part("", 60, scenarios=(missing, failing, breaking, demanded, lambda: Told({"lost": "1"}, ["lost: /a"])))
     outcome = run("some", part)
     assert outcome.skipped == ["mongod is not here"]
-    assert outcome.wrong == ["AssertionError: it never came to hold", "lost: /a", "lost: /b"]
-    assert report.lines(outcome)[0].startswith("some: 3 things were wrong, ")
+    told = ["AssertionError: it never came to hold", "ConnectionError: no primary", "Failed: promtool is not installed"]
+    assert outcome.wrong == [*told, "lost: /a"]
+    assert report.lines(outcome)[0].startswith("some: 4 things were wrong, ")
+
+
+@pytest.mark.parametrize(
+    ("last", "skipped"), [("2 passed, 1 skipped in 0.31s", ["1 skipped of the_test.py"]), ("3 passed in 0.31s", [])]
+)
+def test_tests_that_are_skipped_do_not_hold(last: str, skipped: list[str]) -> None:
+    outcome = run("some", Part("", 60, commands=(("-c", f"print({last!r})", "the_test.py"),)))
+    assert (outcome.wrong, outcome.skipped) == ([], skipped)
+    assert ("All of it held" in report.lines(outcome)[0]) == (not skipped)
 
 
 def test_commands_are_told_apart_by_how_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
