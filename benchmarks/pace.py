@@ -1,6 +1,7 @@
 """`make bench-pace`: does the pace find what a site allows, with real workers and a real site on loopback?
 
-The site is a token bucket with rate and capacity R; requests beyond get a 429. Writes docs/benchmarks-pace.md.
+The site is a token bucket with rate and capacity R; requests beyond get a 429. Writes docs/benchmarks-pace.md, and
+fails where a bar is missed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ import redis.asyncio
 from scrapy import Request
 
 from benchmarks import document
+from benchmarks.crawl import PROJECT
 from crawler.embedded import ensure
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
@@ -31,10 +33,15 @@ from crawler.utils.plural import several
 from demo.arguments import whole
 from tests.integration.crawl.spiders import WalkSpider
 
-DOCUMENT: Final = Path(__file__).resolve().parent.parent / "docs" / "benchmarks-pace.md"
+DOCUMENT: Final = PROJECT / "docs" / "benchmarks-pace.md"
 WARM_SECONDS: Final = 60.0
 START_SECONDS: Final = 240.0  # four workers, on a machine that does much else
-PROJECT: Final = Path(__file__).resolve().parent.parent
+LEAST: Final = 0.85  # of what the site allows, all fleets together
+LEAST_EACH: Final = 0.3  # and each of two
+MOST_REFUSED: Final = 0.03  # of the requests of one
+KEPT: Final = {403: 0.8, 429: 0.6}  # of the pace without refusals, where one in twenty is refused whatever the pace
+
+Told = list[tuple[float, float]]  # good pages a second, and the share refused, of each fleet
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,9 @@ class Case:
     delay: float = 0.01
     noise: float = 0.0
     status: int = 429
-    bar: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}, cap {self.cap}, {several(self.workers, 'worker')}"
 
 
 DENIED: Final = (
@@ -124,7 +133,6 @@ def _worker(redis_url: str, key: str, case: Case, log: Path) -> subprocess.Popen
 
 
 async def _push(redis_url: str, keys: Sequence[str], port: int, case: Case, count: int) -> None:
-
     async with redis.asyncio.from_url(redis_url) as client:
         for key in keys:
             frontier = Frontier(client, FrontierConfig(key=key))
@@ -147,11 +155,11 @@ async def _push(redis_url: str, keys: Sequence[str], port: int, case: Case, coun
 def _check_alive(workers: Sequence[subprocess.Popen[bytes]], case: Case, log: Path) -> None:
     """A worker that is gone would be taken for a fleet that got nothing."""
     if any(worker.poll() is not None for worker in workers):
-        raise RuntimeError(f"a worker of {case.name!r} ended early:\n{log.read_text()[-2_000:]}")
+        raise ChildProcessError(f"a worker of {case.name!r} ended early:\n{log.read_text()[-2_000:]}")
 
 
-async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: Path) -> list[tuple[float, float]]:
-    """Good pages a second, and the share refused, of each fleet."""
+async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: Path) -> Told:
+    """Raises ChildProcessError for a worker that ends, TimeoutError where none comes to work."""
     site = Site(case)
     server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -159,7 +167,7 @@ async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: 
     await _push(redis_url, keys, port, case, int(seconds * (case.rate or 1 / case.delay) * 1.2) + 200)
     workers = [_worker(redis_url, key, case, log) for key in keys for _ in range(case.workers)]
     try:
-        await asyncio.wait_for(site.asked.wait(), START_SECONDS)
+        await _first_visit(site, case)
         began = time.monotonic()
         await asyncio.sleep(seconds)
         ended = time.monotonic()
@@ -175,6 +183,13 @@ async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: 
         good = seen.count(200)
         told.append((good / (ended - began - warm), (len(seen) - good) / max(1, len(seen))))
     return told
+
+
+async def _first_visit(site: Site, case: Case) -> None:
+    try:
+        await asyncio.wait_for(site.asked.wait(), START_SECONDS)
+    except TimeoutError:
+        raise TimeoutError(f"{case}: no request within {START_SECONDS:.0f} s") from None
 
 
 def cases(short: bool) -> list[Case]:
@@ -200,18 +215,36 @@ def cases(short: bool) -> list[Case]:
     ]
 
 
-async def measure_all(redis_url: str, batch: Sequence[Case], given: argparse.Namespace, log: Path) -> list[str]:
-    """A row for each case of *batch*, side by side."""
+async def measure_all(redis_url: str, batch: Sequence[Case], given: argparse.Namespace, log: Path) -> dict[Case, Told]:
+    """The cases of *batch*, side by side."""
     told = await asyncio.gather(*(measure(redis_url, case, given.seconds, given.warm, log) for case in batch))
-    rows = []
-    for case, fleets in zip(batch, told, strict=True):
-        good, bad = (", ".join(f"{row[at]:{form}}" for row in fleets) for at, form in ((0, ".2f"), (1, ".1%")))
-        rows.append(f"| {case.name} | {case.cap} | {case.workers} | {good} | {bad} |")
-    return rows
+    return dict(zip(batch, told, strict=True))
+
+
+def row(case: Case, fleets: Told) -> str:
+    """Of the table."""
+    good, bad = (", ".join(f"{one[at]:{form}}" for one in fleets) for at, form in ((0, ".2f"), (1, ".1%")))
+    return f"| {case.name} | {case.cap} | {case.workers} | {good} | {bad} |"
+
+
+def missed(found: Mapping[Case, Told]) -> Iterator[str]:
+    """A line for each bar that was missed. Refusals whatever the pace are held against the case that has none."""
+    calm = next((fleets[0][0] for case, fleets in found.items() if not case.rate and not case.noise), None)
+    for case, fleets in found.items():
+        rates, refused = [rate for rate, _ in fleets], max(share for _, share in fleets)
+        least = LEAST * case.rate
+        if calm is not None and 0 < case.noise < 1:
+            least = KEPT[case.status] * calm
+        if sum(rates) < least:
+            yield f"{case}: {sum(rates):.2f} good pages a second, at least {least:.2f} are wanted"
+        if case.fleets > 1 and min(rates) < LEAST_EACH * case.rate:
+            yield f"{case}: {min(rates):.2f} good pages a second for one, {LEAST_EACH * case.rate:.2f} are wanted"
+        if case.fleets == 1 and case.rate and refused > MOST_REFUSED:
+            yield f"{case}: {refused:.1%} are refused, at most {MOST_REFUSED:.0%} are wanted"
 
 
 def main() -> int:
-    """Print and write one row per case."""
+    """Print and write one row per case; exit status 1 when a bar is missed or a case does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.pace", description="What sites allow, and what they get")
     parser.add_argument("--seconds", type=float, default=180)
     parser.add_argument("--warm", type=float, default=WARM_SECONDS)
@@ -221,21 +254,34 @@ def main() -> int:
         "--at-once", type=whole(1), default=1, help="cases side by side, as many as the machine has room for"
     )
     given = parser.parse_args()
-    rows = ["| case | cap | workers | good pages/s | refused |", "|---|---|---|---|---|"]
     everything = [case for case in cases(given.short) if given.only in case.name]
     if not everything:
         parser.error(f"argument --only: no case has {given.only!r} in its name: try 'limit 100,' or 'two fleets'")
-    with tempfile.TemporaryDirectory() as directory:
-        url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
-        for at in range(0, len(everything), given.at_once):
-            batch = everything[at : at + given.at_once]
-            rows += asyncio.run(measure_all(url, batch, given, Path(directory) / "workers.log"))
-            print("\n".join(rows[-len(batch) :]), flush=True)
+    found: dict[Case, Told] = {}
+    try:
+        with tempfile.TemporaryDirectory() as directory:
+            url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
+            for at in range(0, len(everything), given.at_once):
+                batch = everything[at : at + given.at_once]
+                found |= asyncio.run(measure_all(url, batch, given, Path(directory) / "workers.log"))
+                print("\n".join(row(case, found[case]) for case in batch), flush=True)
+    except (TimeoutError, ChildProcessError) as error:
+        sys.stderr.write(f"bench-pace: {error}\n")
+        return 1
+    publish(found, given)
+    lines = list(missed(found))
+    sys.stderr.writelines(f"bench-pace: {line}\n" for line in lines)
+    return 1 if lines else 0
+
+
+def publish(found: Mapping[Case, Told], given: argparse.Namespace) -> None:
+    """Write the section of the document."""
+    rows = ["| case | cap | workers | good pages/s | refused |", "|---|---|---|---|---|"]
+    rows += [row(case, fleets) for case, fleets in found.items()]
     at_once = several(given.at_once, "case")
     about = f"{given.seconds:.0f} s each, the first {given.warm:.0f} not counted, {at_once} at a time"
     section = f"pace: {given.only}" if given.only else "pace"
     document.write(section, "\n".join([*rows, "", f"{about}. {document.machine('scrapy')}."]), DOCUMENT)
-    return 0
 
 
 if __name__ == "__main__":
