@@ -32,7 +32,7 @@ Scenario = Callable[[], Told]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """*commands*, run to their end, or *scenarios*, each on servers of its own; given up after *limit* seconds."""
+    """*commands*, given up after *limit* seconds, or *scenarios*, each on servers of its own and with its own limit."""
 
     about: str
     limit: float
