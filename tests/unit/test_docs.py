@@ -225,6 +225,18 @@ def test_what_kubectl_is_asked_for_is_in_the_box(page: Path) -> None:
             assert directory == COPY or (PROJECT_DIR / directory).is_dir(), line
 
 
+def test_each_page_has_a_title_of_its_own_says_what_it_is_for_and_is_in_the_index() -> None:
+    index = (PROJECT_DIR / "docs" / "README.md").read_text()
+    firsts: dict[str, str] = {}
+    for page in PAGES[1:]:
+        title, _, rest = page.read_text().partition("\n")
+        assert title.startswith("# "), page
+        assert rest.strip(), page
+        assert not rest.lstrip().startswith("<!--"), page
+        assert firsts.setdefault(title, page.name) == page.name, f"{page.name} and {firsts[title]} are both {title!r}"
+        assert page.name == "README.md" or f"({page.name})" in index, f"docs/README.md does not list {page.name}"
+
+
 def test_shoal_is_installed_from_its_checkout() -> None:
     """It is not on PyPI: a package of its name there would be a stranger's."""
     code = [*(PROJECT_DIR / "crawler").rglob("*.py"), *PAGES]
