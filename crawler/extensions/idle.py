@@ -69,11 +69,11 @@ class IdleExtension:
             self._said = True
             logger.info(
                 "Waiting for work: nothing is queued for %(spider)s. Push URLs with `scrapy push %(spider)s URL...` "
-                "or `redis-cli LPUSH %(key)s URL` on %(redis)s",
+                "or `%(redis)s LPUSH %(key)s URL`",
                 {
                     "spider": spider.name,
                     "key": key,
-                    "redis": server_check.address(worker.frontier.client),
+                    "redis": server_check.redis_cli(worker.frontier.client),
                 },
             )
         if not finished and self._clock() - self._told_at >= TELL_SECONDS:

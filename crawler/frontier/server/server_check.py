@@ -136,3 +136,16 @@ def address(client: Any) -> str:
         return ", ".join(f"{node.host}:{node.port}" for node in client.nodes_manager.startup_nodes.values())
     known = pool.connection_kwargs
     return str(known.get("path") or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}")
+
+
+def redis_cli(client: Any) -> str:
+    """How redis-cli is called for the server of *client*, without its user and password. Sentinels are named in words:
+    it does not ask them."""
+    pool = getattr(client, "connection_pool", None)
+    if isinstance(pool, SentinelConnectionPool):
+        return f"redis-cli (on the primary of {address(client)})"
+    if pool is None:
+        return "redis-cli -c -h {} -p {}".format(*address(client).split(", ")[0].rsplit(":", 1))
+    if path := pool.connection_kwargs.get("path"):
+        return f"redis-cli -s {path}"
+    return "redis-cli -h {} -p {}".format(*address(client).rsplit(":", 1))

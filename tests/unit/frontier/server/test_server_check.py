@@ -6,7 +6,9 @@ import logging
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 from redis.asyncio.cluster import ClusterNode, RedisCluster
+from redis.asyncio.sentinel import Sentinel
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -98,3 +100,16 @@ async def test_one_that_is_not_there_is_not(caplog: pytest.LogCaptureFixture) ->
     with pytest.raises(RedisConnectionError):
         await server_check._loaded(Server(RedisConnectionError()))
     assert not caplog.messages
+
+
+def test_redis_cli_is_called_with_what_reaches_the_server_and_without_its_password() -> None:
+    """Bundled servers and most others do not listen where redis-cli looks by itself."""
+    for url, called in (
+        ("redis://user:secret@127.0.0.1:37141/0", "redis-cli -h 127.0.0.1 -p 37141"),
+        ("unix:///run/redis.sock", "redis-cli -s /run/redis.sock"),
+    ):
+        assert server_check.redis_cli(Redis.from_url(url)) == called
+    nodes = [ClusterNode("10.0.0.1", 7000), ClusterNode("10.0.0.2", 7000)]
+    assert server_check.redis_cli(RedisCluster(startup_nodes=nodes)) == "redis-cli -c -h 10.0.0.1 -p 7000"
+    watched = Sentinel([("10.0.0.9", 26379)]).master_for("shop")  # type: ignore[no-untyped-call]
+    assert server_check.redis_cli(watched) == "redis-cli (on the primary of shop of Sentinels 10.0.0.9:26379)"
