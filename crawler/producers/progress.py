@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from crawler.producers import sources
+from crawler.utils.plural import several
 
 
 class PushProgress:
@@ -19,19 +20,20 @@ class PushProgress:
         sizes = [sources.size_of(source) for source in given if not sources.is_url(source)]
         known = [size for size in sizes if size is not None]
         console = Console(stderr=True)
-        columns = (TextColumn("{task.fields[lines]:,} lines, {task.fields[rate]:,.0f}/s"), BarColumn())
+        columns = (TextColumn("{task.fields[lines]}, {task.fields[rate]:,.0f}/s"), BarColumn())
         self._bar = Progress(
             *columns, TaskProgressColumn(), TimeRemainingColumn(), console=console, disable=not console.is_terminal
         )
         total = sum(known) if sizes and len(known) == len(sizes) else None
-        self._task = self._bar.add_task("push", total=total, lines=0, rate=0.0)
+        self._task = self._bar.add_task("push", total=total, lines=several(0, "line"), rate=0.0)
         self._lines = 0
 
     def advance(self, lines: int, read: int) -> None:
         """Add *lines* handled lines and *read* bytes of their sources."""
         self._lines += lines
         elapsed = self._bar.tasks[0].elapsed or 0
-        self._bar.update(self._task, advance=read, lines=self._lines, rate=self._lines / elapsed if elapsed else 0.0)
+        rate = self._lines / elapsed if elapsed else 0.0
+        self._bar.update(self._task, advance=read, lines=several(self._lines, "line"), rate=rate)
 
     def say(self, words: str) -> None:
         """Print a line above the bar."""
