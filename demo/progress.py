@@ -73,9 +73,10 @@ class Living:
         self._bar = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(30),
             TimeElapsedColumn(),
+            BarColumn(None),  # what the others leave
             console=console,
+            expand=True,
         )
         self._task = self._bar.add_task("starting", total=None)
 
@@ -125,6 +126,6 @@ class Plain:
 
 def _line(counts: Counts, rate: float) -> str:
     return (
-        f"queued {counts.queued:>4}  leased {counts.leased:>2}  delayed {counts.delayed:>3}  "
-        f"done {counts.done:>4}  stored {counts.stored:>4}  {rate:3.0f} pages/s"
+        f"queued {counts.queued:>4} leased {counts.leased:>2} delayed {counts.delayed:>3} "
+        f"done {counts.done:>4} stored {counts.stored:>4} {rate:3.0f}/s"
     )

@@ -124,7 +124,7 @@ class Demo:
                 break
         else:
             raise DemoError(f"the start URLs could not be pushed:\n{push.tail()}")
-        self._say(f"$ scrapy push {SPIDER} {self._urls} {' '.join(way)}")
+        self._say(" ".join(["$ scrapy push", SPIDER, str(self._urls), *way]))
         self._say(push.tail(1))
         if found := RUN_NAMED.search(push.tail(1)):
             self._state = replace(self._state, run=found[1])

@@ -50,3 +50,12 @@ def test_a_terminal_gets_a_bar() -> None:
 
     assert "Killed worker-1" in out.getvalue()
     assert "done   40" in out.getvalue()
+
+
+def test_a_bar_with_all_its_figures_fits_a_terminal_of_80_columns() -> None:
+    out = io.StringIO()
+    with display(Console(file=out, force_terminal=True, width=80, color_system=None)) as screen:
+        screen.show(Counts(queued=1234, leased=64, delayed=123, done=1234, stored=1234), 1.0)
+
+    assert "stored 1234   0/s 0:00:0" in out.getvalue()
+    assert "…" not in out.getvalue()
