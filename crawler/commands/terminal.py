@@ -111,21 +111,19 @@ def agreed(question: str) -> bool:
     """Whether whoever sits at the terminal agrees to *question*; raises UsageError where nobody does."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(f"{question} There is no terminal to ask on: add --yes")
-    try:
-        return _answer(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
-    except EOFError:
-        raise SystemExit(INTERRUPTED) from None
+    return _answer(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def _answer(prompt: str) -> str:
-    """`input` that the first Ctrl-C ends: the handler of an event loop, which then gets it, waits for its turn."""
+    """`input` that the first Ctrl-C or Ctrl-D ends: the handler of an event loop, which then gets it, waits for its
+    turn. (An exception that ends the loop from inside of a task would be shown with a traceback.)"""
     before = signal.getsignal(signal.SIGINT)
     if not callable(before) or current_thread() is not main_thread():  # ignored, as in a background job
         return input(prompt)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return input(prompt)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EOFError):
         signal.signal(signal.SIGINT, before)
         signal.raise_signal(signal.SIGINT)
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import io
 import os
 import signal
@@ -205,3 +206,22 @@ def test_the_first_ctrl_c_ends_a_question(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(KeyboardInterrupt):
         tasks.run(ask())
     assert (answered, signal.getsignal(signal.SIGINT)) == ([], signal.default_int_handler)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_d_at_a_question_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def ended(prompt: str) -> str:
+        raise EOFError
+
+    async def ask() -> bool:
+        return agreed("Drop all?")
+
+    monkeypatch.setattr("builtins.input", ended)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    with pytest.raises(SystemExit, match=str(INTERRUPTED)), answering([]):
+        tasks.run(ask())
+    gc.collect()
+    assert capsys.readouterr().err == "interrupted\n"
+    assert caplog.text == ""
