@@ -123,6 +123,12 @@ async def _crawl(
     gone = pusher.accepted - set(stored(uri, fleet.runner.env["MONGODB_DATABASE"]))
     told.row |= {"longest time without a request": f"{still:.1f} s"}
     told.row |= {"pushed meanwhile, and lost": f"{len(pusher.accepted)}, {len(gone)}"}
-    told.wrong += wrong
-    told.wrong += [f"{len(gone)} pushed URLs are lost"] if gone and not lag else []
+    told.wrong += wrong + pushed_wrong(len(pusher.accepted), len(gone), lag)
     return told
+
+
+def pushed_wrong(accepted: int, gone: int, lag: float) -> list[str]:
+    """What should not have become of the URLs pushed meanwhile: without any nothing can be lost."""
+    if not accepted:
+        return ["no pushed URL was accepted"]
+    return [f"{gone} pushed URLs are lost"] if gone and not lag else []

@@ -10,6 +10,7 @@ from tests.operate import __main__ as operate
 from tests.operate import report
 from tests.operate.__main__ import Part, run
 from tests.operate.load import Told
+from tests.operate.redis_failover import pushed_wrong
 
 
 def test_a_part_that_fails_or_cannot_run_is_told_and_the_next_one_goes_on() -> None:
@@ -74,3 +75,9 @@ def test_all_parts_have_a_limit_and_something_to_do() -> None:
         assert part.about
         assert 0 < part.limit < 1_000
         assert part.commands or part.scenarios
+
+
+def test_a_failover_without_any_push_shows_nothing() -> None:
+    assert pushed_wrong(90, 0, 0.0) == pushed_wrong(90, 7, 0.5) == []
+    assert pushed_wrong(90, 7, 0.0) == ["7 pushed URLs are lost"]
+    assert pushed_wrong(0, 0, 0.0) == pushed_wrong(0, 0, 0.5) == ["no pushed URL was accepted"]
