@@ -1,6 +1,7 @@
 """`make blocks PAGES=DIR`: recall, false positives and cost of block detection on a labelled folder.
 
-DIR holds `labels.json`, a list of {file, blocked, vendor, status}; each page is judged under its status and under 200.
+DIR holds `labels.json`, a list of {file, vendor, status}, where vendor is null for a real page; each page is judged
+under its status and under 200.
 NEGATIVES=DIR adds a folder of real pages, `html/` as `make extraction` reads it. Pages may be gzipped.
 """
 
@@ -12,7 +13,7 @@ import json
 import sys
 import timeit
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
@@ -36,15 +37,15 @@ class Sample:
         return detect(self.status, {}, self.body, "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
     """The results of all samples, by name and status."""
 
-    blocks: int
-    pages: int
-    missed: list[str]
-    mistaken: list[str]  # attributed to another vendor
-    false: list[str]
+    blocks: int = 0
+    pages: int = 0
+    missed: list[str] = field(default_factory=list)
+    mistaken: list[str] = field(default_factory=list)  # attributed to another vendor
+    false: list[str] = field(default_factory=list)
 
     @property
     def recall(self) -> float:
@@ -77,18 +78,18 @@ def real(folder: Path) -> list[Sample]:
 
 def judge(samples: Iterable[Sample]) -> Result:
     """Compare what is detected with the labels."""
-    result = Result(0, 0, [], [], [])
-    blocks = pages = 0
+    result = Result()
     for sample in samples:
         found, where = sample.judged(), f"{sample.name} ({sample.status})"
-        blocks, pages = blocks + bool(sample.vendor), pages + (not sample.vendor)
+        result.blocks += bool(sample.vendor)
+        result.pages += not sample.vendor
         if sample.vendor and found is None:
             result.missed.append(where)
         elif sample.vendor and found is not None and found.vendor != sample.vendor:
             result.mistaken.append(f"{where}: {found.vendor} for {sample.vendor}")
         elif found is not None and not sample.vendor:
             result.false.append(f"{where}: {found.vendor}")
-    return Result(blocks, pages, result.missed, result.mistaken, result.false)
+    return result
 
 
 def cost(sample: Sample) -> float:
