@@ -9,7 +9,7 @@ RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers bombs properties mutants alert-mutants scaling dashboards operate image sbom pin compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers bombs properties mutants alert-mutants scaling dashboards operate image sbom pin compat tests-named pages-named
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { line = sprintf("%-15s", $$1); count = split($$2, words, " "); \
@@ -54,10 +54,15 @@ lock:  ## Resolve the lock again from pyproject.toml
 		--python-version 3.11.5 --extra tls --extra otel --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
 
 # Two more than the two cores of CI: more than half of the time a test waits for a delay, a lease or a server.
-test: $(STAMP)  ## Run the tests (TESTS=path narrows)
-	@# With several processes pytest does not say which path is missing.
-	@for path in $(TESTS); do [ -e "$${path%%::*}" ] || { echo "TESTS: there is no $${path%%::*}" >&2; exit 2; }; done
+test: tests-named $(STAMP)  ## Run the tests (TESTS=path narrows)
 	@$(BIN)/python -m pytest -q -n 4 --dist loadfile $(TESTS) $(ARGS)
+
+# What is missing is said before a gigabyte is installed; with several processes pytest does not say which path is.
+tests-named:
+	@for path in $(TESTS); do [ -e "$${path%%::*}" ] || { echo "TESTS: there is no $${path%%::*}" >&2; exit 2; }; done
+
+pages-named:
+	@[ -n "$(PAGES)" ] || { echo "$(MAKECMDGOALS): name the folder of labelled pages: make $(MAKECMDGOALS) PAGES=DIR" >&2; exit 2; }
 
 lint: $(STAMP)  ## Everything the code is checked with
 	$(BIN)/ruff check .
@@ -80,12 +85,10 @@ shop: $(RUN)  ## Keep the demo shops open for the tour by hand
 extraction: $(STAMP)  ## Measure extraction: its cost, and on saved pages (PAGES=DIR) how right it is
 	@$(BIN)/python -m benchmarks.extraction $(if $(PAGES),"$(PAGES)") $(ARGS)
 
-main-text: $(STAMP)  ## Measure the main text of `pages` on labelled pages (PAGES=DIR) beside two other readers
-	@[ -n "$(PAGES)" ] || { echo "main-text: name the folder of labelled pages: make main-text PAGES=DIR" >&2; exit 2; }
+main-text: pages-named $(STAMP)  ## Measure the main text of `pages` on labelled pages (PAGES=DIR) beside two other readers
 	@$(BIN)/python -m benchmarks.main_text "$(PAGES)" $(ARGS)
 
-blocks: $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and NEGATIVES=DIR of real ones)
-	@[ -n "$(PAGES)" ] || { echo "blocks: name the folder of labelled pages: make blocks PAGES=DIR" >&2; exit 2; }
+blocks: pages-named $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and NEGATIVES=DIR of real ones)
 	@$(BIN)/python -m benchmarks.blocks "$(PAGES)" $(if $(NEGATIVES),--negatives "$(NEGATIVES)") $(ARGS)
 
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md and the plot

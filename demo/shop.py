@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,7 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     except pages.PagesError as error:
         return _fail(str(error))
     except OSError as error:
-        return _fail(f"port {options.port} cannot be used ({error.strerror or error}); try another --port")
+        why = os.strerror(error.errno).lower() if error.errno else error  # asyncio's words name the address again
+        return _fail(f"port {options.port} cannot be used ({why}): try another, make shop ARGS='--port {PORT + 1}'")
     return 0
 
 

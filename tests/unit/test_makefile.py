@@ -9,6 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from settings.base import PROJECT_DIR
 
 # Stands for python3, and makes an environment whose pip installs nothing.
@@ -43,6 +45,23 @@ def test_setup_works_in_a_folder_with_spaces_and_umlauts(tmp_path: Path) -> None
         installed = checkout / ".venv/lib/site-packages" / name
         assert installed.read_text() == (PROJECT_DIR / "crawler/commands" / source).read_text()
     assert "Next: make demo" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("blocks", "blocks: name the folder of labelled pages: make blocks PAGES=DIR"),
+        ("main-text", "main-text: name the folder of labelled pages: make main-text PAGES=DIR"),
+        ("test TESTS=tests/nowhere.py::test_it", "TESTS: there is no tests/nowhere.py"),
+    ],
+)
+def test_what_is_missing_is_said_before_a_gigabyte_is_installed(given: str, said: str, tmp_path: Path) -> None:
+    shutil.copy(PROJECT_DIR / "Makefile", tmp_path)
+    (tmp_path / "requirements.lock").touch()
+    ended = subprocess.run(["make", *given.split()], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[0] == said
+    assert "Installing" not in ended.stdout
 
 
 def test_a_python_whose_regular_expressions_are_wrong_is_refused(tmp_path: Path) -> None:

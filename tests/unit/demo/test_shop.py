@@ -45,7 +45,8 @@ def test_a_taken_port_is_one_line_and_status_2(tmp_path: Path, capfd: pytest.Cap
         status = shop.main(["--port", str(port), "--size", "20", "--urls", str(tmp_path / "urls.txt")])
 
     assert status == 2
-    assert capfd.readouterr().err.startswith(f"shop: port {port} cannot be used (")
+    why = "(address already in use): try another, make shop ARGS='--port 8001'"
+    assert capfd.readouterr().err == f"shop: port {port} cannot be used {why}\n"
     assert not (tmp_path / "urls.txt").exists()
 
 
