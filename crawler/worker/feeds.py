@@ -125,7 +125,7 @@ async def claim(shards: Shards, settings: BaseSettings, spider: str, worker: str
         if not _dead_here(holder):
             raise ConfigError(
                 "FEEDS (-O)",
-                feed,
+                feed.removeprefix(f"{socket.gethostname()}:"),  # which tells the files of machines apart
                 f"a URI of its own for each worker, with %(worker)s in it: {holder} overwrites this one; "
                 "`scrapy export` writes one file of everything the fleet has stored",
             )
