@@ -1,6 +1,6 @@
 """`make bench-push`: what `scrapy push` takes, into an empty frontier; writes docs/benchmarks-push.md.
 
-CPU is that of the command alone, without the second and a half in which every command loads: Redis works on a core of
+CPU is that of the command alone, without the second in which every command loads: Redis works on a core of
 its own. Its share is told beside it, and what the clock said. URLs have about 85 characters and come in runs of 16 of
 one host, 2,000 hosts in turn; "100,000 hosts" come in no order, so that nothing known of a host serves twice. "Mixed"
 has of a hundred URLs ten that must be looked at by all of Scrapy: escapes in the query, a fragment, a port, a tracking
