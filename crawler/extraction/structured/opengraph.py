@@ -10,7 +10,8 @@ from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
 from crawler.utils.entities import unescape
 
-_META = re.compile(r"<meta\b[^>]{0,8000}>", re.IGNORECASE)
+# A ">" in a quoted value does not end the element: "Men > Shoes".
+_META = re.compile(r"<meta\b(?:[^<>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')|=){0,8000}+>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![a-zA-Z:-])([a-zA-Z:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 FIELDS: Final = {

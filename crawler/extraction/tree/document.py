@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 from crawler.errors import MessageError
 from crawler.extraction.scripts import state, state_prices
 from crawler.extraction.source import charsets, source, tame
-from crawler.extraction.source.source import Source
+from crawler.extraction.source.source import COMMENT, Source
 from crawler.extraction.tree.base_url import BaseUrl, join
 from crawler.extraction.tree.nodetext import HIDDEN
 from crawler.extraction.words.currencies import page_country
@@ -24,13 +24,14 @@ from crawler.utils.lazy import cached_property
 HEAD_CHARACTERS = 60_000  # searched for <base> and rel=canonical without a tree
 MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated lists, not products
 
-_LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
+_COMMENT = re.compile(rf"<{COMMENT}(?:--!?>)?")
+_LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?[\s\"':]lang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
-_BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_BASE = re.compile(r"<base\b[^>]{0,2000}>", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
 _NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)/?$", re.IGNORECASE)  # in the path
-_HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+_HREF = re.compile(r"(?<![\w:-])href\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
 
 R = TypeVar("R")
@@ -127,9 +128,15 @@ class Document:
 
     @cached_property
     def head(self) -> str:
-        """The start of the markup up to <body>, at most HEAD_CHARACTERS."""
+        """The start of the markup up to <body>, of HEAD_CHARACTERS at most, without comments: they state nothing."""
+        start = self.markup[: self.body_at]
+        return _COMMENT.sub("", start) if "<!--" in start else start
+
+    @cached_property
+    def body_at(self) -> int:
+        """Where <body> begins in the markup; HEAD_CHARACTERS if it is not found before."""
         end = self.markup.find("<body", 0, HEAD_CHARACTERS)
-        return self.markup[: end if end >= 0 else HEAD_CHARACTERS]
+        return end if end >= 0 else HEAD_CHARACTERS
 
     @cached_property
     def written_title(self) -> str:
@@ -156,8 +163,8 @@ class Document:
     @cached_property
     def base(self) -> BaseUrl:
         """What its relative links start from: <base href>, else the page's URL."""
-        match = _BASE.search(self.head) if "<base" in self.head else None
-        return BaseUrl(self.url, (match and join(self.url, unescape(match[1]))) or self.url)
+        stated = next(filter(None, map(_href, _BASE.findall(self.head))), "")
+        return BaseUrl(self.url, (stated and join(self.url, stated)) or self.url)
 
     @cached_property
     def canonical_url(self) -> str:
@@ -176,8 +183,8 @@ class Document:
     def declared_url(self) -> str | None:
         """The absolute URL of rel=canonical, of any site, or None."""
         for link in _LINK.findall(self.head):
-            if "canonical" in link.lower() and _CANONICAL.search(link) and (href := _HREF.search(link)):
-                return join(self.base.url, unescape(href[1] or href[2] or href[3] or ""))
+            if "canonical" in link.lower() and _CANONICAL.search(link) and _HREF.search(link):
+                return join(self.base.url, _href(link))
         return None
 
     @cached_property
@@ -209,6 +216,12 @@ def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode
             and parent.tag_id not in HIDDEN
         ):
             yield text, parent
+
+
+def _href(element: str) -> str:
+    """What the start tag of *element* refers to; "" if to nothing."""
+    found = _HREF.search(element)
+    return unescape(found[1] or found[2] or found[3] or "") if found else ""
 
 
 def _same_depth(target: str, url: str) -> bool:

@@ -77,7 +77,7 @@ def is_internal(value: str) -> bool:
 def is_posts(value: str, document: Document) -> bool:
     """Whether *value* is the number of the page's own post in WordPress: its shops state it where a product has no
     identifier."""
-    at = len(document.head)
+    at = document.body_at
     return value.isdigit() and f"postid-{value} " in document.markup[at : at + MAX_BODY].replace('"', " ")
 
 

@@ -12,7 +12,8 @@ from crawler.extraction.tree.base_url import join
 from crawler.extraction.tree.document import Document
 from tests.effort import cpu_seconds
 
-URL = "https://www.shop.example.co.uk/a/page?x=1"
+ROOT = "https://www.shop.example.co.uk"
+URL = f"{ROOT}/a/page?x=1"
 
 
 @pytest.mark.parametrize(
@@ -59,11 +60,39 @@ def test_bytes_are_decoded_as_a_browser_would(html: bytes, content_type: str | N
         ('<link rel="canonical" href="/b\x00">', URL),
         (f'<link rel="canonical" href="/{"b" * 4_000}">', URL),
         ('<link rel="canonical" href="/größe?a[]=1">', "https://www.shop.example.co.uk/größe?a[]=1"),
+        ('<!-- <link rel="canonical" href="/old"> --><link rel="canonical" href="/b">', f"{ROOT}/b"),
+        ('<!--[if IE]><link rel="canonical" href="/old"><![endif]-->', URL),
+        ('<!-- <link rel="canonical" href="/old">', URL),
+        ('<!-- <base href="/old/"> --><link rel="canonical" href="b">', f"{ROOT}/a/b"),
+        ('<link rel="canonical" data-href="/old" href="/b">', f"{ROOT}/b"),
+        ('<BASE HREF="/shop/"><LINK REL="canonical" HREF="b">', f"{ROOT}/shop/b"),
+        (
+            '<base target="_blank"><base href=" /shop/ "><base href="/old/"><link rel=canonical href=b>',
+            f"{ROOT}/shop/b",
+        ),
         ("", URL),
     ],
 )
 def test_rel_canonical_counts_within_its_own_site(head: str, canonical: str) -> None:
     assert Document(f"<html><head>{head}", URL).canonical_url == canonical
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<html data-lang="en" lang="de">', "de"),
+        ("<html xml:lang=fr-CH>", "fr-ch"),
+        ("<html class='a'lang='it'>", "it"),
+        ('<!-- <html lang="en"> --><html lang="de">', "de"),
+        (
+            '<!--[if IE 8]><html lang="en"><![endif]--><!--[if gt IE 8]><!--><html lang="de"><!--<![endif]-->',
+            "de",
+        ),
+        ("<html>", ""),
+    ],
+)
+def test_the_declared_language(html: str, language: str) -> None:
+    assert Document(html, URL).language == language
 
 
 def test_the_address_of_a_page_has_no_credentials() -> None:

@@ -79,6 +79,7 @@ def test_nofollow_is_obeyed_unless_the_rules_say_otherwise() -> None:
     assert of(body).product == (f"{BASE}/product/b",)
     assert of(body, head=robots) == Links()
     assert of(body, head='<meta name="robots" content="none">') == Links()
+    assert of(body, head=f"<!-- {robots} -->").product == (f"{BASE}/product/b",)
     assert of(body, head='<meta name="robots" content="noindex">').product == (f"{BASE}/product/b",)
     assert len(of(body, "[default]\nobey_nofollow = false", robots).product) == 2
 
