@@ -76,5 +76,5 @@ class PageItem(Item):
     images: list[str] | None = None
     published_at: datetime | None = None
     author: str | None = None
-    language: str | None = None  # ISO 639-1
+    language: str | None = None  # ISO 639: `de`, `fil`
     metadata: dict[str, Any] = field(default_factory=dict)

@@ -45,7 +45,7 @@ def extract_page(html: str | bytes | Document, url: str, *, links: bool = False,
         images=list(_targets(document, chosen, "img", MAX_IMAGES)) if images else None,
         published_at=stated.published,
         author=stated.author,
-        language=document.language[:2] or None,
+        language=document.language_code or None,
         metadata=stated.details,
     )
 

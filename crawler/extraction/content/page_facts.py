@@ -50,12 +50,17 @@ _DETAILS: Final = {
     "categories": ("article:section", "category"),
 }
 _SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|»]\s*")
-_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年년] ?(\d{1,2})[月월] ?(\d{1,2}))(?!\d)")
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
 _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
 _MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
-_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:de\s)?([^\W\d_]{3,10})\.?,?\s(?:de\s)?(\d{4})(?!\d)")
-_MONTH_FIRST = re.compile(r"([^\W\d_]{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)")
+_DAY_FIRST = re.compile(
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.)?\s(?:de\s|of\s)?([^\W\d_]{3,12})\.?,?\s(?:del?\s)?(\d{4})(?!\d)"
+)
+_MONTH_FIRST = re.compile(r"([^\W\d_]{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)")
+_DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)")  # whoever writes so begins with the day
+_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])")  # Americans begin with the month
+_MONTHS_OF_YEAR: Final = 12
 _ANY_TIME: Final = "time,[itemprop^=date]"
 
 
@@ -112,7 +117,7 @@ def _types(node: Mapping[str, Any]) -> set[str]:
 
 def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage]) -> str | None:
     """The heading, if <title> or og:title confirms it; else these without the site's name."""
-    node = document.first("title")
+    node = document.first("title:not(svg *)")  # which an icon has, too
     written = text_of(node, 1_000) if node is not None else ""
     stated = next((" ".join(metas[name].split()) for name in _TITLES if metas.get(name)), "")
     site = " ".join(metas.get("og:site_name", "").split())
@@ -187,7 +192,10 @@ def _shown(found: Sequence[Passage]) -> Iterator[str]:
 
 
 def day_of(text: str, today: date) -> date | None:
-    """The first date in *text*, as ISO 8601 or with a month's name; None if it is invalid."""
+    """The first date in *text*, in numbers whose order is known or with a month's name; None without a valid one.
+
+    Known weakness: only the Gregorian calendar; `3 hours ago` is none.
+    """
     for year, month, day in _days(text[:400]):
         try:
             found = date(int(year), month, int(day))
@@ -199,10 +207,18 @@ def day_of(text: str, today: date) -> date | None:
 
 
 def _days(text: str) -> Iterator[tuple[str, int, str]]:
+    """(year, month, day) of what may be a date; of `4/3/2026` nobody knows which is the month."""
     if match := _COMPACT.match(text):
         yield match[1], int(match[2]), match[3]
-    for match in _ISO.finditer(text):
-        yield match[1], int(match[2]), match[3]
+    for match in _YEAR_FIRST.finditer(text):
+        yield match[1], int(match[3] or match[5]), match[4] or match[6]
+    for match in _DOTTED.finditer(text):
+        yield match[3], int(match[2]), match[1]
+    for match in _SLASHED.finditer(text):
+        if match[1] == match[2] or int(match[1]) > _MONTHS_OF_YEAR:
+            yield match[3], int(match[2]), match[1]
+        elif int(match[2]) > _MONTHS_OF_YEAR:
+            yield match[3], int(match[1]), match[2]
     lower = text.lower()
     for match in _DAY_FIRST.finditer(lower):
         yield match[3], _MONTHS.get(match[2], 0), match[1]

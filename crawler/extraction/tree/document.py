@@ -26,6 +26,7 @@ MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated
 
 _COMMENT = re.compile(rf"<{COMMENT}(?:--!?>)?")
 _LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?[\s\"':]lang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
+_CODE = re.compile(r"[a-z]{2,3}(?![^\W_])")
 _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}>", re.IGNORECASE)
@@ -154,6 +155,13 @@ class Document:
         """The page's declared language (`de`, `fr-CH`), or ""."""
         match = _LANGUAGE.search(self.head)
         return match[1].lower() if match else ""
+
+    @property
+    def language_code(self) -> str:
+        """The language alone (`de`), in two letters or three, as ISO 639 has it; "" if nothing of that form is
+        declared."""
+        found = _CODE.match(self.language)
+        return found[0] if found else ""
 
     @cached_property
     def country(self) -> str:

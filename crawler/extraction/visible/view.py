@@ -125,7 +125,7 @@ class View:
     def lexicon(self) -> wording.Lexicon:
         """The words of the page's languages."""
         document = self.document
-        return wording.lexicon(wording.languages_of(document.language[:2], document.country))
+        return wording.lexicon(wording.languages_of(document.language_code, document.country))
 
     @cached_property
     def heading(self) -> LexborNode | None:

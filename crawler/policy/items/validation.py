@@ -40,7 +40,7 @@ CHEAPEST: Final = Decimal("0.01")
 CLOCKS_DIFFER: Final = timedelta(days=1)  # a page published "tomorrow" is published today further east
 
 _WEB = re.compile(r"https?://[^\s/?#\x00-\x20]+[^\s\x00-\x20]*", re.IGNORECASE)
-_LANGUAGE = re.compile(r"[a-z]{2}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -95,6 +95,14 @@ def test_the_declared_language(html: str, language: str) -> None:
     assert Document(html, URL).language == language
 
 
+@pytest.mark.parametrize(
+    ("declared", "code"),
+    [("de", "de"), ("DE-at", "de"), ("zh_Hant", "zh"), ("fil", "fil"), ("x-default", ""), ("english", ""), ("ελ", "")],
+)
+def test_the_code_of_the_declared_language(declared: str, code: str) -> None:
+    assert Document(f'<html lang="{declared}">', URL).language_code == code
+
+
 def test_the_address_of_a_page_has_no_credentials() -> None:
     document = Document('<a href="/b">', "https://user:s3cret@shop.example/a")
     assert (document.canonical_url, document.absolute("/b")) == ("https://shop.example/a", "https://shop.example/b")

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from crawler.extraction import extract_page
+from crawler.extraction.content.marks import READING
 from crawler.extraction.content.page_facts import day_of
 
 URL = "https://news.example/on-knives"
@@ -31,6 +32,34 @@ def ld(text: str) -> str:
         ("le 1er mars", None),
         ("4 de marzo de 2026", date(2026, 3, 4)),
         ("Mar. 4th, 2026", date(2026, 3, 4)),
+        ("1er mars 2026", date(2026, 3, 1)),
+        ("4th of March 2026", date(2026, 3, 4)),
+        ("4 de enero del 2026", date(2026, 1, 4)),
+        ("4 марта 2026 г.", date(2026, 3, 4)),
+        ("4 maart 2026", date(2026, 3, 4)),
+        ("4. mars 2026", date(2026, 3, 4)),
+        ("4 września 2025", date(2025, 9, 4)),
+        ("4. marraskuuta 2025", date(2025, 11, 4)),
+        ("4 Şubat 2026", date(2026, 2, 4)),
+        ("2026年3月4日", date(2026, 3, 4)),
+        ("2026年 3月 4日", date(2026, 3, 4)),
+        ("２０２６年３月４日", date(2026, 3, 4)),
+        ("2026년 3월 4일", date(2026, 3, 4)),
+        ("2026/03/04 10:00", date(2026, 3, 4)),
+        ("2026. 3. 4.", date(2026, 3, 4)),
+        ("2026.03.04", date(2026, 3, 4)),
+        ("04.03.2026, 10:00", date(2026, 3, 4)),
+        ("4. 3. 2026", date(2026, 3, 4)),
+        ("25/12/2025", date(2025, 12, 25)),
+        ("12/25/2025", date(2025, 12, 25)),
+        ("03/03/2026", date(2026, 3, 3)),
+        ("4/3/2026", None),  # in April, or in March
+        ("12/12/12/2025", None),
+        ("2026-03.04", None),
+        ("version 1.4.3.2026", None),
+        ("令和8年3月4日", None),
+        ("2569-03-04", None),  # the Buddhist year
+        ("3 hours ago", None),
         ("2026-03-11", None),  # tomorrow
         ("1970-01-01", None),
         ("2026-02-30", None),
@@ -42,6 +71,12 @@ def ld(text: str) -> str:
 )
 def test_days(text: str, day: date | None) -> None:
     assert day_of(text, TODAY) == day
+
+
+def test_no_word_stands_for_two_months() -> None:
+    words = [word for names in READING["months"] for word in names.split()]
+    assert sorted(words) == sorted(set(words))
+    assert {len(READING["months"]), max(map(len, words))} == {12}
 
 
 @pytest.mark.parametrize(
@@ -107,6 +142,8 @@ def test_authors(html: str, author: str | None) -> None:
         ('<meta property="og:title" content="On knives"><title>x</title>', "On knives"),
         ("<title>self-made - a</title>", "self-made"),
         ("<p>x", None),
+        ("<svg><g><title>Menu</title></g></svg><p>x", None),
+        ("<svg><title>Menu</title></svg><title>On knives</title>", "On knives"),
     ],
 )
 def test_titles(html: str, title: str | None) -> None:

@@ -99,6 +99,7 @@ def test_each_issue_of_a_product_has_its_name(fields: dict[str, Any], expected: 
         ({"text": None}, ["missing_text"]),
         ({"text": None, "title": None}, ["empty_page"]),
         ({"language": "english"}, ["invalid_language"]),
+        ({"language": "fil"}, []),
         ({"published_at": NOW + timedelta(hours=20)}, []),
         ({"published_at": NOW + timedelta(days=2)}, ["suspicious_published_at"]),
         ({"published_at": NOW + timedelta(days=2), "fetched_at": None}, []),
