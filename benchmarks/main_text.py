@@ -1,7 +1,7 @@
 """`make main-text PAGES=DIR`: word F1 of the main text and CPU per page, by kind of page, beside other readers.
 
 DIR holds `truth.json` (file name -> url, kind and, where stated, main_content, title, author, publish_date) and
-`html/`, gzip or not. Words are `\\w+` in lower case as a bag; F1 of each page, the mean of a kind, that of
+`html/`, gzip or not. Words (`passages.WORD`) are in lower case, as a bag; F1 of each page, the mean of a kind, that of
 the kinds.
 """
 

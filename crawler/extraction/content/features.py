@@ -38,7 +38,7 @@ NUMBERS: Final = str.split(
 )
 FEATURES: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
 
-_ENDS: Final = frozenset('.!?…:;"”)。！？')
+_ENDS: Final = frozenset('.!?…:;"”)。！？」』）।؟۔։።။។')
 _DIGIT = re.compile(r"\d")
 _AROUND: Final = [(BITS[name], f"in {name}") for name in AROUND]
 _OWN: Final = [(BITS[name], f"own {name}") for name in OWN]

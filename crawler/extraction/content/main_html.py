@@ -125,6 +125,8 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
                 open_.pop()
                 if tag == "/a" and _is_sign(parts):
                     del parts[-2:]
+                elif tag == "/a" and _is_blank(parts):
+                    del parts[-2]
                 else:
                     parts.append(f"<{tag}>")
         elif not (code and tag == "code") and len(open_) < MAX_LEVELS:
@@ -141,6 +143,11 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
 def _is_sign(parts: Sequence[str]) -> bool:
     """Whether the last part is the sign by a heading that links to the heading itself."""
     return len(parts) > 1 and parts[-2].startswith(_PLACE) and parts[-1].strip() in {"#", "¶", "§", "🔗"}
+
+
+def _is_blank(parts: Sequence[str]) -> bool:
+    """Whether the last part is all that a link shows, and nothing to see."""
+    return len(parts) > 1 and parts[-1].isspace() and parts[-2].startswith("<a ")
 
 
 def _image(document: Document, target: str) -> str:

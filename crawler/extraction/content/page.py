@@ -94,7 +94,7 @@ def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int)
     for passage in chosen:
         for piece in passage.pieces:
             if isinstance(piece, tuple) and piece[0] == tag and len(seen) < most:
-                address = document.absolute(piece[1].partition("\n")[0])
+                address = document.absolute(piece[1] if tag == "a" else piece[1].partition("\n")[0])
                 if address and address not in seen and len(address) <= MAX_URL_LENGTH:
                     seen.add(address)
                     yield address

@@ -21,15 +21,19 @@ MAX_ELEMENTS: Final = 20_000  # examined
 MAX_PASSAGES: Final = 8_000
 MAX_PIECES: Final = 5_000  # texts and inline tags of one passage
 MAX_COLUMNS: Final = 20  # of one cell
+MAX_SPANNED: Final = 100  # columns of a row, to the left of which cells of rows above may reach into it
 MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
-WORD: Final = re.compile(r"\w+")
+# Scripts without spaces between words: some letters count as one.
+_HAN: Final = "\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+_THAI: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # and Lao, Burmese, Khmer
+WORD: Final = re.compile(rf"[^\W{_HAN}{_THAI}]+|[{_HAN}]{{1,2}}|[{_THAI}]{{1,4}}")
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|brush:\s{0,9})([\w+#.-]{1,30})", re.ASCII)
 _LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
 _CELLS: Final = frozenset(("td", "th"))
-_SENTENCE = re.compile(r"[.!?…:;。！？]")
+_SENTENCE = re.compile(rf"[.!?…:;。！？।؟۔։።။។]|[{_THAI}]{{20}}")  # Thai has no sign for its end
 _LETTERS: Final = bytes(
     ord("a" if WORD.match(bytes((code,)).decode("cp1252", "replace")) else " ") for code in range(256)
 )
@@ -51,6 +55,8 @@ class Box:
     prose: int = 0
     cells: int = 0  # of a row: columns so far
     column: int = 0  # of a cell
+    rows: int = 0  # of a part of a table, so far
+    held: dict[int, int] | None = None  # of such a part: by column, the row at which a cell of several rows ends
     language: str = ""  # of the code in a <pre>
     start: str = ""  # the first number of an <ol>, where that is not 1
 
@@ -85,10 +91,22 @@ def _source(attributes: Mapping[str, str | None]) -> str:
     return several[0].rstrip(",") if several else source
 
 
-def _columns(attributes: Mapping[str, str | None]) -> int:
-    """How many columns a cell has."""
-    stated = attributes.get("colspan") or ""
-    return min(int(stated), MAX_COLUMNS) if len(stated) < 4 and stated.isdecimal() and int(stated) else 1
+def _span(attributes: Mapping[str, str | None], name: str) -> int:
+    """How many columns or rows a cell has."""
+    stated = attributes.get(name) or ""
+    return int(stated) or 1 if len(stated) < 6 and stated.isdecimal() else 1
+
+
+def _column(row: Box, attributes: Mapping[str, str | None]) -> int:
+    """The column of the next cell of *row*, with these *attributes*: behind what reaches into the row from above."""
+    part = row.parent or row
+    while part.held and part.held.get(row.cells, 0) > part.rows:
+        row.cells += 1
+    column, rows = row.cells, _span(attributes, "rowspan")
+    row.cells += min(_span(attributes, "colspan"), MAX_COLUMNS)
+    if rows > 1 and row.cells <= MAX_SPANNED:
+        part.held = (part.held or {}) | dict.fromkeys(range(column, row.cells), part.rows + rows)
+    return column
 
 
 def words_in(text: str) -> int:
@@ -111,6 +129,7 @@ class _Walk:
         self._box = Box("body", None)
         self._pieces: list[Piece] = []
         self._links = 0  # enclosing links
+        self._bare = -1  # where in the pieces the one begins whose text has not yet come
         self._linked: list[str] = []  # texts in links
         self._left = MAX_CHARACTERS
         self._extra = 0  # BITS of enclosing inline elements
@@ -153,6 +172,7 @@ class _Walk:
             pieces.append(text)
             if self._links:
                 self._linked.append(text)
+                self._bare = -1
 
     def _pass(self, layout: Layout, node: LexborNode) -> None:
         """An element without content."""
@@ -163,7 +183,7 @@ class _Walk:
             if self._pieces:
                 self._flush()
             if layout.name in _CELLS:
-                self._box.cells += _columns(node.attributes)
+                _column(self._box, node.attributes)
         elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES:
             attributes = node.attributes
             self._pieces.append(("img", f"{_source(attributes)}\n{attributes.get('alt') or ''}"))
@@ -175,22 +195,27 @@ class _Walk:
         if manner == BLOCK:
             if self._pieces:
                 self._flush()
-            box = self._box
-            self._box = Box(name, box, box.depth + 1, box.around | bits | self._extra, bits)
-            if name in _NOTED:
-                self._note(attributes)
-            elif name in _CELLS:
-                self._box.column = box.cells
-                box.cells += _columns(attributes)
+            self._enter_box(name, bits, attributes)
             return
         self._extra |= bits
         if manner == KEPT:
             if name == "a":
                 self._links += 1
+                self._bare = len(self._pieces)
             if len(self._pieces) < MAX_PIECES:
                 self._pieces.append((name, attributes.get("href") or "" if name == "a" else ""))
             if name == "code" and attributes and self._box.tag == "pre":
                 self._note(attributes)
+
+    def _enter_box(self, name: str, bits: int, attributes: Mapping[str, str | None]) -> None:
+        box = self._box
+        self._box = Box(name, box, box.depth + 1, box.around | bits | self._extra, bits)
+        if name in _NOTED:
+            self._note(attributes)
+        elif name in _CELLS:
+            self._box.column = _column(box, attributes)
+        elif name == "tr":
+            box.rows += 1
 
     def _note(self, attributes: Mapping[str, str | None]) -> None:
         """What *attributes* say of the box: the language of code, the first number of a list."""
@@ -209,6 +234,7 @@ class _Walk:
         elif manner == KEPT:
             if name == "a":
                 self._links -= 1
+                self._bare = -1
             pieces = self._pieces
             if pieces and pieces[-1][0] == name and type(pieces[-1]) is tuple:
                 pieces.pop()  # nothing is in it
@@ -226,6 +252,9 @@ class _Walk:
         self._pieces = []
         if texts:
             self._linked = []
+        if 0 <= self._bare < len(pieces):  # a link around blocks goes to the first text in it
+            self._pieces.append(pieces.pop(self._bare))
+            self._bare = 0
         raw = "".join([piece for piece in pieces if type(piece) is str])
         text = raw.strip("\n") if box.tag == "pre" else " ".join(raw.split())
         words = words_in(text)

@@ -175,6 +175,43 @@ def test_values_stay_in_their_columns() -> None:
     assert table[3] == [f"{CELL} 2", f"{CELL} 3", ""]
 
 
+@pytest.mark.parametrize(
+    ("rows", "second", "third"),
+    [
+        ("<td rowspan=2>one</td><td>2</td><td>3</td></tr><tr><td>4</td><td>5</td>", ["one", "2", "3"], ["", "4", "5"]),
+        ("<td>one</td><td rowspan=2 colspan=2>2</td></tr><tr><td>4</td>", ["one", "2", ""], ["4", "", ""]),
+        ("<td>one</td><td rowspan=3></td><td>3</td></tr><tr><td>4</td><td>5</td>", ["one", "", "3"], ["4", "", "5"]),
+        ("<td rowspan=1>one</td><td>2</td></tr><tr><td>4</td><td>5</td>", ["one", "2", ""], ["4", "5", ""]),
+        ("<td rowspan=2>one</td><td>2</td></tbody><tbody><tr><td>4</td><td>5</td>", ["one", "2", ""], ["4", "5", ""]),
+        (f"<td rowspan={'9' * 5_000}>one</td><td>2</td></tr><tr><td>4</td>", ["one", "2", ""], ["4", "", ""]),
+        ("<td rowspan=x>one</td><td>2</td></tr><tr><td>4</td>", ["one", "2", ""], ["4", "", ""]),
+    ],
+)
+def test_cells_of_several_rows_keep_the_others_in_their_columns(rows: str, second: list[str], third: list[str]) -> None:
+    found = of(f"<table><tbody><tr><th>{CELL}</th><th>B</th><th>C</th></tr><tr>{rows}</tr></tbody></table>")
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in found.splitlines() if line.startswith("|")]
+    assert table[2:] == [second, third]
+
+
+@pytest.mark.parametrize(
+    ("html", "shown", "links"),
+    [
+        ("<a href=/x><h2>Title</h2><p>Teaser of it.</p></a>", "## [Title](https://site.example/x)\n\nTeaser", 1),
+        ("Before <a href=/x> <h2>Title</h2> </a> and behind", "\n## [Title](https://site.example/x)\n\nand behind", 1),
+        ("<a href=/x><img src=/i.png><p>Title of it</p></a>", "\n[Title of it](https://site.example/x)\n", 1),
+        ("Before <a href=/x>three<br>four</a> behind", "Before [three](https://site.example/x)\n\nfour behind", 1),
+        ("Before <a href=/x> </a>behind", "\nBefore behind\n", 1),
+        ("<a href=/x> <p></p> </a>behind", "\nbehind\n", 1),
+        ("<p>No <a href=/x><b></b></a></p><p>link</p>", "\nNo\n\nlink\n", 0),
+        ('Before <a href="\n /x\n ">behind</a>', "Before [behind](https://site.example/x)\n", 1),
+    ],
+)
+def test_a_link_is_that_of_the_first_text_in_it(html: str, shown: str, links: int) -> None:
+    item = extract_page(f"<main><h1>Heading</h1><p>{LONG}</p><div>{html}</div><p>{LONG}</p></main>", URL, links=True)
+    assert shown in (item.markdown or "")
+    assert item.links == ["https://site.example/x"] * links
+
+
 def test_tables_that_place_things_are_none() -> None:
     code = of("<table><tr><td><pre>1\n2</pre></td><td><pre>x = 1\ny = 2</pre></td></tr></table>")
     assert "```\nx = 1\ny = 2\n```" in code

@@ -226,3 +226,55 @@ def test_the_signs_of_a_passage() -> None:
     last = by_text[SENTENCE.strip()]
     assert last["repeated-text"] == last["ends-as-sentence"] == last["ten-words"] == last["post-prose"] == 1
     assert by_text["Beside"]["end"] == 1
+
+
+ENGLISH = (
+    "Tokyo",
+    "It is a long text of many letters. Tokyo is the capital of Japan, and its largest city.",
+    "Menu",
+    "More",
+)
+UNSPACED = {
+    "Japanese": (
+        "東京",
+        "とても長い文章なので、たくさんの文字があります。東京は日本の首都で、人口も多い。",
+        "目次",
+        "関連",
+    ),
+    "Chinese": (
+        "东京",
+        "因为这是一段很长的文字，所以有很多字。东京是日本的首都，也是人口非常多的城市。",
+        "菜单",
+        "更多",
+    ),
+    "Thai": ("โตเกียว", "โตเกียวเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศญี่ปุ่น เป็นศูนย์กลางการปกครอง การศึกษา", "เมนู", "อื่น"),
+}
+
+
+def lines_of(title: str, text: str, menu: str, more: str) -> int:
+    menus = "".join(f"<li><a href=/{at}>{menu} {at}</a>" for at in range(20))
+    aside = "".join(f"<li><a href=/{at}>{more} {at}</a>" for at in range(20))
+    body = f"<div class=content><h1>{title}</h1>{f'<p>{text} {text}' * 8}</div>"
+    html = f"<div class=nav><ul>{menus}</ul></div>{body}<div class=sidebar><ul>{aside}</ul></div>"
+    return len(text_of(html, f"<title>{title}</title>").splitlines())
+
+
+@pytest.mark.parametrize("language", [*UNSPACED])
+def test_scripts_without_spaces_are_read_as_others_are(language: str) -> None:
+    assert abs(lines_of(*UNSPACED[language]) - lines_of(*ENGLISH)) <= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("人口がとても多い", 4),
+        ("東京 2024", 2),
+        ("ｶﾀｶﾅ", 2),
+        ("กรุงเทพ", 2),
+        ("한국어 문장", 2),
+        ("два слова", 2),
+        ("・。！", 0),
+    ],
+)
+def test_letters_of_scripts_without_spaces_make_words(text: str, words: int) -> None:
+    assert words_in(text) == words
