@@ -115,11 +115,11 @@ class SitemapParser:
             self._prefix = found[1] if self.kind != "feed" or found[2].lower() == "feed" else None
 
     def _lines(self, text: str) -> Iterator[SitemapEntry]:
-        for line in text.split("\n"):
+        for line in (each.strip("\ufeff \t") for each in text.split("\n")):
             if found := _ROBOTS.match(line):
                 yield SitemapEntry(found[1], is_sitemap=True)
-            elif not self._is_robots and (url := line.strip("\ufeff \t")).startswith(_WEB):
-                yield SitemapEntry(url)
+            elif not self._is_robots and line.startswith(_WEB):
+                yield SitemapEntry(line)
 
     def _elements(self, text: str) -> list[SitemapEntry]:
         """One walk over the elements that matter."""

@@ -59,17 +59,19 @@ class Feed:
         self._links: set[str] = set()
 
     def __iter__(self) -> Iterator[ProductItem]:
-        reader = _Reader()
+        reader, text = _Reader(), self.document.html
+        begin = max(text.find("<"), 0)  # no parser takes blank lines before an XML declaration
         try:
-            for start in range(0, len(self.document.html), CHUNK):
-                reader.feed(self.document.html[start : start + CHUNK])
+            for start in range(begin, len(text), CHUNK):
+                reader.feed(text[start : start + CHUNK])
                 for item in self._items(reader):
                     reader.barren = 0
                     yield item
             reader.close()
         except (expat.ExpatError, _RefusedError) as error:
             yield from self._items(reader)
-            self.broken = f"{error} (line {reader.line})"
+            line = reader.line + text.count("\n", 0, begin)
+            self.broken = f"{error} (line {line})"
 
     def _items(self, reader: _Reader) -> Iterator[ProductItem]:
         found, reader.found = reader.found, []
@@ -153,7 +155,7 @@ class _Reader:
         if self._item is None:
             if name in _ITEMS:
                 self._item, self._base = {}, len(self._path)
-        else:
+        elif name != "link" or attributes.get("rel", "alternate") == "alternate":  # not Atom's link to the feed
             for key, value in attributes.items():
                 self._keep(f"{self._below()}/@{key}", value)
         self._texts, self._size = [], 0

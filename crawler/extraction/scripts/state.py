@@ -162,14 +162,13 @@ def _resolved(values: list[Any], keys: list[str], root: Any) -> list[Any]:
         for value in values:
             node = dereferenced(value, root)
             if key == "*":
-                inner += islice(
-                    node.values() if isinstance(node, dict) else node if isinstance(node, list) else (), MAX_NODES
-                )
+                members = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+                inner += islice(members, MAX_NODES - len(inner))  # what many refer to is in each of them
             elif isinstance(node, dict) and key in node:
                 inner.append(node[key])
             elif isinstance(node, list) and key.isdecimal() and int(key[:9]) < len(node):
                 inner.append(node[int(key[:9])])
-        values = inner[:MAX_NODES]
+        values = inner
     return [dereferenced(value, root) for value in values]
 
 

@@ -68,7 +68,7 @@ price = { xml = "g:shipping/g:price" }
 sku = { xml = "link/@href", pattern = "p/(\\\\d+)" }
 brand = [{ xml = "none" }, { value = "Own" }]""").for_url(URL)
     entry = ITEM.replace("item>", "entry>").replace(
-        "<link>https://shop.example.de/p/{n}</link>", '<link href="/p/{n}"/>'
+        "<link>https://shop.example.de/p/{n}</link>", '<link rel="self" href="/feed/{n}"/><link href="/p/{n}"/>'
     )
     (item,), _ = items(f'<feed xmlns="http://www.w3.org/2005/Atom">{entry.format(n=7)}</feed>', rules)
     assert (item.price, item.sku, item.brand, item.url) == (
@@ -77,6 +77,14 @@ brand = [{ xml = "none" }, { value = "Own" }]""").for_url(URL)
         "Own",
         "https://shop.example.de/p/7",
     )
+
+
+@pytest.mark.parametrize("before", ["\n", "\ufeff", "\ufeff \n\n\t"])
+def test_blanks_before_the_xml_declaration_are_passed_over(before: str) -> None:
+    (item,), broken = items(before + rss())
+    assert (item.sku, broken) == ("K-1", "")
+    _, broken = items(f"\n\n{rss(1)}\n<")
+    assert "line 7" in broken
 
 
 def test_products_without_a_link_of_their_own_are_told_apart() -> None:

@@ -194,6 +194,7 @@ def test_of_a_robots_txt_its_sitemaps_alone() -> None:
     assert sitemaps(text, is_robots=True) == [(f"{A}.xml", ""), (f"{B}.xml", "")]
     assert parsed(text, is_robots=True) == parsed(text, 3, is_robots=True)
     assert len(parsed(text, is_robots=True)) == 2
+    assert sitemaps(f"\ufeffSitemap: {A}.xml", is_robots=True) == [(f"{A}.xml", "")]
 
 
 @pytest.mark.parametrize("text", ["<!DOCTYPE html><html><loc>x</loc>", "<html><body>", " \n<!-- x --><HTML>"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from decimal import Decimal
 from typing import Any
 
@@ -269,6 +270,19 @@ def test_bombs_in_streams_do_not_go_off(name: str) -> None:
     document = Document(page(f"<script>{pushed}</script>"), URL)
     extract_product(document, URL)
     assert len(document.states) <= 1
+
+
+@pytest.mark.parametrize("path", ["__next_f.1.*.*.*.price", "__next_f.*.*.*.price"])
+def test_what_a_rule_finds_through_references_is_bounded(path: str) -> None:
+    """Each of some members may refer to a row of as many: 160 KB are a million values, and a billion one step on."""
+    rows = "".join(f"{at}:{json.dumps([f'${at + 1}'] * 10_000)}\n" for at in (1, 2)) + '3:[{"a":1}]\n'
+    pushed = f"self.__next_f.push({json.dumps([1, rows])})"
+    (found,) = Document(page(f"<script>{pushed}</script>"), URL).states
+    tracemalloc.start()
+    assert state.lookup(found, path) is None
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4_000_000
 
 
 def test_many_pushes_are_bounded() -> None:
