@@ -12,6 +12,7 @@ from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.words import values
 from crawler.utils.entities import unescape
 
 LONGEST_NAME: Final = 100  # characters
@@ -91,6 +92,6 @@ def _names(value: Any) -> list[str]:
 
 def _name(text: str) -> str:
     """*text* as a name, without that of a site behind it (`Ann Lee | Kitchen Notes`), or ""."""
-    written = " ".join(unescape(text[: 4 * LONGEST_NAME]).split()).partition(" | ")[0]
+    written = " ".join(unescape(values.paired(text[: 4 * LONGEST_NAME])).split()).partition(" | ")[0]
     name = _BY.sub("", written).strip(" ,;:–—-")
     return name if 1 < len(name) <= LONGEST_NAME and len(name.split()) <= 12 and not _NO_NAME.search(name) else ""

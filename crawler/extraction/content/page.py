@@ -10,9 +10,9 @@ from crawler.extraction.content.main_html import main_html
 from crawler.extraction.content.main_text import main_passages
 from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.marks import BITS
-from crawler.extraction.content.page_facts import facts
+from crawler.extraction.content.page_facts import facts, typed_nodes
 from crawler.extraction.content.page_kind import Kind, kind_of
-from crawler.extraction.content.passages import Box, Passage, passages
+from crawler.extraction.content.passages import MAX_CHARACTERS, Box, Passage, passages
 from crawler.extraction.structured import jsonld, opengraph, properties, schema_org
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
@@ -79,13 +79,17 @@ def _row(passage: Passage) -> Box | None:
 def _stated_text(document: Document) -> str | None:
     """The text of an article or a product in JSON-LD, if the page shows none."""
     blocks = list(jsonld.blocks(document.html, document.source.scripts))
-    for block in blocks:
-        for node in block if isinstance(block, list) else [block]:
-            body = node.get("articleBody") if isinstance(node, dict) else None
-            if isinstance(body, str) and body.strip():
-                return body.strip()
+    for node in typed_nodes(blocks):
+        if isinstance(body := node.get("articleBody"), str) and (lines := _lines(body)):
+            return lines
     product = schema_org.main_product(schema_org.search(blocks).products, document.url, ())
     return values.text(properties.name_of(product.get("description")), values.MAX_DESCRIPTION) if product else None
+
+
+def _lines(body: str) -> str:
+    """The lines of *body* as plain text."""
+    written = (values.text(line, MAX_CHARACTERS) for line in body[:MAX_CHARACTERS].splitlines())
+    return "\n".join(filter(None, written))
 
 
 def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int) -> Iterator[str]:

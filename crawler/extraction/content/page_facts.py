@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
@@ -87,13 +87,17 @@ def facts(document: Document, metas: Mapping[str, str], kind: Kind, found: Seque
 
 def _works(document: Document) -> Iterator[dict[str, Any]]:
     """JSON-LD objects about the page and its content: articles before web pages."""
-    nodes = list(islice(_nodes(list(jsonld.blocks(document.html, document.source.scripts))), MAX_NODES))
+    nodes = list(typed_nodes(jsonld.blocks(document.html, document.source.scripts)))
     yield from (node for node in nodes if _types(node) & _WORKS and "WebPage" not in _types(node))
     yield from (node for node in nodes if "WebPage" in _types(node))
 
 
+def typed_nodes(blocks: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The objects with a type in JSON-LD *blocks*, outermost first, the first MAX_NODES."""
+    return islice(_nodes([*blocks]), MAX_NODES)
+
+
 def _nodes(stack: list[Any]) -> Iterator[dict[str, Any]]:
-    """Objects with a type, outermost first."""
     seen = 0
     while seen < len(stack) < 4 * MAX_NODES:
         value = stack[seen]

@@ -75,7 +75,7 @@ def _brand(raw: Any, draft: Draft) -> str | None:
 
 
 def _image(raw: Any, draft: Draft) -> str | None:
-    url = draft.document.absolute(raw)
+    url = draft.document.absolute(values.paired(raw)) if isinstance(raw, str) else None
     return url if url is not None and len(url) <= MAX_URL_LENGTH else None
 
 

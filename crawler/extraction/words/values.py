@@ -51,6 +51,7 @@ _DATE = re.compile(
     r"|\d{1,2}\.? [^\W\d_]{3,12}\.?,? \d{4}|[^\W\d_]{3,12}\.? \d{1,2},? \d{4}"
 )
 _MARKS = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")  # of direction, seen by nobody
+_HALF = re.compile("[\ud800-\udfff]")
 _CODE = re.compile(r"\w[\w./-]*")
 _FOLLOWED = re.compile(r"(\S*\d\S*)\s+\D{4,}")
 _PLAIN_NAME = re.compile(r"[^:：|&<]*")
@@ -85,12 +86,20 @@ def text(raw: object, limit: int = MAX_TEXT) -> str | None:
     """One line of plain text: entities and tags resolved, white space collapsed, cut at *limit* characters."""
     if not isinstance(raw, (str, int)) or isinstance(raw, bool):
         return None
-    value = str(raw)[: limit * 4]
+    value = paired(str(raw)[: limit * 4])
     if "&" in value:
         value = unescape(value)
     if "<" in value:
         value = _TAG.sub(" ", value)
     return " ".join(value.split())[:limit] or None
+
+
+def paired(value: str) -> str:
+    """*value* with the halves of surrogate pairs put together, and those without the other as U+FFFD: scripts escape
+    each half, and cut texts between them. No text with a half can be stored."""
+    if value.isascii() or not _HALF.search(value):
+        return value
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def name(raw: object) -> str | None:

@@ -58,6 +58,22 @@ def test_the_text_that_json_ld_states_is_taken_where_none_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
+    "form", ['{"@graph": [{"@type": "WebPage"}, %s]}', "[[%s]]", '{"@type": "WebPage", "mainEntity": %s}']
+)
+def test_the_text_that_json_ld_states_is_found_in_it_and_plain(form: str) -> None:
+    node = r'{"@type": "Article", "author": "Ann \ud83d", "articleBody": "Fish &amp; <b>chips</b>\n\nare \ud83d"}'
+    item = extract_page(f'<script type="application/ld+json">{form % node}</script><body></body>', URL)
+    assert (item.text, item.author) == ("Fish & chips\nare \ufffd", "Ann \ufffd")
+
+
+def test_a_blank_text_in_json_ld_is_none() -> None:
+    blank = '{"@type": "Article", "articleBody": " <p> "}'
+    head = f'<script type="application/ld+json">[{blank}, {{"@type": "Article", "articleBody": "Text"}}]</script>'
+    assert extract_page(f"{head}<body></body>", URL).text == "Text"
+    assert extract_page(head.replace("Text", ""), URL).text is None
+
+
+@pytest.mark.parametrize(
     ("head", "body", "kind"),
     [
         ('<script type="application/ld+json">{"@type": "Product"}</script>', "", "product"),

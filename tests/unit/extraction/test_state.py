@@ -88,6 +88,18 @@ def test_a_product_in_a_pages_state(name: str) -> None:
     assert item.found_in["price"] == "state"
 
 
+def test_half_of_a_surrogate_pair_does_not_keep_a_product_from_being_stored() -> None:
+    """Scripts escape an emoji as two halves, and cut texts between them."""
+    html = page(
+        r"<script>window.__S__ = {product: {name: 'Steel knife \ud83d\ude00', price: 49.90, currency: 'EUR',"
+        r" brand: 'Acme\ud83d', description: 'It cuts \ud83d', image: '/i\ud83d.png', sku: 'KN-77\ude00'}}</script>"
+    )
+    item = extract_product(html, URL)
+    assert item is not None
+    assert (item.title, item.brand, item.description) == ("Steel knife \U0001f600", "Acme\ufffd", "It cuts \ufffd")
+    assert (item.sku, item.image) == ("KN-77\ufffd", "https://shop.example.com/i\ufffd.png")
+
+
 def test_all_that_a_state_tells() -> None:
     item = extract_product(page(SCRIPTS["next"]), URL)
     assert item is not None
