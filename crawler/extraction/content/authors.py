@@ -8,16 +8,20 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.content.marks import BITS, bits_of
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
-from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.tree.nodetext import around, text_of
 from crawler.extraction.words import values
 from crawler.utils.entities import unescape
 
 LONGEST_NAME: Final = 100  # characters
 MANY_AUTHORS: Final = 10
 MANY_BYLINES: Final = 10
+LEVELS: Final = 8  # of elements around a byline whose names are read
+
+_COMMENTS: Final = BITS["comm"]
 
 _AUTHORS: Final = str.split(
     """
@@ -67,7 +71,10 @@ def _authors(
     if kind in {"product", "shop"} or document.first(_ANY_BYLINE) is None:
         return
     for css, inner in _BYLINES:
-        if (node := _byline(document, css, inner)) is not None and (value := _name(text_of(node, 300))):
+        node = _byline(document, css, inner)
+        if node is None or (kind != "forum" and _is_in_comments(node)):
+            continue
+        if value := _name(text_of(node, 300)):
             yield value
 
 
@@ -77,6 +84,12 @@ def _byline(document: Document, css: str, inner: str) -> LexborNode | None:
         return document.first(css)
     found = (node.css_first(inner) for node in document.tree.css(css)[:MANY_BYLINES])
     return next((node for node in found if node is not None), None)
+
+
+def _is_in_comments(node: LexborNode) -> bool:
+    """Whether *node* is in what readers say of the page, by the names of the elements around it."""
+    named = (each for each in around(node, LEVELS) if bits_of(each.attributes) & _COMMENTS)
+    return any(each.css_first("h1") is None for each in named)  # else it is the page, which is open for comments
 
 
 def _names(value: Any) -> list[str]:

@@ -50,6 +50,5 @@ def _lines(content: str) -> Iterator[str]:
 
 
 def _plain(line: str) -> str:
-    start = _MARKERS.match(line)
-    end = start.end() if start else 0
+    end: int = _MARKERS.match(line).end()  # type: ignore[union-attr]  # it matches nothing, too
     return line[:end] + _ESCAPED.sub(lambda found: found[1] or found[0], line[end:])

@@ -115,10 +115,10 @@ def enclosing(node: LexborNode, tag: str, steps: int) -> LexborNode | None:
     return current if current is not None and current.tag == tag else None
 
 
-def around(node: LexborNode) -> Iterator[LexborNode]:
-    """*node*, and the two elements around it."""
+def around(node: LexborNode, levels: int = 2) -> Iterator[LexborNode]:
+    """*node*, and the elements around it, *levels* of them."""
     current: LexborNode | None = node
-    for _ in range(3):
+    for _ in range(levels + 1):
         if current is None:
             return
         yield current

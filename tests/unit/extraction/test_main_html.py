@@ -227,6 +227,19 @@ def test_lines_of_code_stay_lines() -> None:
     assert "```\nfor x in y:\n    z\n```" in of("<pre><code>for x in y:<br>    z</code></pre>")
 
 
+def test_a_backslash_of_code_is_kept() -> None:
+    code = "x \\- y\n```\nz \\> 1 \\# \\. \\_"
+    found = of(f"<p>Of 5 > 4 and 3 - 2: {LONG}</p><pre><code>{code}</code></pre><p>Then 5 > 4 and 3 - 2: {LONG}</p>")
+    assert f"\n````\n{code}\n````\n" in found
+    assert "Of 5 > 4 and 3 - 2:" in found
+    assert "Then 5 > 4 and 3 - 2:" in found
+
+
 def test_the_sign_by_a_heading_is_left_out() -> None:
     assert "## Title\n" in of("<h2 id=x>Title <a href='#x'>\u00b6</a></h2>")
     assert "## Title [of](https://site.example/docs/page)\n" in of("<h2 id=x>Title <a href='#x'>of</a></h2>")
+
+
+def test_what_is_too_long_to_be_converted_has_no_markdown() -> None:
+    assert markdown(f"<p>{'a' * 999_993}</p>") == "a" * 999_993
+    assert markdown(f"<p>{'a' * 999_994}</p>") == ""

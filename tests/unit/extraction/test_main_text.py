@@ -294,3 +294,15 @@ def test_scripts_without_spaces_are_read_as_others_are(language: str) -> None:
 )
 def test_letters_of_scripts_without_spaces_make_words(text: str, words: int) -> None:
     assert words_in(text) == words
+
+
+def test_what_belongs_to_buying_is_text_where_nothing_is_sold() -> None:
+    parts = (
+        f"<p>{SENTENCE * 3}</p><label>{SENTENCE}labelled</label><div class=reviews><p>{SENTENCE * 3}reviewed</p></div>"
+    )
+    body = f"<main><h1>On x</h1><p>{SENTENCE * 3}</p>{parts}<p class=author>Ann Smith</p></main>"
+    sold = extract_page(page(body, '<meta property="og:type" content="product">'), URL)
+    told = extract_page(page(body, '<meta property="og:type" content="article">'), URL)
+    assert [word in (sold.text or "") for word in ("labelled", "reviewed")] == [False, False]
+    assert [word in (told.text or "") for word in ("labelled", "reviewed")] == [True, True]
+    assert (sold.author, told.author) == (None, "Ann Smith")

@@ -34,10 +34,21 @@ def test_an_article() -> None:
 def test_a_page_without_text_keeps_its_title() -> None:
     item = extract_page("<title> Only a\ntitle </title>", URL)
     assert (item.title, item.text, item.published_at, item.language) == ("Only a title", None, None, None)
+    assert (item.markdown, item.author, item.links, item.images, item.metadata) == (None, None, None, None, {})
 
 
 @pytest.mark.parametrize(
-    "html", ["", "no tags", b"\x00\xff\x00", "<div>" * 100_000, "<p>" + "word " * 99_999, "\ud800", "<!--"]
+    "html",
+    [
+        "",
+        "no tags",
+        b"\x00\xff\x00",
+        "<div>" * 100_000,
+        "<p>" + "word " * 99_999,
+        "<p>" + "cookie " * 99_999,
+        "\ud800",
+        "<!--",
+    ],
 )
 def test_no_page_is_too_strange(html: str | bytes) -> None:
     assert extract_page(html, URL).url == URL

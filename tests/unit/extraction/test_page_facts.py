@@ -17,6 +17,9 @@ TODAY = date(2026, 3, 10)
 NAMES = ("author-name", "byline__name", "post-author", "entry-author", "author", "byline")
 
 
+SITE = '<meta property="og:site_name" content="The Long Name of a Site">'
+
+
 def ld(text: str) -> str:
     return f'<script type="application/ld+json">{text}</script>'
 
@@ -126,6 +129,23 @@ def test_dates(html: str, url: str) -> None:
             "Ann Smith",
         ),
         ("<body><p>By Ann Smith</p>", None),
+        ('<body><h1>x</h1><ol class="comment-list"><li><p><b class="author">Bob</b> says', None),
+        ('<body><h1>x</h1><p class="byline">By Ann</p><div id="comments"><b class="author">Bob', "Ann"),
+        ('<body class="comments-open"><h1>x</h1><b class="author">Ann</b>', "Ann"),
+        (
+            '<body><div class="message" itemprop="text"><div class="comment"><b class="author">Ann</b>'
+            + ld('{"@type": "DiscussionForumPosting"}'),
+            "Ann",
+        ),
+        (f'<meta name="author" content="{"a" * 100}">', "a" * 100),
+        (f'<meta name="author" content="{"a" * 101}">', None),
+        (f'<meta name="author" content="{"An " * 12}">', ("An " * 12).strip()),
+        (f'<meta name="author" content="{"An " * 13}">', None),
+        ('<meta name="author" content="李">', None),
+        (
+            ld('{"@type": "Article", "author": [' + ", ".join(f'"Ann {n}"' for n in "abcdefghijk") + "]}"),
+            ", ".join(f"Ann {n}" for n in "abcdefghij"),
+        ),
     ],
 )
 def test_authors(html: str, author: str | None) -> None:
@@ -141,6 +161,9 @@ def test_authors(html: str, author: str | None) -> None:
         ("<title>The Knife</title><h1>On knives</h1>", "On knives"),
         ('<meta property="og:title" content="On knives"><title>x</title>', "On knives"),
         ("<title>self-made - a</title>", "self-made"),
+        (f"{SITE}<title>Knives | The Long Name of a Site</title>", "Knives"),
+        (f"{SITE}<title>The Long Name of a Site | knives and all their uses</title>", "knives and all their uses"),
+        ("<title>Knives - Knives, forks and all that there is</title>", "Knives - Knives, forks and all that there is"),
         ("<p>x", None),
         ("<svg><g><title>Menu</title></g></svg><p>x", None),
         ("<svg><title>Menu</title></svg><title>On knives</title>", "On knives"),
