@@ -225,6 +225,17 @@ BOMBS: dict[str, Bomb] = {
     "links in the head": filled("", "<link rel=canonical "),
     "bases": filled("", "<base href "),
     "languages": filled("<html ", "lang "),
+    "quotes in metas": filled("", "<meta a='\"<meta a=\"'"),
+    "equals signs in metas": filled("<meta ", "="),
+    # main text
+    "blocks in a link": filled("<a href=/>", "<p>Some text</p>"),
+    "links around blocks": filled("", "<a href=/#><h3>Some text</h3></a>"),
+    "cells of many rows": filled("<table>", "<tr><td rowspan=99999 colspan=9>Some text<td>"),
+    "rows beside a high cell": filled(f"<table><tr>{'<td rowspan=99999>x' * 99}", "<tr><td>Some text"),
+    "letters without spaces": filled("<p>", "\u65e5"),
+    "lines without spaces": filled("", "<p>\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e"),
+    "dates of all forms": filled("<h1>x</h1>", "<p class=date>2. 1. 2020. 1. 2 1/2/2020 1 de mayo de 2020"),
+    "bylines in comments": filled("", "<div class=comment><b class=author>"),
     # links
     "links": filled("", "<a href=/#>x</a>"),
     "open links": filled("", "<a href=/#>"),
