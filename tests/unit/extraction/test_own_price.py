@@ -25,6 +25,9 @@ def cards(*amounts: str, named: str = "<a href=/goods/{n}><i>Fork {n}</i></a><im
 BUY = "<form><button type=submit>Add to cart</button></form>"
 OTHERS = cards("$12.00", "$13.50", "$19.00", "$21.00", "$8.00")
 
+OWN = f"<div class=tile>{price('$30.00')}{BUY}</div>"
+ALIKE = "".join(f"<div class=tile>{price(each)}</div>" for each in ("$12.00", "$13.50", "$19.00", "$21.00", "$8.00"))
+
 
 def extracted(body: str, title: str = "Knife", url: str = "https://shop.example.com/knife") -> Decimal | None:
     product = extract_product(f'<html lang="en"><title>{title} | Shop</title><body>{body}', url)
@@ -40,6 +43,10 @@ def extracted(body: str, title: str = "Knife", url: str = "https://shop.example.
         f"<main><div><h1>Knife</h1></div><div><div><h1>Knife</h1></div>{price('$30.00')}{BUY}</div>{OTHERS}</main>",
         # a bar that stays in view says the price again
         f"<main><div><h1>Knife</h1>{price('$30.00')}{BUY}</div>{OTHERS}</main>",
+        # written exactly as the others, which are in no cards, in another part of the page
+        f"<main><section><h1>Knife</h1>{OWN}</section><section>{ALIKE}</section></main>",
+        f"<main><div><p><section><h1>Knife</h1></section><section>{OWN}</section></div>{ALIKE}</main>",
+        f"<main><div><h1>Knife</h1></div><div><div><h1>Knife</h1></div>{OWN}</div>{ALIKE}</main>",
         # all in one part of the page, but the others in cards with titles
         f"<h1>Knife</h1>{price('$30.00')}{BUY}"
         + cards("$12.00", "$13.50", "$19.00", "$21.00", named="<h3><a href=/goods/{n}>Fork {n}</a></h3>"),
@@ -55,6 +62,7 @@ def test_price_like_those_of_cards_below_is_the_products(body: str) -> None:
         f"<main><h1>Forks</h1>{OTHERS}</main>",
         f"<main><div><h1>Forks</h1><p>All we have.</p></div><div>{OTHERS}</div></main>",
         f"<main><h1>Forks</h1>{OTHERS}{BUY}</main>",
+        f"<main><section><h1>Forks</h1>{OWN}{ALIKE}</section></main>",
         # each entry with its button
         "<main><h1>Forks</h1>"
         + "".join(f"<div class=tile><i>A fork</i>{price(f'${n}.00')}{BUY}</div>" for n in range(11, 16))
