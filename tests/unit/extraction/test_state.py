@@ -206,6 +206,38 @@ def test_rules_read_a_state_by_its_path(script: str, title: str, price: str) -> 
     assert item.found_in["price"] == "rule"
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("a.1", "2"),
+        ("a.2", None),
+        ("a.*", "1"),
+        ("*.1", "2"),
+        ("b.*.c", "x"),
+        ("b.*.c.*", None),  # letters are no members
+        ("b.*.d", "true"),
+        ("b.*", None),
+        ("e.f", "y"),
+        ("e.g", None),
+        ("a.-1", None),
+        ("none.x", None),
+    ],
+)
+def test_a_path_leads_to_a_scalar(path: str, value: str | None) -> None:
+    found = {"a": [1, 2], "b": [{"c": "x", "d": True}], "e": {"__ref": "E:1"}, "E:1": {"f": "y", "g": {}}}
+    assert state.lookup(found, path) == value
+
+
+def test_the_arguments_of_a_function_that_returns_a_state() -> None:
+    code = "(function(a,b,c,d,e,f,g,h){a.x=1;return {a:a,b:b,c:[c,d],e:e,f:f,g:g,h:h,i:i}}"
+    arguments = "(void 0,true,!1,'\\u00e9',{x:[1,y]},0x10,-2.50,null))"
+    assert literal.returned(code + arguments, 0, literal.Allowance()) == {
+        "a": None, "b": True, "c": [False, "é"], "e": {"x": [1, None]}, "f": 16, "g": "-2.50", "h": None, "i": None,
+    }  # fmt: skip
+    assert literal.returned("(function(a){return {a:a};}(1))", 0, literal.Allowance()) == {"a": 1}
+    assert literal.returned("(function(a){return {a:a}}.call(1))", 0, literal.Allowance()) is None
+
+
 @pytest.mark.parametrize("raw", ['{ json = "" }', '{ json = "a..b" }', "{ json = 5 }", '{ json = "a", css = "b" }'])
 def test_a_path_that_is_none_is_refused(raw: str) -> None:
     with pytest.raises(ConfigError, match="price"):
