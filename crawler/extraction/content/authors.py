@@ -31,7 +31,7 @@ _AUTHORS: Final = str.split(
 )
 _BY = re.compile(
     r"^\W*(?:(?:written|posted|published|reviewed|edited|words?|text)\s+)?(?:by|von|par|por|di|av|door)\b\W*"
-    r"|^\W*(?:recipe )?(?:author|autor(?:in|ka|es)?|auteurs?|autrice|autore|författare|автор):\s*",
+    r"|^\W*(?:recipe )?(?:author|autor(?:in|ka|es)?|auteurs?|autrice|autore|författare|автор|作者|著者|저자)[:：]\s*",
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(

@@ -49,7 +49,7 @@ _DETAILS: Final = {
     "tags": ("keywords", "article:tag", "news_keywords"),
     "categories": ("article:section", "category"),
 }
-_SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|»]\s*")
+_SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|｜»]\s*")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年년] ?(\d{1,2})[月월] ?(\d{1,2}))(?!\d)")
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
 _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
@@ -142,9 +142,9 @@ def _bare(title: str, site: str) -> str:
     if len(parts) < 2:
         return title
     if site and parts[-1].lower() == site.lower():
-        return title[: title.rfind(parts[-1])].rstrip(" |–—·•»«:/-")
+        return title[: title.rfind(parts[-1])].rstrip(" |｜–—·•»«:/-")
     if site and parts[0].lower() == site.lower():
-        return title[title.find(parts[0]) + len(parts[0]) :].lstrip(" |–—·•»«:/-")
+        return title[title.find(parts[0]) + len(parts[0]) :].lstrip(" |｜–—·•»«:/-")
     last = max((match for match in _SEPARATOR.finditer(title)), key=lambda match: match.start())
     return title[: last.start()] if len(title) - last.end() < last.start() else title
 

@@ -38,6 +38,9 @@ def of(body: str, rules: str = "", head: str = "") -> Links:
         ("/c/knives?page=3", "pagination"),
         ("/c/knives/page/3", "pagination"),
         ("/knives?p=2", "pagination"),
+        ("/product/", None),
+        ("/products/", "listing"),
+        ("/knives/product/", None),
         ("/product/knife?sort=price", None),
         ("/cart", None),
         ("/product/knife?add-to-cart=5", None),
@@ -54,6 +57,23 @@ def of(body: str, rules: str = "", head: str = "") -> Links:
 def test_the_general_default_goes_by_the_looks_of_a_url(href: str, kind: str | None) -> None:
     found = of(f'<a href="{href}">x</a>')
     assert [name for name in ("product", "pagination", "listing") if getattr(found, name)] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "/x/../product/b",
+        "/./product/b",
+        "../product/b",
+        " /product/b ",
+        "/product/b#top",
+        "//www.shop.example.com/product/b",
+        "https://u:p@www.shop.example.com/product/b",
+    ],
+)
+def test_a_link_leads_where_a_browser_would_go(href: str) -> None:
+    (found,) = of(f'<a href="{href}">x</a>').product
+    assert found == f"{BASE}/product/b"
 
 
 def test_links_are_absolute_unique_in_order_and_of_the_site() -> None:

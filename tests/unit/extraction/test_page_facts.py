@@ -142,6 +142,7 @@ def test_dates(html: str, url: str) -> None:
         (f'<meta name="author" content="{"An " * 12}">', ("An " * 12).strip()),
         (f'<meta name="author" content="{"An " * 13}">', None),
         ('<meta name="author" content="李">', None),
+        ('<body><p class="byline">作者：李明</p>', "李明"),
         (
             ld('{"@type": "Article", "author": [' + ", ".join(f'"Ann {n}"' for n in "abcdefghijk") + "]}"),
             ", ".join(f"Ann {n}" for n in "abcdefghij"),
@@ -161,6 +162,7 @@ def test_authors(html: str, author: str | None) -> None:
         ("<title>The Knife</title><h1>On knives</h1>", "On knives"),
         ('<meta property="og:title" content="On knives"><title>x</title>', "On knives"),
         ("<title>self-made - a</title>", "self-made"),
+        ("<title>東京の記事｜日本新聞</title>", "東京の記事"),
         (f"{SITE}<title>Knives | The Long Name of a Site</title>", "Knives"),
         (f"{SITE}<title>The Long Name of a Site | knives and all their uses</title>", "knives and all their uses"),
         ("<title>Knives - Knives, forks and all that there is</title>", "Knives - Knives, forks and all that there is"),
