@@ -103,13 +103,6 @@ class Document:
         self.tree  # noqa: B018
 
     @property
-    def tamed(self) -> str:
-        """The whole source in a form that is safe to parse."""
-        whole = self.html.encode(errors="ignore")
-        calm = tame.tamed(whole)
-        return self.html if calm is whole else calm.decode(errors="ignore")
-
-    @property
     def is_doubtful(self) -> bool:
         """Whether the page had to be tamed before parsing (see tame.py): it may use other tricks too."""
         return self._calm is not self._encoded[0]
