@@ -1,0 +1,38 @@
+"""The tags of a source as a parser sees them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction.source import tokens
+from crawler.extraction.source.tame import MAX_ATTRIBUTES, RUN, tamed
+
+PAGE = b"<p a=1>x</p><!-- <b> --><SCRIPT>'<i>'</script><!DOCTYPE x></1><svg/>y"
+
+
+def read(page: bytes, *, raw: bool = True) -> list[bytes]:
+    """Each token as it is written, an end tag with a slash before its name."""
+    return [b"/"[: each.ends] + each.name or page[each.start : each.end] for each in tokens.tokens(page, raw=raw)]
+
+
+def test_tags_comments_and_raw_text() -> None:
+    assert read(PAGE) == [b"p", b"/p", b"<!-- <b> -->", b"SCRIPT", b"<!DOCTYPE x", b"</1", b"svg"]
+    assert read(PAGE, raw=False)[3:6] == [b"SCRIPT", b"i", b"/script"]
+    first, *_ = tokens.tokens(PAGE, raw=True)
+    assert (first.attributes.strip(), PAGE[first.end : first.end + 1]) == (b"a=1", b">")
+    assert (tokens.has_foreign(PAGE), tokens.has_foreign(b"<svgs><maths>")) == (True, False)
+
+
+@pytest.mark.parametrize("rest", [b"<!-- <i>", b"<!--", b"<script><i>", b"<textarea", b"<title>x</titl"])
+def test_what_has_no_end_goes_on_to_the_end_of_the_page(rest: bytes) -> None:
+    page = b"<p>" + rest
+    _, last = tokens.tokens(page, raw=True)
+    assert (last.start, last.end) == (3, len(page))
+
+
+@pytest.mark.parametrize("before", ["", "<!-- <p", "<!-- -->", "<script>", "<script></script>"])
+def test_surplus_attributes_are_cut_off_in_tags_alone(before: str) -> None:
+    attributes = "".join(f" a{n}={n}" for n in range(20_000))
+    kept = tamed(f"{before}<p{attributes}>".encode()).count(b" a")
+    assert kept == (20_000 if before in {"<!-- <p", "<script>"} else MAX_ATTRIBUTES)
+    assert MAX_ATTRIBUTES < RUN
