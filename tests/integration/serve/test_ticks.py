@@ -21,6 +21,7 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.run_record import Overlap, Run
 from crawler.frontier.server import connection
 from crawler.frontier.state.leader import Lead
+from crawler.frontier.state.schedules import Tick
 from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource
 from crawler.routing import codec
@@ -392,17 +393,29 @@ async def test_a_tick_that_waits_goes_with_its_schedule(world: World, monkeypatc
         await world.time.frontier.schedules.run("s")
         await world.pass_seconds(1)
     replica = world.replica()
+    begun: list[str] = []
+    both = asyncio.Event()
+    run_tick = replica.runner.run
+
+    async def run_noted(tick: Tick, schedule: Schedule | None, lead: Lead) -> None:
+        begun.append(tick.epoch)
+        if len(begun) == 2:
+            both.set()
+        await run_tick(tick, schedule, lead)
+
+    monkeypatch.setattr(replica.runner, "run", run_noted)
     keeping = asyncio.create_task(replica.dispatcher.keep(Lead((await replica.leader.ask()).token, lambda: True)))
-    while not await world.runs() or len(await world.waiting()) > 1:
-        pass
-    other = replace(made, overlap="allow", source=replace(source, values=("https://b.example/",)))
-    assert await world.time.frontier.schedules.put("s", made.text(), "")
-    assert await world.time.frontier.schedules.put("s", "", other.text(), cursor=START)
-    await world.time.frontier.schedules.run("s")
-    async with asyncio.timeout(30):
-        while await world.waiting():
-            pass
-    await tasks.end(keeping)
+    try:
+        await both.wait()  # before, there would be nothing to end
+        other = replace(made, overlap="allow", source=replace(source, values=("https://b.example/",)))
+        assert await world.time.frontier.schedules.put("s", made.text(), "")
+        assert await world.time.frontier.schedules.put("s", "", other.text(), cursor=START)
+        await world.time.frontier.schedules.run("s")
+        async with asyncio.timeout(30):
+            while await world.waiting():
+                pass
+    finally:
+        await tasks.end(keeping)
     assert await world.counts() == [("sealed", 1), ("sealed", 1)]
     leased = await world.time.lease(streams=["products"])
     assert sorted(codec.decode(lease.body, ProductsSpider()).url for lease in leased) == [
