@@ -121,8 +121,8 @@ def project_env(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def zygote() -> Iterator[Zygote]:
-    """What `scrapy` processes are forked from."""
-    loaded = Zygote()
+    """What `scrapy` processes are forked from, shared by all pytest-xdist workers."""
+    loaded = Zygote(os.environ.get("PYTEST_XDIST_TESTRUNUID", ""))
     loaded.wait()  # or the first test's command comes late, up to a minute on a busy machine
     yield loaded
     loaded.close()

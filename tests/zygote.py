@@ -1,8 +1,8 @@
 """Real `scrapy` processes without the seconds of loading: each is a fork of one that has loaded everything.
 
-`python -m tests.zygote FD` serves a socket. A request brings the arguments, the environment and the directory as JSON,
-and as file descriptors standard input, output and error, and a socket that is told the process id and, at its end,
-the exit status.
+`python -m tests.zygote FD` serves those that connect to a listening socket, until the last of them has left. A request
+brings the arguments, the environment and the directory as JSON, and as file descriptors standard input, output and
+error, and a socket that is told the process id and, at its end, the exit status.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,8 @@ from tests import warm
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 REQUEST_BYTES = 1 << 20
+BACKLOG = 64
+CLOSE_SECONDS = 60.0
 LOADED = (
     "crawler",
     "scrapy.commands",
@@ -50,17 +53,40 @@ _ended: list[int] = []  # the exit status of a forked process, once it has one
 
 
 class Zygote:
-    """The loaded process; forks on demand until it is closed."""
+    """The loaded process; forks on demand. All that give the same *name* share one, which ends when the last of them
+    has closed it."""
 
-    def __init__(self) -> None:
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            command = [sys.executable, "-W", "ignore:The scrapy.", "-m", "tests.zygote", str(theirs.fileno())]
-            self._process = subprocess.Popen(command, cwd=PROJECT_DIR, pass_fds=[theirs.fileno()])
+    def __init__(self, name: str = "") -> None:
+        self.name = name or uuid.uuid4().hex
+        self._address = f"\0zygote-{self.name}"  # of no file: there is nothing to clean up
+        self._process: subprocess.Popen[bytes] | None = None
+        self._join()
 
     def wait(self) -> None:
-        """Until it has loaded everything."""
-        assert self._control.recv(16), "what scrapy processes are forked from has ended: see its standard error"
+        """Until it has loaded everything. One that was just about to end is started anew."""
+        while not self._is_loaded():
+            assert self._process is None, "what scrapy processes are forked from has ended: see its standard error"
+            self._control.close()
+            self._join()
+
+    def _join(self) -> None:
+        self._control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            try:
+                listener.bind(self._address)
+            except OSError:  # somebody has started it
+                with suppress(ConnectionError):  # it does not listen yet, or no more
+                    self._control.connect(self._address)
+                return
+            listener.listen(BACKLOG)
+            self._control.connect(self._address)  # before it is there: it ends without us
+            command = [sys.executable, "-W", "ignore:The scrapy.", "-m", "tests.zygote", str(listener.fileno())]
+            self._process = subprocess.Popen(command, cwd=PROJECT_DIR, pass_fds=[listener.fileno()])
+
+    def _is_loaded(self) -> bool:
+        with suppress(OSError):
+            return bool(self._control.recv(16))
+        return False
 
     def fork(
         self,
@@ -89,8 +115,11 @@ class Zygote:
         return Forked(arguments, ours, files[1], files[2])
 
     def close(self) -> None:
+        """Return when it has ended, or is left to others."""
         self._control.close()
-        self._process.wait()
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(CLOSE_SECONDS)
 
 
 class Forked:
@@ -156,33 +185,52 @@ class Forked:
         return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode()
 
 
-def serve(control: socket.socket) -> list[str]:
+def serve(listener: socket.socket) -> list[str]:
     """Fork for each request; returns in each child, with its arguments, and never in the zygote."""
     ended, end = _ends_of_children()
-    control.send(b"loaded")
+    controls: list[socket.socket] = []  # of all that share it
     askers: dict[int, socket.socket] = {}  # by process: who is told of its end
     while True:
-        ready, _, _ = select.select([control.fileno(), ended], [], [])
+        awaited: list[Any] = [ended, listener, *controls]
+        ready, _, _ = select.select(awaited, [], [])
         if ended in ready:
             os.read(ended, REQUEST_BYTES)
             _report_exits(askers)
-        if control.fileno() not in ready:
-            continue
-        try:
-            message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
-        except ConnectionResetError:  # who asks has ended before it read that this one is loaded
+        if listener in ready:
+            controls.append(_accepted(listener))
+        for control in [one for one in controls if one in ready]:
+            message, files = _received(control)
+            if not message:
+                controls.remove(control)
+                control.close()
+                continue
+            asker = socket.socket(fileno=files.pop())
+            child = os.fork()
+            if child == 0:
+                _forget((ended, end), listener, asker, *controls, *askers.values())
+                return _become(json.loads(message), files)
+            for file in files:
+                os.close(file)
+            asker.send(b"%d" % child)
+            askers[child] = asker
+        if not controls:
             os._exit(0)
-        if not message:
-            os._exit(0)
-        asker = socket.socket(fileno=files.pop())
-        child = os.fork()
-        if child == 0:
-            _forget((ended, end), control, asker, *askers.values())
-            return _become(json.loads(message), files)
-        for file in files:
-            os.close(file)
-        asker.send(b"%d" % child)
-        askers[child] = asker
+
+
+def _accepted(listener: socket.socket) -> socket.socket:
+    control, _ = listener.accept()
+    with suppress(OSError):  # who asks has ended before this one was loaded
+        control.send(b"loaded")
+    return control
+
+
+def _received(control: socket.socket) -> tuple[bytes, list[int]]:
+    """A request and its files; an empty one once who asks has left."""
+    try:
+        message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
+    except ConnectionResetError:  # before it read that this one is loaded
+        return b"", []
+    return message, list(files)
 
 
 def _ends_of_children() -> tuple[int, int]:

@@ -13,8 +13,8 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.embedded.service import VALKEY
 from tests.servers import ScrapyRunner
-from tests.stores import until
-from tests.zygote import PROJECT_DIR
+from tests.stores import SECONDS, until
+from tests.zygote import PROJECT_DIR, Zygote
 
 
 @pytest.mark.parametrize("turn", [1, 2])
@@ -44,6 +44,16 @@ def test_no_scrapy_process_loads_pytest() -> None:
     assert "savefixture" not in names, "scrapy-poet's command, which needs pytest"
 
 
+def test_zygotes_of_one_name_are_one_process_until_the_last_is_closed(
+    zygote: Zygote, project_env: dict[str, str]
+) -> None:
+    other = Zygote(zygote.name)
+    other.wait()
+    assert _parent_of_a_fork(other, project_env) == _parent_of_a_fork(zygote, project_env)
+    other.close()
+    assert _parent_of_a_fork(zygote, project_env)
+
+
 def test_a_server_of_a_test_ends_with_a_test_run_that_is_killed(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from crawler.embedded.service import VALKEY; "
@@ -60,3 +70,11 @@ def test_a_server_of_a_test_ends_with_a_test_run_that_is_killed(tmp_path: Path) 
 
 def _setting(runner: ScrapyRunner, name: str) -> str:
     return runner.run("settings", "--get", name).stdout.strip()
+
+
+def _parent_of_a_fork(zygote: Zygote, env: dict[str, str]) -> int:
+    forked = zygote.fork(["version"], env, PROJECT_DIR)
+    status = Path(f"/proc/{forked.pid}/status").read_text()
+    assert forked.wait(SECONDS) == 0
+    forked.close()
+    return int(status.partition("PPid:")[2].split()[0])
