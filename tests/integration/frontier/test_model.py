@@ -673,6 +673,8 @@ def latest(model: Model, host: str) -> float:
 
 @pytest.mark.more
 def test_any_sequence_of_calls_agrees_with_the_model(redis_settings: BaseSettings) -> None:
+    """The scripts are the same on a Cluster, where a third shows that each finds its keys."""
     machine: type[FrontierMachine] = type("Machine", (FrontierMachine,), {"settings": redis_settings})
-    run_state_machine_as_test(machine, settings=SETTINGS)
-    assert machine.compared >= SETTINGS.max_examples, "each example ends with one"
+    tried = settings(SETTINGS, max_examples=EXAMPLES // 3) if redis_settings["REDIS_CLUSTER"] else SETTINGS
+    run_state_machine_as_test(machine, settings=tried)
+    assert machine.compared >= tried.max_examples, "each example ends with one"
