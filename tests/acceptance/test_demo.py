@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from demo import catalogue
+from demo.__main__ import main
 from demo.state import State
 
 SIZE = 20
@@ -43,7 +44,7 @@ def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path)
     assert first.returncode == 0, first.stderr
     assert re.search(r"Killed worker-1 \(process \d+\) with -9; worker-3 takes over", first.stdout)
 
-    second = run(tmp_path, "--no-kill")
+    second = run(tmp_path, "--no-kill", "--workers", "1")  # two at once were there on the first day
     changed = len(catalogue.build(size=SIZE, day=2).changed)
 
     assert second.stdout.splitlines()[-1] == f"demo: {PRODUCTS} products stored, 0 lost, 0 duplicated", (
@@ -81,13 +82,11 @@ def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path)
         time.sleep(0.1)
 
 
-def test_a_folder_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:
-    refused = run(tmp_path, "--pages", str(tmp_path / "nothing"))
-
-    assert refused.returncode == 2
+def test_a_folder_that_is_none_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--root", str(tmp_path), "--pages", str(tmp_path / "nothing")]) == 2
     missing = tmp_path / "nothing" / "truth.json"
     expected = "expected html/*.html.gz and truth.json in the folder"
-    assert refused.stderr == f"demo: {missing}: No such file or directory; {expected}\n"
+    assert capsys.readouterr() == ("", f"demo: {missing}: No such file or directory; {expected}\n")
 
 
 def processes_of(*names: str) -> list[str]:
