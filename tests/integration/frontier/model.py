@@ -195,6 +195,8 @@ class Model:
             host.delay = max(host.delay if host.known else self.config.throttle_start_ms, least)
         else:
             host.delay = max(host.delay, least) if host.hurt else least
+        if host.delay < before:
+            host.hold = 0
         if host.next and (host.delay > before or not host.in_flight):  # the next request keeps the new distance
             host.next += host.delay - before
 
