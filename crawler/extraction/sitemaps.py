@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from crawler.extraction.source import charsets
+from crawler.utils import charsets
 
 Kind = Literal["", "urlset", "index", "feed", "text", "html"]
 

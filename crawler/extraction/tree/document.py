@@ -12,12 +12,13 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from crawler.errors import MessageError
 from crawler.extraction.scripts import state, state_prices
-from crawler.extraction.source import charsets, source, tame
+from crawler.extraction.source import source, tame
 from crawler.extraction.source.source import COMMENT, Source
 from crawler.extraction.tree.base_url import BaseUrl, join
 from crawler.extraction.tree.nodetext import HIDDEN
 from crawler.extraction.words.currencies import page_country
 from crawler.urls import check, same_site, without_credentials
+from crawler.utils import charsets
 from crawler.utils.entities import unescape
 from crawler.utils.lazy import cached_property
 

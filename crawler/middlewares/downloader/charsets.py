@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy import Request
 from scrapy.http import Response, TextResponse
 
-from crawler.extraction.source import charsets
+from crawler.utils import charsets
 
 
 class CharsetMiddleware:

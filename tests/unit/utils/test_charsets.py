@@ -15,8 +15,8 @@ from scrapy.http import HtmlResponse, TextResponse
 from w3lib.encoding import resolve_encoding
 
 from crawler.extraction import Document
-from crawler.extraction.source import charsets
 from crawler.middlewares.downloader.charsets import CharsetMiddleware
+from crawler.utils import charsets
 from tests.effort import cpu_seconds
 
 URL = "https://shop.example.com/p/1"
