@@ -22,11 +22,14 @@ from crawler.policy.blocks.page_text import (
     in_utf8,
     is_html,
     is_robots_txt,
+    recoded,
     spelled_out,
     width,
 )
 from crawler.policy.blocks.shells import is_mounted
 from crawler.policy.blocks.vendors import GENERIC, HINTS, KINDS, WORDS
+from crawler.policy.endings.response_headers import values_of
+from crawler.utils import charsets
 from crawler.utils.entities import unescape
 
 TITLE_BYTES: Final = 4_096  # searched for a title
@@ -66,12 +69,14 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     if not body:
         return _decided(JudgedPage(status, headers, body, "", linked=False))
     body = in_utf8(body)
-    title = _title(body)
+    title = _title(headers, body)
     suspicious = status in STATUSES or (title != "" and WORDS.any_in(title))
     linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)
     framed = linked and _may_refuse(body)
     if not suspicious and not framed and (linked or _has_content(body) or is_robots_txt(body)):
         return None
+    if len(body) <= LONG_BYTES and not body.isascii():
+        body = _recoded(body, headers, body)
     page = JudgedPage(status, headers, body, title, linked=linked or _is_dense(body))
     if suspicious and (decisive := _decided(page)) is not None:
         return decisive
@@ -194,13 +199,20 @@ def _kind(page: JudgedPage, vendor: str) -> str:
     return "denial" if vendor in DENIERS or "denied" in page.title or "blocked" in page.text else "challenge"
 
 
-def _title(body: bytes) -> str:
+def _recoded(part: bytes, headers: Mapping[Any, Any], body: bytes) -> bytes:
+    """*part* of *body*, read in the encoding that the answer or its page names."""
+    named = next(iter(values_of(headers, "Content-Type")), b"")
+    return recoded(part, charsets.declared(named.decode("latin-1"), body) or "utf-8")
+
+
+def _title(headers: Mapping[Any, Any], body: bytes) -> str:
     at = body.find(b"<title", 0, TITLE_BYTES)
     if at < 0 and (at := body.find(b"<TITLE", 0, TITLE_BYTES // 4)) < 0:
         return ""
     start = body.find(b">", at, at + 500) + 1
     end = body.find(b"<", start, start + 500)
-    raw = body[start : max(start, end)].decode("utf-8", "replace")
+    title = body[start : max(start, end)]
+    raw = (title if title.isascii() else _recoded(title, headers, body)).decode("utf-8", "replace")
     return spelled_out(" ".join((unescape(raw) if "&" in raw else raw).lower().split()))
 
 

@@ -20,7 +20,7 @@ _ROBOTS_RULES: Final = frozenset((b"allow", b"disallow"))
 MOST_CODE: Final = 131_072  # characters of text searched for code
 LONG_WORD: Final = 100
 _CODE: Final = frozenset("{}=;")
-_TAG: Final = re.compile(r"<(?:(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>?|(!--)|![^<>]*>?)")
+_TAG: Final = re.compile(r"<(?:(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>?|(!--)|[!?][^<>]*>?)")
 _UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title", "textarea"))
 _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul", "label", "table"))
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|^(?:[^\"']|\"[^\"]*\"|'[^']*')*?\shidden(?=[\s=/]|$)", re.IGNORECASE)
@@ -38,6 +38,15 @@ _FLESH: Final = re.compile(rb"<(?:(script|style|noscript)\b|!--)", re.IGNORECASE
 def in_utf8(body: bytes) -> bytes:
     """*body*, in UTF-8 if its byte order mark says that it is in UTF-16: the signs looked for are ASCII."""
     return body.decode("utf-16", "replace").encode() if body.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else body
+
+
+def recoded(part: bytes, encoding: str) -> bytes:
+    """*part* of a page that says that it is in *encoding*, in UTF-8, as the words looked for are."""
+    try:
+        part.decode()
+    except UnicodeDecodeError:
+        return part.decode(encoding, "replace").encode()
+    return part
 
 
 def visible_text(html: str) -> str:

@@ -54,6 +54,31 @@ def test_a_block_page_is_known_in_another_encoding(encoding: str) -> None:
     assert is_shell((mark + shell).encode(encoding))
 
 
+NOT_IN_UTF_8 = [
+    ("windows-1251", "Доступ ограничен", "С вашего адреса поступает слишком много автоматических запросов."),
+    ("gbk", "访问受限", "系统检测到您的访问过于频繁，请完成验证后继续。"),
+    ("iso-8859-1", "Accès refusé", "Votre adresse IP a été bloquée : trop de requêtes automatisées."),
+]
+
+
+@pytest.mark.parametrize(("encoding", "title", "text"), NOT_IN_UTF_8, ids=lambda value: value[:12])
+@pytest.mark.parametrize("is_in_header", [True, False])
+def test_a_refusal_is_read_in_the_encoding_that_it_names(
+    encoding: str, title: str, text: str, is_in_header: bool
+) -> None:
+    declared = "" if is_in_header else f'<meta charset="{encoding}">'
+    headers = Headers({"Content-Type": f"text/html; charset={encoding}"} if is_in_header else {})
+    answer = page(title, f"<h1>{title}</h1><p>{text}</p>", declared)
+    assert detect(200, headers, answer.encode(encoding), "") == detect(200, {}, answer.encode(), "") is not None
+
+
+@pytest.mark.parametrize("name", ["punycode", "rot13", "nonsense", "utf-16"])
+def test_a_name_that_is_no_encoding_of_a_page_is_ignored(name: str) -> None:
+    answer = page("Accès refusé", "<p>Trop de requêtes automatisées.</p>", f'<meta charset="{name}">').encode()
+    plain = page("Accès refusé", "<p>Trop de requêtes automatisées.</p>").encode()
+    assert detect(403, {}, answer, "") == detect(403, {}, plain, "") is not None
+
+
 @pytest.mark.parametrize("piece", [b"<input ", b"<input type", b"</a b", b"<label", b"<p", b"<pre>", b"ip 1."])
 def test_it_takes_linear_time(piece: bytes) -> None:
     """Some are read up to a size only: below it, too."""
@@ -149,6 +174,7 @@ def test_visible_text_has_no_tags_and_no_code(parts: list[str]) -> None:
 def test_visible_text_is_what_a_visitor_sees() -> None:
     html = page("Title", "<p>One&nbsp;two</p><style>p{}</style><script>var a = '<p>no</p>';</script>THREE<!-- no -->")
     assert visible_text(html) == "one two three"
+    assert visible_text('<?xml version="1.0" encoding="utf-8"?><p>One</p><?php echo 1 ?>') == "one"
 
 
 def test_saved_pages() -> None:
