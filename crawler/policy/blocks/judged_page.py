@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from crawler.policy.blocks import incidents
 from crawler.policy.blocks.page_shape import (
+    OWN_FORM,
     asks_code,
+    fields,
     heading,
     headline,
     leads_on,
@@ -70,13 +72,9 @@ LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
 MANY_TAGS: Final = 5_000
 MOST_SOURCE: Final = 160_000  # bytes
 CROWDED_BYTES: Final = 16_384
-STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 428, 429, 430, 456, 498, 503, 999})
-OWN: Final = frozenset({428, 430, 456, 498, 999})  # statuses that say little but this
+STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 428, 429, 430, 451, 456, 498, 503, 999})
+OWN: Final = frozenset({428, 430, 451, 456, 498, 999})  # statuses that say little but this
 TURNED_AWAY: Final = STATUSES - {202, 401, 429, 503}  # not for want of a login, nor for a while
-OWN_FORM: Final = re.compile(
-    rb"""\btype\s*=\s*["']?(?:password|email|tel)\b|\bname\s*=\s*["']?(?:e-?mail|user(?:name)?|login)\b|<textarea\b""",
-    re.IGNORECASE,
-)
 # Of labels, those of pictures to choose from are no site's own.
 _FIELD: Final = re.compile(rb"""<input\b[^<>]*\btype\s*=\s*["']?text|<label\b(?![^<>]*>\s*<img\b)""", re.IGNORECASE)
 _UNINDEXED: Final = (b"oindex", b"NOINDEX")
@@ -184,12 +182,13 @@ class JudgedPage:
 
     @property
     def _turns_away(self) -> bool:
-        """Whether it is about the visitor, who is not asked to log in, and neither a server's own page nor an app."""
+        """Whether it is about the visitor, as a status of its own says, too, who is not asked to log in, and neither a
+        server's own page nor an app."""
         said = f"{self.title} {self.spoken}"
         if not self.is_turned_away or not self.spoken or self.is_like_servers or self.is_for_members:
             return False
         is_app = is_mounted(self.source) or carries_data(self.source)
-        return not is_app and (VISITOR.any_in(said) or AGAIN.any_in(said))
+        return not is_app and (self._status in OWN or VISITOR.any_in(said) or AGAIN.any_in(said))
 
     @cached_property
     def is_for_members(self) -> bool:
@@ -252,11 +251,25 @@ class JudgedPage:
         to tell, or somebody who asks about a refusal; 2 for data, or an article; 1 for machine-readable statements."""
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and _any(_ERROR_KEYS, self.text)
         is_data = self.is_data and not is_error
-        sells = _SELLS.search(self.text[:MAX_TEXT]) is not None and not CONSENT.any_in(self.headline)
-        tells = self.explains or (not self.is_case and ASKS.any_in(self.spoken[:MAX_TEXT]))
-        asks = OWN_FORM.search(self.source) is not None or len(_FIELD.findall(self.source)) > 1
+        sells = self.sells and not CONSENT.any_in(self.headline)
+        is_own = self.is_case or self.is_refusal  # it has a number of its own
+        tells = not is_own and (self.explains or ASKS.any_in(self.spoken[:MAX_TEXT]))
+        asks = self.has_own_form or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and self.has_article and not self._is_test
         return 4 * (sells + asks) + 3 * tells + 2 * (is_data + is_article) + self.states_data
+
+    @cached_property
+    def has_own_form(self) -> bool:
+        """Whether it has fields of a login, a sign-up or a letter: not one alone for who is kept out to hear more."""
+        if OWN_FORM.search(self.source) is None:
+            return False
+        is_one = len(fields(self.source)) == 1 and b"password" not in self.source
+        return not (is_one and (HINTS.any_in(self.headline) or REFUSES.any_in(self.headline)))
+
+    @property
+    def sells(self) -> bool:
+        """Whether it shows a price."""
+        return _SELLS.search(self.text[:MAX_TEXT]) is not None
 
     @cached_property
     def has_article(self) -> bool:
@@ -360,7 +373,7 @@ class JudgedPage:
     def told_robots(self) -> tuple[Vendor | None, Vendor | None]:
         """The vendors of the words to a robot in title and text; of such as people read too, if there is no way on."""
         words = saying(self.title), saying(self.spoken)
-        if any(words) or (self.is_linked and not self.is_refused):
+        if any(words) or self.is_like_servers or (self.is_linked and not self.is_refused):
             return words
         return saying_only(self.title), saying_only(self.spoken)
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-from crawler.policy.blocks.judged_page import OWN_FORM, JudgedPage
-from crawler.policy.blocks.page_shape import asks_code, fields, headline, leads_on, reloads
+from crawler.policy.blocks.judged_page import JudgedPage
+from crawler.policy.blocks.page_shape import OWN_FORM, asks_code, fields, headline, leads_on, reloads
 from crawler.policy.blocks.page_text import spelled_out, unquoted, visible_text, width
 from crawler.policy.blocks.vendors import ASKS, FAMILIES, WEIGHTS
 
@@ -24,6 +24,7 @@ LEAST_TURNED_AWAY: Final = -3
 MOST_AWAY: Final = -5
 FAR_AWAY: Final = -30  # by its words alone
 UTTERLY_AWAY: Final = -40  # below a title or heading that refuses
+LEAST_ASIDE: Final = 10  # of a page that lists something below a heading about something else
 MUCH_AGAINST: Final = -15
 LEAST_TEXT: Final = 15  # characters: with less, what scripts would write is read
 LEAST_PART: Final = 45
@@ -122,6 +123,8 @@ def leans_away(page: JudgedPage, body: bytes, *, heads_refuse: bool) -> bool:
     score = _score(page, opening) + against
     if heads_refuse:
         return score <= UTTERLY_AWAY
+    if page.is_aside and _lists(opening.source):
+        return score <= LEAST_ASIDE
     return score <= (MOST_AWAY if against <= MUCH_AGAINST else FAR_AWAY)
 
 
@@ -217,12 +220,16 @@ def _against_opening(page: JudgedPage, opening: _Opening) -> dict[str, bool]:
         "asks": ASKS.any_in(text),
         "price": _PRICE.search(text) is not None,
         "part_leads_on": leads_on(source),
-        "list": _LISTED.search(source) is not None or source.count(b"<td") > MANY_CELLS,
-        "own_form": OWN_FORM.search(source) is not None,
+        "list": _lists(source),
+        "own_form": page.has_own_form and OWN_FORM.search(source) is not None,
         "fields": asked > 1,
         "button": not asked and _BUTTON.search(source) is not None,
         "things": page.is_of_things and opening.said.isdisjoint(_ADDRESSED) and not opening.keeps_out,
     }
+
+
+def _lists(source: bytes) -> bool:
+    return _LISTED.search(source) is not None or source.count(b"<td") > MANY_CELLS
 
 
 def _against_page(page: JudgedPage, body: bytes) -> dict[str, bool]:

@@ -63,6 +63,11 @@ _PICTURE: Final = re.compile(
     rb"""<img\b[^<>]{0,300}src\s*=\s*["']?[^"'<>\s]{0,300}(?:captcha|vcode|verif|valid|seccode|auth|\.php|\?|data:image/(?:png|jpe?g|gif))""",
     re.IGNORECASE,
 )
+# Fields of a login, a sign-up or a letter.
+OWN_FORM: Final = re.compile(
+    rb"""\btype\s*=\s*["']?(?:password|email|tel)\b|\bname\s*=\s*["']?(?:e-?mail|user(?:name)?|login)\b|<textarea\b""",
+    re.IGNORECASE,
+)
 _FIELD: Final = re.compile(rb"<(?:input|textarea|select)\b[^<>]{0,500}", re.IGNORECASE)
 _NOT_WRITTEN: Final = re.compile(
     rb"""type\s*=\s*["']?(?:hidden|submit|button|image|checkbox|radio|reset|search)""", re.IGNORECASE

@@ -7,8 +7,8 @@ from typing import Final
 
 import re2
 
-from crawler.policy.blocks.judged_page import JudgedPage
-from crawler.policy.blocks.page_shape import OWN_DATA
+from crawler.policy.blocks.judged_page import NO_TEXT, JudgedPage
+from crawler.policy.blocks.page_shape import OWN_DATA, fields
 from crawler.policy.blocks.page_text import bones
 from crawler.policy.blocks.shells import carries_data, is_mounted
 from crawler.policy.blocks.vendors import GENERIC, VENDORS, Vendor
@@ -20,6 +20,14 @@ LONG_SCRIPT: Final = 4_096
 
 _SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas", b"<article")
 _AGAIN: Final = (b"document.cookie", b"location.reload")
+# A script that sets a cookie, and goes on with it; obfuscators look both up by name.
+_SETS_COOKIE: Final = re2.compile(rb"""document\.cookie\s*=|["']cookie["']""")
+_GOES_ON: Final = re2.compile(
+    rb"""location\.(?:reload|replace|assign)|location(?:\.href)?\s*=[^=]|["'](?:reload|location|href)["']"""
+)
+# A script that fills in a form and sends it; logins and payments that go on by themselves are filled in already.
+_FILLS: Final = re2.compile(rb"""\.value\s*=[^=]|["']value["']\]""")
+_SUBMITS: Final = re2.compile(rb"""\.submit\(|["']submit["']\]""")
 _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br|apm_do_not_touch)\b|input\b[^<>]*hidden)[a-z]",
     re.IGNORECASE,
@@ -33,6 +41,9 @@ _DETOUR: Final = re2.compile(
 # A script that is named after what it does to visitors.
 _CHECKER: Final = re2.compile(
     rb"""(?i)<script\s[^<>]*src=["']?[^"'<>\s]*(?:challenge|anti[-_]?bot|bot[-_]?check|/blocked/)[^"'<>\s]*\.js"""
+)
+_ASKED: Final = re.compile(
+    rb"""<(?:textarea|select|button)\b|<input\b(?![^<>]*\btype\s*=\s*["']?(?:hidden|submit))""", re.IGNORECASE
 )
 # A proof of work that is sent back.
 _WORK: Final = re2.compile(rb"(?i)sha-?256|crypto\.subtle|\bnonce\s*[=:]|difficulty")
@@ -62,14 +73,14 @@ def sender(page: JudgedPage) -> Vendor | None:
 
 
 def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
-    """Whether it says nothing and leads to a check, or submits the proof of some work; or whether, with no app to
-    mount, it loads a check, or its own scripts set a cookie or send such a proof, and load it again, or hide what they
-    do."""
+    """Whether it says nothing and leads to a check, or sends what its scripts worked out; or whether, with no app to
+    mount, it loads a check, or its own scripts set a cookie or send a proof of work, and load it again, or hide what
+    they do."""
     source = page.source
     if page.is_linked or carries_data(source):
         return False
     works = _WORK.search(source) is not None
-    if not page.text and (is_detour or (works and b".submit(" in source)):
+    if (not page.text and (is_detour or _fills_in(source, works=works))) or _passes(page, frame):
         return True
     if is_mounted(source) or any(sign in frame for sign in _SERVED):
         return False
@@ -79,6 +90,21 @@ def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
         return False
     is_sent = works and _AGAIN[1] in source and any(sign in source for sign in _SENT)
     return _are_in(source, _AGAIN) or is_sent or source.count(b"_0x") > MANY_HIDDEN
+
+
+def _passes(page: JudgedPage, frame: bytes) -> bool:
+    """Whether it says next to nothing, and its own scripts set a cookie and go on with it, if pressed."""
+    source = page.source
+    if len(page.text) > NO_TEXT or b" src=" in frame or fields(source):
+        return False
+    return _SETS_COOKIE.search(source) is not None and _GOES_ON.search(source) is not None
+
+
+def _fills_in(source: bytes, *, works: bool) -> bool:
+    """Whether its scripts send a form that asks the visitor for nothing, with what they found or worked out."""
+    if _SUBMITS.search(source) is None or not (works or _FILLS.search(source)):
+        return False
+    return works or (b"<form" in source.lower() and _ASKED.search(source) is None)
 
 
 def _are_in(source: bytes, signs: tuple[bytes, ...]) -> bool:

@@ -38,7 +38,7 @@ class Vendor:
 
 def _load() -> tuple[tuple[Vendor, ...], Mapping[str, Phrasings], Stems, Mapping[str, Any]]:
     tables = tomllib.loads((files("crawler.policy.blocks") / "blocks.toml").read_text("utf-8"))
-    about = tables.pop("about")
+    about = tables.pop("about") | tables.pop("walls")
     families = {name: re.split(r"[|\n]", spelled_out(stems)) for name, stems in tables.pop("families").items()}
     weights = tables.pop("weights")
     classes = {f"{{{name}}}": f"[{'|'.join(parts)}]" for name, parts in tables.pop("classes").items()}
@@ -77,6 +77,10 @@ REFUSES: Final = _ABOUT["refuses"]
 SORRY: Final = _ABOUT["sorry"]
 EXPLAINS: Final = _ABOUT["explains"]
 ASKS: Final = _ABOUT["asks"]
+AGE: Final = _ABOUT["age"]
+CHOICE: Final = _ABOUT["choice"]
+CHOOSING: Final = _ABOUT["choosing"]
+UPKEEP: Final = _ABOUT["upkeep"]
 ERRORS: Final = tuple(_ABOUT["errors"])  # how servers' own error pages begin
 TELLS: Final = tuple(_ABOUT["tells"])  # how titles begin
 # Of all vendors together: most small answers have none of them, and are not looked through vendor by vendor.

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.policy.blocks import detect
 from crawler.policy.blocks.stems import Stems
-from crawler.policy.blocks.vendors import FAMILIES, WEIGHTS
+from crawler.policy.blocks.vendors import FAMILIES, WEIGHTS, saying
 from tests.effort import cpu_seconds
 from tests.unit.policy.blocks import designs, limits_and_rights, own_words, told_about
 from tests.unit.policy.blocks.block_pages import Answer, page
@@ -30,6 +30,16 @@ def test_a_refusal_in_its_own_words_is_known(answer: Answer) -> None:
 )
 def test_a_short_page_with_such_words_is_none(answer: Answer) -> None:
     assert detect(200, {}, answer.body.encode(), "") is None
+
+
+@pytest.mark.parametrize("answer", told_about.REFUSED_PAGES, ids=lambda answer: answer.name)
+def test_a_server_that_knows_no_better_refuses_nobody(answer: Answer) -> None:
+    assert detect(answer.status, {}, answer.body.encode(), "") is None
+
+
+def test_work_is_no_bot_in_languages_that_spell_it_so() -> None:
+    assert saying("похоже, работа над вашим заказом закончена") is None
+    assert saying("похоже, ваш запрос прислал бот") is not None
 
 
 def test_what_stands_below_another_heading_is_not_part_of_a_refusal() -> None:

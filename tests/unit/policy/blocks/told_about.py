@@ -53,8 +53,44 @@ def _pages(kind: str, lines: str, status: int = 200) -> tuple[Answer, ...]:
     )
 
 
+NUMBERED = (
+    "<h1>Access denied - what happened?</h1><p>Your request was stopped.</p><p>Incident: 0.7a1b2c3d.1712345678.9f8e7d"
+)
+# One field for those who are kept out is none of a login.
+TOLD_WHEN = (
+    "<h1>Sorry, lamps are not available in your country yet</h1><p>We will write to you when they are.</p>"
+    "<form><input type=email><button>Tell me</button></form>"
+)
+LONE_SCRIPTS = """
+a cookie by name|var a=["cookie","reload","location"];document[a[0]]="ok=1";window[a[2]][a[1]]()
+a form filled in|document.forms[0].z.value=new Date().getTimezoneOffset();document.forms[0].submit()
+"""
+FAULTS = """
+Errore del server|Il server ha un errore interno e non può rispondere: si è verificato un errore in uno script.
+"""
+METHOD = page(
+    "HTTP Status 405 – Method Not Allowed",
+    "<h1>HTTP Status 405 – Method Not Allowed</h1><p>The method of the request is known by the origin server but not"
+    " supported by the target resource.</p>",
+)
+STATUS = (
+    "<h1>All lamps operational</h1><ul><li>Shop: operational<li>Bot protection: some visitors see a challenge</ul>"
+    "<p>Last incident: requests were blocked by mistake.</p>"
+)
+
+
+def _scripts(lines: str) -> tuple[Answer, ...]:
+    parts = (line.split("|") for line in lines.strip().splitlines())
+    form = "<form><input type=hidden name=z></form>"
+    return tuple(Answer(name, "", page("", f"{form}<script>{script}</script>")) for name, script in parts)
+
+
 REFUSALS: tuple[Answer, ...] = (
     *_pages("busy", BUSY),
+    *_scripts(LONE_SCRIPTS),
+    Answer("asked, numbered", "", page("Access denied - what happened?", NUMBERED)),
+    Answer("told when", "", page("Lamps", TOLD_WHEN)),
+    Answer("withheld by law", "", page("Лампа", "<p>Сайт закрыт по решению суда.</p>"), 451),
     *_pages("off", SCRIPTS_OFF),
     *_pages("kept out", KEPT_OUT, 403),
     Answer("filter", "", page("Blocked", "<p>Your file was filtered by a leisure policy.</p>")),
@@ -80,4 +116,8 @@ PAGES: tuple[Answer, ...] = (
     Answer("an example of an address", "", page("Adressen", EXAMPLE)),
     Answer("a table of limits", "", page("Limits", TABLE)),
     Answer("a song", "", page("Access denied", SONG)),
+    *_pages("a fault", FAULTS),
+    Answer("a status page", "", page("Status", STATUS)),
 )
+# With a status that refuses.
+REFUSED_PAGES = (Answer("a method", "", METHOD, 405),)
