@@ -4,8 +4,8 @@
     is_shell(body)                              # whether scripts would still have to write the page
 
 From the ground up: `page_text` and `page_shape` read a page without a tree; `signs`, `stems` and `vendors` hold what
-`blocks.toml` lists; `judged_page` is one page with all that is asked about it; `stubs` and `leaning` recognise pages
-by form and by many weak signs; `detection` decides.
+`blocks.toml` lists; `judged_page` is one page with all that is asked about it; `stubs`, `walls` and `leaning`
+recognise pages by their scripts, by form and by many weak signs; `detection` decides.
 """
 
 from crawler.policy.blocks.detection import DENIERS, Block, detect, told

@@ -28,6 +28,7 @@ from crawler.policy.blocks.page_text import (
 )
 from crawler.policy.blocks.shells import is_mounted
 from crawler.policy.blocks.vendors import GENERIC, HINTS, KINDS, WORDS
+from crawler.policy.blocks.walls import AGES, WORKS, wall
 from crawler.policy.endings.response_headers import values_of
 from crawler.utils import charsets
 from crawler.utils.entities import unescape
@@ -46,7 +47,7 @@ PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
 LEGAL: Final = "legal"  # the vendor of notices by order of a court, who else only reports what courts do
 _TOLD: Final = {"javascript": "empty without JavaScript", "incomplete": "without the fields that its domain requires"}
-DENIERS: Final = frozenset({LEGAL, "suspended"})  # vendors whose pages no visitor gets past
+DENIERS: Final = frozenset({LEGAL, "suspended", AGES, WORKS})  # vendors whose pages no tier gets past
 SERVER: Final = "server"  # the vendor of servers' own error pages with a status of success
 _FRAME: Final = (b"<nav", b"<header", b"<footer")
 _PARTS: Final = (b"<p>", b"<p ", b"<img")
@@ -80,9 +81,13 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     page = JudgedPage(status, headers, body, title, linked=linked or _is_dense(body))
     if suspicious and (decisive := _decided(page)) is not None:
         return decisive
-    if (block := _weighed(page)) is not None:
-        return None if _leans_away(page, body) else block
-    return None if (linked and not framed) or is_robots_txt(body) else _hidden(page, body, framed=framed)
+    block = _weighed(page)
+    if block is not None and not _leans_away(page, body):
+        return block
+    if name := wall(page):
+        return Block(name, KINDS[2] if name in DENIERS else KINDS[0])
+    is_page = block is not None or (linked and not framed) or is_robots_txt(body)
+    return None if is_page else _hidden(page, body, framed=framed)
 
 
 def _hidden(page: JudgedPage, body: bytes, *, framed: bool) -> Block | None:

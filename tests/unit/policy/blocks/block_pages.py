@@ -457,16 +457,10 @@ PAGES += (
         page("Security check", "<p>A security check of your home. Our expert visits.</p><a href=/book>Book</a>"),
     ),
     Answer(
-        "a question of age",
-        "",
-        page("Age verification", "<p>Please verify your age to continue.</p><button>I am over 18</button>"),
-    ),
-    Answer(
         "a shop's password",
         "",
         page("Password", "<p>Enter store using password:</p><input type=password><button>Enter</button>"),
     ),
-    Answer("maintenance", "", page("Maintenance", "<h1>We will be back soon</h1><p>Please try again later.</p>")),
 )
 
 

@@ -635,14 +635,6 @@ PAGES: tuple[Answer, ...] = (
         ),
     ),
     Answer(
-        "en: maint",
-        "",
-        page(
-            "Back soon",
-            ("<h1>We are polishing the shelves</h1><p>The shop is closed for an hour. Please come back later.</p>"),
-        ),
-    ),
-    Answer(
         "en: confirm",
         "",
         page(
@@ -683,17 +675,6 @@ PAGES: tuple[Answer, ...] = (
             (
                 "<h1>RoboMow 200 robot mower</h1><p>Stops automatically when it detects an obstacle."
                 " Currently unavailable.</p>"
-            ),
-        ),
-    ),
-    Answer(
-        "en: age",
-        "",
-        page(
-            "Age check",
-            (
-                "<h1>Are you 18 or over?</h1><p>Confirm your age to continue to the"
-                " shop.</p><button>Yes</button><button>No</button>"
             ),
         ),
     ),
@@ -808,11 +789,6 @@ PAGES: tuple[Answer, ...] = (
         ),
     ),
     Answer(
-        "de: maint",
-        "",
-        page("Wartung", "<h1>Kurze Pause</h1><p>Wir bauen um. Bitte versuchen Sie es in ein paar Minuten erneut.</p>"),
-    ),
-    Answer(
         "de: 404",
         "",
         page("Seite nicht gefunden", '<p>Diese Seite ist nicht verfügbar. Zurück zur <a href="/">Startseite</a>.</p>'),
@@ -887,7 +863,6 @@ PAGES: tuple[Answer, ...] = (
         page("Corte de tráfico", "<p>La policía ha cortado el acceso a la calle Mayor por un suceso inusual.</p>"),
     ),
     Answer("pt-BR: 404", "", page("Página não encontrada", "<p>O endereço pode ter mudado. Volte ao início.</p>")),
-    Answer("pt-BR: manut", "", page("Manutenção", "<p>Voltamos em alguns minutos. Obrigado pela paciência.</p>")),
     Answer(
         "it: conferma",
         "",
@@ -900,7 +875,6 @@ PAGES: tuple[Answer, ...] = (
         page("Bestelling", "<p>Uw bestelling 88-21 is geplaatst. Neem contact op als er iets niet klopt.</p>"),
     ),
     Answer("nl: zoek", "", page("Geen resultaten", "<p>Niets gevonden voor robot. Probeer het opnieuw.</p>")),
-    Answer("pl: przerwa", "", page("Przerwa techniczna", "<p>Sklep wróci za godzinę. Przepraszamy.</p>")),
     Answer(
         "pl: produkt", "", page("Kamera", "<h1>Kamera domowa</h1><p>Automatycznie wykrywa ruch i człowieka. 199 zł</p>")
     ),
@@ -942,8 +916,6 @@ PAGES: tuple[Answer, ...] = (
     Answer("zh-Hans: 404", "", page("页面不存在", "<p>您访问的页面不存在或已删除，3秒后返回首页。</p>")),
     Answer("zh-Hans: 商品", "", page("扫地机器人", "<h1>扫地机器人 T5</h1><p>自动识别障碍，¥1999</p>")),
     Answer("ja: 404", "", page("ページが見つかりません", "<p>お探しのページは削除された可能性があります。</p>")),
-    Answer("ja: 保守", "", page("メンテナンス中", "<p>しばらくしてから再度アクセスしてください。</p>")),
-    Answer("ko: 점검", "", page("점검 안내", "<p>서비스 점검 중입니다. 잠시 후 다시 이용해 주세요.</p>")),
     Answer("ko: 주문", "", page("주문 완료", "<p>주문번호 2024-118-7. 문의는 고객센터로 연락해 주세요.</p>")),
     Answer(
         "id: akun",
@@ -957,7 +929,6 @@ PAGES: tuple[Answer, ...] = (
         ),
     ),
     Answer("vi: 404", "", page("Không tìm thấy", "<p>Trang bạn tìm không tồn tại. Quay về trang chủ.</p>")),
-    Answer("th: ปรับปรุง", "", page("ปิดปรับปรุง", "<p>เว็บไซต์ปิดปรับปรุง กรุณากลับมาใหม่ภายหลัง</p>")),
     Answer("sv: bokning", "", page("Bokning", "<p>Din bokning 71-22 är bekräftad. Kontakta oss om något är fel.</p>")),
     Answer("no: vei", "", page("Stengt vei", "<p>Veien er sperret på grunn av ras. Trafikken må vente.</p>")),
     Answer("da: svar", "", page("Tak", "<p>Vi har modtaget din anmodning og svarer inden for to dage.</p>")),
@@ -1362,9 +1333,6 @@ PAGES: tuple[Answer, ...] = (
         page("Controlla la posta", "<p>Ti abbiamo inviato un link per confermare il tuo indirizzo.</p>"),
     ),
     Answer(
-        "mail: code", "", page("Age", "<p>Você precisa ter 18 anos. Confirme para continuar.</p><button>Sim</button>")
-    ),
-    Answer(
         "mail: code",
         "",
         page(
@@ -1427,7 +1395,6 @@ PAGES: tuple[Answer, ...] = (
         "",
         page("Sesión", "<p>Tu sesión ha caducado. Vuelve a iniciar sesión para continuar.</p><a href=/l>Entrar</a>"),
     ),
-    Answer("h9: fresh", "", page("Manutenzione", "<p>Il sito è in manutenzione: torna tra qualche minuto.</p>")),
     Answer(
         "h10: fresh", "", page("Winkel", "<p>Onze winkel is vandaag gesloten. Morgen zijn we er weer vanaf 9 uur.</p>")
     ),

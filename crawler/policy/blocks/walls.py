@@ -1,0 +1,124 @@
+"""Walls before a site's pages: they ask for an age, a choice, a click or patience, and have nothing else. Pure.
+
+Pages speak of all of this, too, in banners and dialogs above what they have to say. So the words only say what a wall
+is about; that it is one, its form does: it begins with it, no heading is about something else, it sells, lists and
+states nothing, leads nearly nowhere, and something waits for an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.policy.blocks.judged_page import JudgedPage
+from crawler.policy.blocks.page_shape import OWN_FORM, fields, leads_on, reloads
+from crawler.policy.blocks.page_text import visible_text, width
+from crawler.policy.blocks.shells import carries_data
+from crawler.policy.blocks.signs import Phrasings
+from crawler.policy.blocks.vendors import AGE, CHOICE, CHOOSING, EXPLAINS, FAMILIES, GENERIC, SORRY, UPKEEP
+
+AGES: Final = "age"  # names of vendors
+CHOICES: Final = "consent"
+WORKS: Final = "maintenance"
+MOST_TEXT: Final = 700  # characters
+MOST_CHOICE_TEXT: Final = 1_200
+MOST_WORKS_TEXT: Final = 400
+MOST_ELSE: Final = 120  # of a wall of consent, about something else
+MOST_CONTROL_TEXT: Final = 60
+FIRST: Final = 200  # of its text, where it comes to the point
+MOST_LINKS: Final = 8
+MOST_ITEMS: Final = 4
+MOST_PICTURES: Final = 3
+_PASSED: Final = frozenset({"robot", "human", "task", "onward"})
+_HEADING: Final = re.compile(rb"<h([1-4])\b[^<>]*>(.{0,400}?)</h\1", re.IGNORECASE | re.DOTALL)
+_ANSWER: Final = re.compile(
+    rb"""<(?:button|select)\b|<input\b(?![^<>]*type\s*=\s*["']?hidden)|role\s*=\s*["']?button""", re.IGNORECASE
+)
+_CHOSEN: Final = re.compile(rb"""type\s*=\s*["']?radio""", re.IGNORECASE)
+_SENTENCE: Final = re.compile(r"[.!?。！？](?:\s|$)|[。！？]")
+
+
+def wall(page: JudgedPage) -> str:
+    """The vendor's name for the wall that *page* is, or "".
+
+    Works on a site are one only if sent as if all were well: else the status says so, and when to come back.
+    Known weakness: a page of some lines about age limits or cookies that has a button for something else.
+    """
+    if not page.is_bare or width(page.text) > MOST_CHOICE_TEXT or not page.text or _has_own(page):
+        return ""
+    if _asks_age(page):
+        return AGES
+    if _asks_choice(page):
+        return CHOICES
+    if _is_one_control(page):
+        return GENERIC.name
+    return WORKS if page.is_good and _says_works(page) else ""
+
+
+def _has_own(page: JudgedPage) -> bool:
+    """Whether it has what only a page has."""
+    source = page.source
+    return (
+        source.count(b"<a ") > MOST_LINKS
+        or source.count(b"<li") > MOST_ITEMS
+        or source.count(b"<img") > MOST_PICTURES
+        or page.is_data
+        or page.has_article
+        or page.states_data
+        or OWN_FORM.search(source) is not None
+        or carries_data(source)
+    )
+
+
+def _asks_age(page: JudgedPage) -> bool:
+    if width(page.text) > MOST_TEXT or page.sells or page.explains or _CHOSEN.search(page.source) is not None:
+        return False
+    return _is_headed(page, AGE) and (_ANSWER.search(page.source) is not None or b"<a " in page.source)
+
+
+def _asks_choice(page: JudgedPage) -> bool:
+    if _ANSWER.search(page.source) is None or not CHOOSING.any_in(f"{page.title}. {page.spoken}"):
+        return False
+    if EXPLAINS.any_in(page.title) or _goes_on(page.source, CHOICE):
+        return False
+    others = (sentence for sentence in _SENTENCE.split(page.spoken) if not CHOICE.any_in(sentence))
+    return sum(map(width, others)) <= MOST_ELSE
+
+
+def _is_one_control(page: JudgedPage) -> bool:
+    """Whether there is nothing but one thing to tick or to press, for people or to go on."""
+    source = page.source
+    if (
+        width(page.text) > MOST_CONTROL_TEXT
+        or page.is_linked
+        or page.sells
+        or fields(source)
+        or len(_ANSWER.findall(source)) != 1
+    ):
+        return False
+    return not FAMILIES.families_in(f"{page.title}. {page.spoken}").isdisjoint(_PASSED)
+
+
+def _says_works(page: JudgedPage) -> bool:
+    if width(page.text) > MOST_WORKS_TEXT or page.sells or leads_on(page.source) or b"<form" in page.source:
+        return False
+    waits = reloads(page.source) or "wait" in FAMILIES.families_in(page.spoken)
+    return waits and _is_headed(page, UPKEEP)
+
+
+def _is_headed(page: JudgedPage, theme: Phrasings) -> bool:
+    """Whether it comes to the point at once, and then no heading is about something else."""
+    return theme.any_in(f"{page.title}. {page.spoken[:FIRST]}") and not _goes_on(page.source, theme)
+
+
+def _goes_on(source: bytes, theme: Phrasings) -> bool:
+    """Whether a heading that is neither about the *theme* nor the first thing that it says is there: of a page."""
+    for found in _HEADING.finditer(source):
+        heading = _text(found[2])
+        if heading and not theme.any_in(heading) and not SORRY.any_in(heading) and _text(source[: found.start()]):
+            return True
+    return False
+
+
+def _text(source: bytes) -> str:
+    return visible_text(source.decode("utf-8", "replace"))

@@ -1,0 +1,119 @@
+"""Walls that a site puts before its pages, and pages that have the same words; all made up."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.policy.blocks import DENIERS, Block, detect
+from tests.effort import cpu_seconds
+from tests.unit.policy.blocks.block_pages import page
+
+AGES = """
+Malthouse|<h1>Are you old enough?</h1><p>Our whisky is for people of legal drinking age.</p>
+Age check|<p>Please state your date of birth.</p><select><option>1999</select><input name=year>
+Kellerei|<h1>Bist du schon 18?</h1><p>Wein gibt es hier nur für Volljährige.</p>
+Cave|<p>Avez-vous plus de 18 ans ?</p>
+Bodega|<h2>¿Eres mayor de edad?</h2>
+Adega|<p>Você precisa ter 18 anos. Confirme para continuar.</p>
+Cantina|<h1>Sei maggiorenne?</h1>
+Slijterij|<p>Ben je 18 of ouder?</p>
+Winnica|<p>Czy masz ukończone 18 lat?</p>
+Вино|<h1>Вам исполнилось 18 лет?</h1>
+Şarap|<p>18 yaşından büyük müsünüz?</p>
+酒|<p>您是否已年满18岁？</p>
+酒蔵|<h1>年齢確認</h1><p>あなたは20歳以上ですか？</p>
+Vinkällare|<p>Har du fyllt 18 år?</p>
+"""
+WORKS = """
+Back soon|<h1>We are polishing the shelves</h1><p>The shop is closed for an hour. Please come back later.</p>
+Wartung|<h1>Kurze Pause</h1><p>Wir bauen um. Bitte versuchen Sie es in ein paar Minuten erneut.</p>
+Manutenção|<p>Voltamos em alguns minutos. Obrigado pela paciência.</p>
+Przerwa techniczna|<p>Sklep wróci za godzinę. Przepraszamy.</p>
+メンテナンス中|<p>しばらくしてから再度アクセスしてください。</p>
+점검 안내|<p>서비스 점검 중입니다. 잠시 후 다시 이용해 주세요.</p>
+ปิดปรับปรุง|<p>เว็บไซต์ปิดปรับปรุง กรุณากลับมาใหม่ภายหลัง</p>
+Manutenzione|<p>Il sito è in manutenzione: torna tra qualche minuto.</p>
+"""
+CHOICES = """
+Your privacy|<h1>Choose how we use your data</h1><p>Partners set cookies. Agree to go on, or see settings.</p>
+Zeitung|<h1>Bevor Sie fortfahren</h1><p>Wir verwenden Cookies und Daten für Werbung. Akzeptieren oder ablehnen?</p>
+Journal|<p>Acceptez les cookies de nos partenaires pour accéder au site, ou abonnez-vous.</p>
+"""
+CONTROLS = """
+Verify|<label><input type=checkbox><span>Verify you are human</span></label><script src=/v.js></script>
+|<button>Continue to the site</button><script src=/go.js></script>
+Hold|<button>I am no robot</button>
+"""
+YES_NO = "<button>OK</button><button>–</button>"
+LAMP = "<h1>Oak lamp</h1><p>A lamp of oak with a shade of paper, forty centimetres high.</p>"
+PAGES = {
+    "a bottle behind a dialog": "<div><h2>Are you 18?</h2><button>Yes</button></div><h1>Red wine</h1><p>€ 9.50</p>",
+    "a bottle before a dialog": "<h1>Red wine</h1><p>Plums and oak, dry, from old vines on a hill above the river.</p>"
+    "<p>Decanted for an hour it goes with lamb and with cheese, and it keeps for ten years.</p>"
+    "<p>Grown, pressed and bottled by one family.</p><div>Are you over 18? <button>Yes</button></div>",
+    "a survey": "<h1>How old are you?</h1><input type=radio>under 18<input type=radio>over 18<button>Next</button>",
+    "a sign-up": "<p>I am over 18 and want an account.</p><input type=password><button>Join</button>",
+    "an age without a question": "<h1>Minors</h1><p>Under 18? Bring a parent along when you visit our cellar.</p>",
+    "a dialog about cookies": f"<p>We use cookies. Accept all to continue?</p>{YES_NO}{LAMP}",
+    "cookies above text": f"<p>We use cookies. Accept all to continue?</p>{YES_NO}"
+    "<p>Our lamps are turned from oak, oiled twice, and wired by hand. Each takes a day, and lasts for decades.</p>"
+    "<p>Visit the workshop on the canal from Tuesday to Saturday, and bring the lamp that you want mended.</p>",
+    "works that are announced": "<h1>Maintenance on Sunday</h1><p>The shop rests from 2 to 4 a.m., orders wait.</p>"
+    "<p><a href=/news>All news</a></p>",
+    "a service": "<h1>Wartung</h1><p>Wir warten Ihre Heizung gleich morgen. Ab 89 € im Jahr.</p>",
+    "one button of a shop": "<p>R2 cleans. Are you a robot fan?</p><b>$199</b><button>Buy now</button>",
+    "one button of a list": "<p>You will get no more letters.</p><button>Undo</button>",
+}
+
+
+def walls(lines: str, rest: str = "") -> list[str]:
+    parts = (line.partition("|") for line in lines.strip().splitlines())
+    return [page(title, body + rest) for title, _, body in parts]
+
+
+@pytest.mark.parametrize("body", walls(AGES, YES_NO))
+@pytest.mark.parametrize("status", [200, 403])
+def test_a_page_that_only_asks_for_an_age_is_a_wall(body: str, status: int) -> None:
+    assert detect(status, {}, body.encode(), "") is not None
+    assert detect(200, {}, body.encode(), "") == Block("age", "denial")
+
+
+@pytest.mark.parametrize("body", walls(WORKS))
+def test_works_on_a_site_are_no_page_where_the_status_says_that_all_is_well(body: str) -> None:
+    assert detect(200, {}, body.encode(), "") == Block("maintenance", "denial")
+    assert detect(503, {}, body.encode(), "") is None
+
+
+@pytest.mark.parametrize("body", walls(CHOICES, YES_NO))
+def test_a_page_that_only_asks_for_a_consent_is_a_wall(body: str) -> None:
+    assert detect(200, {}, body.encode(), "") == Block("consent", "challenge")
+
+
+@pytest.mark.parametrize("body", walls(CONTROLS))
+def test_one_thing_to_press_and_no_more_is_a_challenge(body: str) -> None:
+    found = detect(200, {}, body.encode(), "")
+    assert found is not None
+    assert found.vendor == "captcha"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_that_asks_and_has_more_to_say_is_none(name: str) -> None:
+    assert detect(200, {}, page("Lamps and wine", PAGES[name]).encode(), "") is None
+
+
+@pytest.mark.parametrize("body", [*walls(AGES, YES_NO), *walls(WORKS), *walls(CHOICES, YES_NO), *walls(CONTROLS)])
+def test_a_wall_above_a_page_is_none(body: str) -> None:
+    """What is behind it has come with it, as a dialog lies above a page."""
+    product = '<script type="application/ld+json">{"@type": "Product", "name": "Oak lamp"}</script>'
+    assert detect(200, {}, body.replace("</body>", f"{LAMP}<p>49.00 €</p>{product}</body>").encode(), "") is None
+
+
+def test_no_other_tier_gets_past_an_age_or_works() -> None:
+    assert {"age", "maintenance"} <= DENIERS
+
+
+@pytest.mark.parametrize("piece", ["<h1>18", "<h2>a</h2>", "<button>", "18+ ", "cookies. ", "<h1><h2>"])
+@pytest.mark.parametrize("size", [1_000, 60_000])
+def test_walls_take_linear_time(piece: str, size: int) -> None:
+    bomb = ("<title>Age check</title><p>Are you over 18?" + piece * (size // len(piece))).encode()
+    assert cpu_seconds(lambda: detect(200, {}, bomb, ""), 0.05) < 0.05
