@@ -4,7 +4,7 @@
     is_shell(body)                              # whether scripts would still have to write the page
 
 From the ground up: `page_text` and `page_shape` read a page without a tree; `signs`, `stems` and `vendors` hold what
-`blocks.toml` lists; `judged_page` is one page with all that is asked about it; `stubs`, `walls` and `leaning`
+`blocks.toml` lists; `read_page` is one page as it is read, `judged_page` what it says; `stubs`, `walls` and `leaning`
 recognise pages by their scripts, by form and by many weak signs; `detection` decides.
 """
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawler.policy.blocks import stubs
-from crawler.policy.blocks.judged_page import STATUSES, JudgedPage
+from crawler.policy.blocks.judged_page import JudgedPage
 from crawler.policy.blocks.leaning import LEAST_TEXT, asks_members, leans, leans_away
 from crawler.policy.blocks.page_text import (
     LONG_BYTES,
@@ -26,6 +26,7 @@ from crawler.policy.blocks.page_text import (
     spelled_out,
     width,
 )
+from crawler.policy.blocks.read_page import STATUSES
 from crawler.policy.blocks.shells import is_mounted
 from crawler.policy.blocks.vendors import GENERIC, HINTS, KINDS, WORDS
 from crawler.policy.blocks.walls import AGES, WORKS, wall

@@ -7,9 +7,10 @@ from typing import Final
 
 import re2
 
-from crawler.policy.blocks.judged_page import NO_TEXT, JudgedPage
+from crawler.policy.blocks.judged_page import JudgedPage
 from crawler.policy.blocks.page_shape import OWN_DATA, fields
 from crawler.policy.blocks.page_text import bones
+from crawler.policy.blocks.read_page import NO_TEXT
 from crawler.policy.blocks.shells import carries_data, is_mounted
 from crawler.policy.blocks.vendors import GENERIC, VENDORS, Vendor
 
