@@ -22,7 +22,7 @@ from crawler.policy.blocks.page_text import (
     in_utf8,
     is_html,
     is_robots_txt,
-    recoded,
+    is_utf_8,
     spelled_out,
     width,
 )
@@ -77,7 +77,7 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     framed = linked and _may_refuse(body)
     if not suspicious and not framed and (linked or _has_content(body) or is_robots_txt(body)):
         return None
-    if len(body) <= LONG_BYTES and not body.isascii():
+    if len(body) <= LONG_BYTES:
         body = _recoded(body, headers, body)
     page = JudgedPage(status, headers, body, title, linked=linked or _is_dense(body))
     if suspicious and (decisive := _decided(page)) is not None:
@@ -206,9 +206,11 @@ def _kind(page: JudgedPage, vendor: str) -> str:
 
 
 def _recoded(part: bytes, headers: Mapping[Any, Any], body: bytes) -> bytes:
-    """*part* of *body*, read in the encoding that the answer or its page names."""
+    """*part* of *body* in UTF-8, read in the encoding that the answer or its page names."""
+    if part.isascii() or is_utf_8(part):
+        return part
     named = next(iter(values_of(headers, "Content-Type")), b"")
-    return recoded(part, charsets.declared(named.decode("latin-1"), body) or "utf-8")
+    return part.decode(charsets.declared(named.decode("latin-1"), body) or "utf-8", "replace").encode()
 
 
 def _title(headers: Mapping[Any, Any], body: bytes) -> str:
@@ -218,7 +220,7 @@ def _title(headers: Mapping[Any, Any], body: bytes) -> str:
     start = body.find(b">", at, at + 500) + 1
     end = body.find(b"<", start, start + 500)
     title = body[start : max(start, end)]
-    raw = (title if title.isascii() else _recoded(title, headers, body)).decode("utf-8", "replace")
+    raw = _recoded(title, headers, body).decode("utf-8", "replace")
     return spelled_out(" ".join((unescape(raw) if "&" in raw else raw).lower().split()))
 
 

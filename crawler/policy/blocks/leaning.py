@@ -107,7 +107,7 @@ def leans(page: JudgedPage, body: bytes) -> bool:
     is_turned_away = page.is_turned_away and not (page.is_data or page.is_for_members or page.is_like_servers)
     least = LEAST_TURNED_AWAY if is_turned_away else LEAST
     opening = _opening(page)
-    if page.refused and page.is_like_servers and opening.said.isdisjoint(_STRANGERS):
+    if not page.is_good and page.is_like_servers and opening.said.isdisjoint(_STRANGERS):
         return False
     score = _score(page, opening)
     if score < least or (page.is_good and page.tells and not _is_to_visitor(page, opening)):
@@ -123,7 +123,7 @@ def leans_away(page: JudgedPage, body: bytes, *, heads_refuse: bool) -> bool:
     score = _score(page, opening) + against
     if heads_refuse:
         return score <= UTTERLY_AWAY
-    if page.is_aside and _lists(opening.source):
+    if page.is_aside and (_lists(opening.source) or b"<table" in opening.source):
         return score <= LEAST_ASIDE
     return score <= (MOST_AWAY if against <= MUCH_AGAINST else FAR_AWAY)
 

@@ -41,13 +41,13 @@ def in_utf8(body: bytes) -> bytes:
     return body.decode("utf-16", "replace").encode() if body.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else body
 
 
-def recoded(part: bytes, encoding: str) -> bytes:
-    """*part* of a page that says that it is in *encoding*, in UTF-8, as the words looked for are."""
+def is_utf_8(part: bytes) -> bool:
+    """Whether *part* is valid UTF-8, as the words looked for are, whatever its page says."""
     try:
         part.decode()
     except UnicodeDecodeError:
-        return part.decode(encoding, "replace").encode()
-    return part
+        return False
+    return True
 
 
 def visible_text(html: str) -> str:

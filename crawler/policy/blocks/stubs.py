@@ -16,16 +16,18 @@ from crawler.policy.blocks.vendors import GENERIC, VENDORS, Vendor
 
 STUB_BYTES: Final = 65_536
 STUB_TEXT: Final = 200  # a note for visitors without scripts
+MOST_NOTE: Final = 80  # below a heading, that it will go on
 MANY_HIDDEN: Final = 50  # names as obfuscators make them
 LONG_SCRIPT: Final = 4_096
 
 _SERVED: Final = (b'id="root"', b'id="app"', b"<form", b"<input", b"<button", b"<canvas", b"<article")
 _AGAIN: Final = (b"document.cookie", b"location.reload")
 # A script that sets a cookie, and goes on with it; obfuscators look both up by name.
-_SETS_COOKIE: Final = re2.compile(rb"""document\.cookie\s*=|["']cookie["']""")
+_SETS_COOKIE: Final = re2.compile(rb"""\.cookie\s*=[^=]|["']cookie["']""")
 _GOES_ON: Final = re2.compile(
     rb"""location\.(?:reload|replace|assign)|location(?:\.href)?\s*=[^=]|["'](?:reload|location|href)["']"""
 )
+_LOADS: Final = re.compile(rb"<(?:script|iframe)\b[^<>]*\ssrc\s*=", re.IGNORECASE)
 # A script that fills in a form and sends it; logins and payments that go on by themselves are filled in already.
 _FILLS: Final = re2.compile(rb"""\.value\s*=[^=]|["']value["']\]""")
 _SUBMITS: Final = re2.compile(rb"""\.submit\(|["']submit["']\]""")
@@ -37,7 +39,7 @@ _LOADER: Final = re.compile(rb"(?:\s*<script\b(?=[^<>]*\ssrc\s*=)[^<>]*>\s*</scr
 # A redirect, in a script or a tag, to where visitors are checked, or a frame with that.
 _DETOUR: Final = re2.compile(
     rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*(?:url=|;)|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
-    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b)"
+    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|[/_-]verify\b|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b)"
 )
 # A script that is named after what it does to visitors.
 _CHECKER: Final = re2.compile(
@@ -70,7 +72,8 @@ def sender(page: JudgedPage) -> Vendor | None:
         return known
     is_long = len(source) - len(frame) >= LONG_SCRIPT or source.count(b"_0x") > MANY_HIDDEN
     is_nameless = not page.title and (b" src=" in frame or _LOADER.fullmatch(source) is not None)
-    return GENERIC if page.refused or is_long or is_nameless or page.is_unindexed or is_detour else None
+    is_other = is_long or is_nameless or is_detour or _passes(page)
+    return GENERIC if is_other or page.refused or page.is_unindexed else None
 
 
 def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
@@ -81,7 +84,8 @@ def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
     if page.is_linked or carries_data(source):
         return False
     works = _WORK.search(source) is not None
-    if (not page.text and (is_detour or _fills_in(source, works=works))) or _passes(page, frame):
+    is_detour = is_detour and len(page.text) <= (MOST_NOTE if page.waits or b"http-equiv" in frame else 0)
+    if is_detour or (not page.text and _fills_in(source, works=works)) or _passes(page):
         return True
     if is_mounted(source) or any(sign in frame for sign in _SERVED):
         return False
@@ -93,10 +97,10 @@ def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
     return _are_in(source, _AGAIN) or is_sent or source.count(b"_0x") > MANY_HIDDEN
 
 
-def _passes(page: JudgedPage, frame: bytes) -> bool:
+def _passes(page: JudgedPage) -> bool:
     """Whether it says next to nothing, and its own scripts set a cookie and go on with it, if pressed."""
     source = page.source
-    if len(page.text) > NO_TEXT or b" src=" in frame or fields(source):
+    if len(page.text) > NO_TEXT or _LOADS.search(source) is not None or fields(source):
         return False
     return _SETS_COOKIE.search(source) is not None and _GOES_ON.search(source) is not None
 

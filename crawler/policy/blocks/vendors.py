@@ -80,6 +80,7 @@ ASKS: Final = _ABOUT["asks"]
 AGE: Final = _ABOUT["age"]
 CHOICE: Final = _ABOUT["choice"]
 CHOOSING: Final = _ABOUT["choosing"]
+RETURNING: Final = _ABOUT["returning"]
 UPKEEP: Final = _ABOUT["upkeep"]
 ERRORS: Final = tuple(_ABOUT["errors"])  # how servers' own error pages begin
 TELLS: Final = tuple(_ABOUT["tells"])  # how titles begin

@@ -15,7 +15,17 @@ from crawler.policy.blocks.page_shape import OWN_FORM, fields, leads_on, reloads
 from crawler.policy.blocks.page_text import visible_text, width
 from crawler.policy.blocks.shells import carries_data
 from crawler.policy.blocks.signs import Phrasings
-from crawler.policy.blocks.vendors import AGE, CHOICE, CHOOSING, EXPLAINS, FAMILIES, GENERIC, SORRY, UPKEEP
+from crawler.policy.blocks.vendors import (
+    AGE,
+    CHOICE,
+    CHOOSING,
+    EXPLAINS,
+    FAMILIES,
+    GENERIC,
+    RETURNING,
+    SORRY,
+    UPKEEP,
+)
 
 AGES: Final = "age"  # names of vendors
 CHOICES: Final = "consent"
@@ -24,7 +34,10 @@ MOST_TEXT: Final = 700  # characters
 MOST_CHOICE_TEXT: Final = 1_200
 MOST_WORKS_TEXT: Final = 400
 MOST_ELSE: Final = 120  # of a wall of consent, about something else
-MOST_CONTROL_TEXT: Final = 60
+MOST_CONTROL_TEXT: Final = 110
+MOST_LABEL: Final = 60
+LABEL_BYTES: Final = 300
+MOST_CONTROL_LINKS: Final = 3  # to rules and help
 FIRST: Final = 200  # of its text, where it comes to the point
 MOST_LINKS: Final = 8
 MOST_ITEMS: Final = 4
@@ -34,7 +47,7 @@ _HEADING: Final = re.compile(rb"<h([1-4])\b[^<>]*>(.{0,400}?)</h\1", re.IGNORECA
 _ANSWER: Final = re.compile(
     rb"""<(?:button|select)\b|<input\b(?![^<>]*type\s*=\s*["']?hidden)|role\s*=\s*["']?button""", re.IGNORECASE
 )
-_CHOSEN: Final = re.compile(rb"""type\s*=\s*["']?radio""", re.IGNORECASE)
+_PICKED: Final = re.compile(rb"""type\s*=\s*["']?radio""", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[.!?。！？](?:\s|$)|[。！？]")
 
 
@@ -44,8 +57,14 @@ def wall(page: JudgedPage) -> str:
     Works on a site are one only if sent as if all were well: else the status says so, and when to come back.
     Known weakness: a page of some lines about age limits or cookies that has a button for something else.
     """
-    if not page.is_bare or width(page.text) > MOST_CHOICE_TEXT or not page.text or _has_own(page):
+    if not page.is_bare or not page.text or width(page.text) > MOST_CHOICE_TEXT:
         return ""
+    name = _named(page)
+    return "" if name and _has_own(page) else name
+
+
+def _named(page: JudgedPage) -> str:
+    """The name of the wall whose words and form *page* has."""
     if _asks_age(page):
         return AGES
     if _asks_choice(page):
@@ -71,7 +90,7 @@ def _has_own(page: JudgedPage) -> bool:
 
 
 def _asks_age(page: JudgedPage) -> bool:
-    if width(page.text) > MOST_TEXT or page.sells or page.explains or _CHOSEN.search(page.source) is not None:
+    if width(page.text) > MOST_TEXT or page.sells or page.explains or _PICKED.search(page.source) is not None:
         return False
     return _is_headed(page, AGE) and (_ANSWER.search(page.source) is not None or b"<a " in page.source)
 
@@ -79,31 +98,32 @@ def _asks_age(page: JudgedPage) -> bool:
 def _asks_choice(page: JudgedPage) -> bool:
     if _ANSWER.search(page.source) is None or not CHOOSING.any_in(f"{page.title}. {page.spoken}"):
         return False
-    if EXPLAINS.any_in(page.title) or _goes_on(page.source, CHOICE):
+    if EXPLAINS.any_in(page.title) or _goes_on(page.source, CHOICE, is_first=True):
         return False
     others = (sentence for sentence in _SENTENCE.split(page.spoken) if not CHOICE.any_in(sentence))
     return sum(map(width, others)) <= MOST_ELSE
 
 
 def _is_one_control(page: JudgedPage) -> bool:
-    """Whether there is nothing but one thing to tick or to press, for people or to go on."""
+    """Whether there is nothing but one thing to tick or to press, for people or to go on; below some more words, that
+    is what it says itself."""
     source = page.source
-    if (
-        width(page.text) > MOST_CONTROL_TEXT
-        or page.is_linked
-        or page.sells
-        or fields(source)
-        or len(_ANSWER.findall(source)) != 1
-    ):
+    if width(page.text) > MOST_CONTROL_TEXT or source.count(b"<a ") > MOST_CONTROL_LINKS or page.sells:
         return False
-    return not FAMILIES.families_in(f"{page.title}. {page.spoken}").isdisjoint(_PASSED)
+    controls = list(_ANSWER.finditer(source))
+    if fields(source) or len(controls) != 1:
+        return False
+    at = controls[0].start()
+    label = page.spoken if width(page.text) <= MOST_LABEL else _text(source[at : at + LABEL_BYTES])
+    return not FAMILIES.families_in(label).isdisjoint(_PASSED) and "received" not in FAMILIES.families_in(page.spoken)
 
 
 def _says_works(page: JudgedPage) -> bool:
     if width(page.text) > MOST_WORKS_TEXT or page.sells or leads_on(page.source) or b"<form" in page.source:
         return False
-    waits = reloads(page.source) or "wait" in FAMILIES.families_in(page.spoken)
-    return waits and _is_headed(page, UPKEEP)
+    if not (RETURNING.any_in(page.spoken) and _is_headed(page, UPKEEP)):
+        return False
+    return reloads(page.source) or "wait" in FAMILIES.families_in(page.spoken)
 
 
 def _is_headed(page: JudgedPage, theme: Phrasings) -> bool:
@@ -111,11 +131,13 @@ def _is_headed(page: JudgedPage, theme: Phrasings) -> bool:
     return theme.any_in(f"{page.title}. {page.spoken[:FIRST]}") and not _goes_on(page.source, theme)
 
 
-def _goes_on(source: bytes, theme: Phrasings) -> bool:
-    """Whether a heading that is neither about the *theme* nor the first thing that it says is there: of a page."""
+def _goes_on(source: bytes, theme: Phrasings, *, is_first: bool = False) -> bool:
+    """Whether a heading is about something else than the *theme*, or the first thing that it says, unless that counts,
+    too."""
     for found in _HEADING.finditer(source):
         heading = _text(found[2])
-        if heading and not theme.any_in(heading) and not SORRY.any_in(heading) and _text(source[: found.start()]):
+        is_other = heading and not theme.any_in(heading) and not SORRY.any_in(heading)
+        if is_other and (is_first or _text(source[: found.start()])):
             return True
     return False
 

@@ -32,7 +32,7 @@ def test_a_short_page_with_such_words_is_none(answer: Answer) -> None:
     assert detect(200, {}, answer.body.encode(), "") is None
 
 
-@pytest.mark.parametrize("answer", told_about.REFUSED_PAGES, ids=lambda answer: answer.name)
+@pytest.mark.parametrize("answer", told_about.FAULTY_PAGES, ids=lambda answer: answer.name)
 def test_a_server_that_knows_no_better_refuses_nobody(answer: Answer) -> None:
     assert detect(answer.status, {}, answer.body.encode(), "") is None
 

@@ -43,6 +43,8 @@ CONTROLS = """
 Verify|<label><input type=checkbox><span>Verify you are human</span></label><script src=/v.js></script>
 |<button>Continue to the site</button><script src=/go.js></script>
 Hold|<button>I am no robot</button>
+Lamps|<h4>Press the button to go on shopping</h4><form><input type=hidden><button>Continue shopping</button></form>\
+<a href=/terms>Conditions of use</a> <a href=/help/page>Help</a>
 """
 YES_NO = "<button>OK</button><button>–</button>"
 LAMP = "<h1>Oak lamp</h1><p>A lamp of oak with a shade of paper, forty centimetres high.</p>"
@@ -60,6 +62,11 @@ PAGES = {
     "<p>Visit the workshop on the canal from Tuesday to Saturday, and bring the lamp that you want mended.</p>",
     "works that are announced": "<h1>Maintenance on Sunday</h1><p>The shop rests from 2 to 4 a.m., orders wait.</p>"
     "<p><a href=/news>All news</a></p>",
+    "a manual": "<h1>Maintenance</h1><p>Oil the hinge monthly. Wait until it is dry, and later wipe it.</p>",
+    "a garage": "<h1>Maintenance</h1><p>We mend vans. Be back on the road in an hour.</p><p>Call 555 0100.</p>",
+    "a recipe": "<h1>Lamp cookie</h1><p>Continue with sugar. Agree on a sort of cookie.</p><button>Print</button>",
+    "a right, and cookies": "<h1>For staff</h1><p>Ask a manager.</p><p>Accept cookies and advertising?</p><button>OK",
+    "thanks for an order": "<p>Thank you, we received your order.</p><button>Continue shopping</button>",
     "a service": "<h1>Wartung</h1><p>Wir warten Ihre Heizung gleich morgen. Ab 89 € im Jahr.</p>",
     "one button of a shop": "<p>R2 cleans. Are you a robot fan?</p><b>$199</b><button>Buy now</button>",
     "one button of a list": "<p>You will get no more letters.</p><button>Undo</button>",

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from tests.unit.policy.blocks.block_pages import Answer, page
 
+BY_LAW = """
+Bilgi|Bu internet sitesi hakkında 14.05.2024 tarihli karar uyarınca idari tedbir uygulanmaktadır.
+Thông báo|Trang web bạn truy cập đã bị chặn theo yêu cầu của cơ quan chức năng.
+"""
 BUSY = """
 Serveur surchargé|Le serveur est surchargé, votre lampe attendra. Patientez un instant, puis réessayez.
 Servidor saturado|El servidor está saturado. Espere un momento e inténtelo de nuevo.
@@ -73,6 +77,12 @@ METHOD = page(
     "<h1>HTTP Status 405 – Method Not Allowed</h1><p>The method of the request is known by the origin server but not"
     " supported by the target resource.</p>",
 )
+VERB = (
+    "<h2>405 - HTTP verb used to access this page is not allowed.</h2><p>The page you are looking for cannot be shown"
+    " because an invalid verb was used to attempt access.</p>"
+)
+BAD = "<h1>Bad Request</h1><p>Your browser sent a request that this server could not understand.</p>"
+DETOUR = '<meta http-equiv="refresh" content="1; url=/guard/verify?next=/lamps">'
 STATUS = (
     "<h1>All lamps operational</h1><ul><li>Shop: operational<li>Bot protection: some visitors see a challenge</ul>"
     "<p>Last incident: requests were blocked by mistake.</p>"
@@ -87,6 +97,9 @@ def _scripts(lines: str) -> tuple[Answer, ...]:
 
 REFUSALS: tuple[Answer, ...] = (
     *_pages("busy", BUSY),
+    *_pages("by law", BY_LAW),
+    Answer("another name of the document", "", page("", "<script>d.cookie='a=1';location.href='/?g'</script>")),
+    Answer("a detour with a note", "", page("Moment", "<p>You will be sent on.</p>", DETOUR)),
     *_scripts(LONE_SCRIPTS),
     Answer("asked, numbered", "", page("Access denied - what happened?", NUMBERED)),
     Answer("told when", "", page("Lamps", TOLD_WHEN)),
@@ -119,5 +132,9 @@ PAGES: tuple[Answer, ...] = (
     *_pages("a fault", FAULTS),
     Answer("a status page", "", page("Status", STATUS)),
 )
-# With a status that refuses.
-REFUSED_PAGES = (Answer("a method", "", METHOD, 405),)
+# With a status that says no more than they do.
+FAULTY_PAGES = (
+    Answer("a method", "", METHOD, 405),
+    Answer("a verb", "", page("405 - HTTP verb used to access this page is not allowed.", VERB), 405),
+    Answer("a bad request", "", page("Bad Request", BAD), 400),
+)
