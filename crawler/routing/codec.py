@@ -208,8 +208,8 @@ def _stored_meta(request: Request) -> dict[str, Any]:
 
 
 def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:
-    if not isinstance(request.priority, int):
-        raise refused(request, "priority", request.priority, "an integer")
+    if not isinstance(request.priority, int) or not -_INT_MAX <= request.priority < _INT_MAX:
+        raise refused(request, "priority", request.priority, "an integer of 64 bits")
     if request.priority:
         state["p"] = request.priority
     if request.dont_filter:

@@ -258,7 +258,7 @@ def test_counts_of_another_kind_are_not_taken_over(count: Any) -> None:
     assert codec.decode(codec.restored(body, now), SPIDER).meta == {"retry_times": 1}
 
 
-@pytest.mark.parametrize("priority", [1.5, float("inf"), "high", None])
+@pytest.mark.parametrize("priority", [1.5, float("inf"), "high", None, 1 << 63, -(1 << 63) - 1])
 def test_a_priority_that_could_not_be_decoded_is_refused(priority: Any) -> None:
     request = Request("https://shop.example/")
     request.priority = priority  # as a downloader middleware may
