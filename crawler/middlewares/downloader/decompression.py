@@ -7,17 +7,33 @@ a quarter of Scrapy's `gunzip`.
 
 from __future__ import annotations
 
+import zlib
+from typing import Final
+
+import brotli
+from backports.zstd import ZstdError
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
 from crawler.extraction.source.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
 
+# The last for gzip's: BadGzipFile is an OSError.
+_DAMAGED: Final = (brotli.error, zlib.error, ZstdError, EOFError, OSError)
+
 
 class DecompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, but for how gzip and Zstandard are read; a body of too many parts raises DownloadCancelledError."""
+    """Scrapy's, but for how gzip and Zstandard are read, and for what cannot be: a body of too many parts raises
+    DownloadCancelledError, one that is damaged or packed in another way than it says ResponseDataLossError."""
 
     def _decode(self, body: bytes, encoding: bytes, max_size: int) -> bytes:  # type: ignore[override]  # static there
+        try:
+            return self._unpacked(body, encoding, max_size)
+        except _DAMAGED as error:
+            reason = str(error) or type(error).__name__
+            raise ResponseDataLossError(f"a body of {encoding.decode()} cannot be unpacked: {reason}") from error
+
+    def _unpacked(self, body: bytes, encoding: bytes, max_size: int) -> bytes:
         try:
             if encoding in {b"gzip", b"x-gzip"}:
                 return gunzip(body, max_size)

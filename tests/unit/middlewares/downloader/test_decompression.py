@@ -8,12 +8,13 @@ import brotli
 import pytest
 from backports import zstd
 from scrapy import Request
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
 from crawler.extraction.source.unpacking import MOST_PARTS
 from crawler.middlewares.downloader.decompression import DecompressionMiddleware
+from crawler.policy.endings.failures import FailureClass, classify
 
 URL = "https://shop.example.com/"
 PAGE = b"<html><title>Lamp</title></html>"
@@ -62,3 +63,23 @@ def test_many_parts_are_refused(coding: str, body: bytes) -> None:
 def test_what_comes_out_is_bounded_as_before(coding: str, pack: object) -> None:
     with pytest.raises(IgnoreRequest, match="DOWNLOAD_MAXSIZE"):
         answered(pack(b"\0" * 2_000_000), coding)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("br", PAGE),  # labelled, and not packed at all
+        ("gzip", PAGE),
+        ("gzip", gzip.compress(PAGE, mtime=0)[:5]),
+        ("gzip", gzip.compress(PAGE, mtime=0)[:10] + b"\xff" * 40),
+        ("zstd", PAGE),
+        ("zstd", b"\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00"),  # wants a window of terabytes
+        ("deflate", PAGE),
+        ("gzip, br", brotli.compress(PAGE)),
+    ],
+)
+def test_a_body_that_cannot_be_unpacked_is_lost_data_and_said_so(coding: str, body: bytes) -> None:
+    inner = coding.partition(",")[0]
+    with pytest.raises(ResponseDataLossError, match=f"^a body of {inner} cannot be unpacked: .") as raised:
+        answered(body, coding)
+    assert classify(raised.value) is FailureClass.MALFORMED
