@@ -20,14 +20,16 @@ _WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:
 _BREAKS: Final = str.maketrans("", "", "\t\n\r")
 NO_PAGES: Final = ("javascript:", "mailto:", "tel:")
 DOUBLE: Final = ("/", "\\")  # behind a first slash: a host follows
+LONGEST: Final = 4_096  # characters of a base: no link from a longer one could be fetched, and each costs as much
 
 
 class BaseUrl:
-    """The URL that relative links of a page start from; *page* is its own."""
+    """The URL that relative links of a page start from; *page* is its own, and stands for one of over LONGEST
+    characters."""
 
     def __init__(self, page: str, url: str) -> None:
         self._page = page
-        self.url = url
+        self.url = url if len(url) <= LONGEST else page
 
     def absolute(self, href: str | None) -> str | None:
         """*href* as an absolute http(s) URL without fragment, or None if that is impossible."""

@@ -224,6 +224,7 @@ BOMBS: dict[str, Bomb] = {
     "metas": _metas,
     "links in the head": filled("", "<link rel=canonical "),
     "bases": filled("", "<base href "),
+    "links from a long base": filled(f"<base href='/{'a/' * 20_000}'>", "<a href=../x>y</a>"),
     "languages": filled("<html ", "lang "),
     "quotes in metas": filled("", "<meta a='\"<meta a=\"'"),
     "equals signs in metas": filled("<meta ", "="),
