@@ -15,6 +15,7 @@ LONG_MS, PAIR, KEPT = 200, 1.9, 0.87
 ALONE_MS, BOTH_MS = 1_160, 2_000
 SPREAD_BELOW_MS = 400
 FAR, HELD, PAIRED = -0.26, 0.5, 0.4
+FOLLOWS = 12
 
 
 @dataclass
@@ -348,6 +349,11 @@ class Rule:
     def _decrease(self, h: Pace, *, asked: bool) -> None:
         if not h.ok and not h.peak and h.delay > 0:
             return
+        starting = not h.peak and self.least(h) < h.delay < PACED_TURN_MS
+        if not asked and starting and (h.events == 0 or h.answers > FOLLOWS):
+            h.events, h.answers = 1, 0
+            h.delay = min(h.delay * 2, max(self.config.throttle_max_ms, h.delay))
+            return
         before = self._gap(h)
         if h.ref <= 0 or before <= h.ref:
             h.ref, h.events, h.answers = before, 0, 0
@@ -365,6 +371,11 @@ class Rule:
             h.events = h.answers = 0
 
     def _blame(self, h: Pace, *, asked: float, denied: bool) -> None:
+        alone = h.events == 1 and not (h.peak or h.answers or h.noise or h.trying)
+        if alone and h.row == 2 and h.delay > self.least(h):
+            h.ref, h.answers = h.delay * 0.5, 1
+            self._slow_down(h, h.ref, 0.5)
+            return
         if not denied and self._takes_turns(h):
             if h.row == 1:
                 self._give_way(h)

@@ -15,12 +15,34 @@ local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
 -- one leaves, and complaints go on whatever its pace.
 local DEAR_MS = 20000
 local AGAIN = 2 -- answers: a refusal after fewer comes soon after the last one
+local FOLLOWS = 12 -- answers within which a second complaint follows a first one that is about the pace
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
+
+-- A first complaint in slow start may have nothing to do with the pace, which is still far from any limit: remembered,
+-- it would hold the host there for minutes. Slow start goes on from half the rate; another one soon after is believed,
+-- and one at a pace of turns, which are taken at once.
+local function is_doubted(h, p)
+  local starting = p[PEAK] == 0 and h[DELAY] > least(h) and h[DELAY] < PACED_TURN_MS
+  return starting and (p[EVENTS] == 0 or p[ANSWERS] > FOLLOWS)
+end
+
+local function doubt(h, p)
+  p[EVENTS], p[ANSWERS] = 1, 0
+  h[DELAY] = math.min(h[DELAY] / HALF, math.max(THROTTLE_MAX_MS, h[DELAY]))
+end
+
+-- The next request was refused, too: what the first one told.
+local function believe(h, p)
+  local before = h[DELAY] * HALF
+  p[REF], p[ANSWERS] = before, 1
+  slow_down(h, p, before, HALF)
+end
 
 -- Whether the pace is to blame, or has to be tried. A host that refused all requests so far says nothing of what it
 -- allows, since another fleet may have used that up: then slow start goes on, and only the rests grow.
 local function decrease(h, p, asked)
   if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > 0 then return end
+  if not asked and is_doubted(h, p) then return doubt(h, p) end
   local before = gap(h)
   if p[REF] <= 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
   local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
@@ -37,8 +59,14 @@ local function decrease(h, p, asked)
   end
 end
 
+local function was_doubted(h, p)
+  local alone = p[EVENTS] == 1 and p[ANSWERS] == 0 and p[NOISE] == 0 and p[TRYING] == 0
+  return alone and p[ROW] == 2 and p[PEAK] == 0 and h[DELAY] > least(h)
+end
+
 -- The first complaint of a request; consecutive ones do not count against the pace after a pause longer than its delay.
 local function blame(h, p, asked, denied)
+  if was_doubted(h, p) then return believe(h, p) end
   if not denied and takes_turns(h, p) then
     return p[ROW] == 1 and give_way(h, p)
   end
