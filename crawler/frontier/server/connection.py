@@ -19,7 +19,7 @@ from scrapy.settings import BaseSettings
 from crawler import config, embedded
 from crawler.errors import ConfigError
 from crawler.frontier.server import cluster, sentinel
-from crawler.frontier.server.drops import Drops, is_for_one, send
+from crawler.frontier.server.drops import Drops, send
 from crawler.frontier.server.scripts import Client
 
 _DEFAULTS: Final[dict[str, Any]] = {
@@ -37,7 +37,7 @@ class ReconnectingRedis(Redis):
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, with a second try."""
-        call = partial(send, self, self.drops) if is_for_one() else super().execute_command
+        call = partial(send, self, self.drops) if self.drops.is_for_one else super().execute_command
         return await _twice(call, self.drops, *args, **options)
 
 
@@ -65,6 +65,7 @@ async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, 
     redis-py's own retries nest (command, connection, handshake): with any of them, a server that accepts connections
     and never answers delayed a start for minutes.
     """
+    drops.check()
     try:
         return await _once(call, *args, **options)
     except RedisConnectionError:

@@ -14,7 +14,6 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 _RUN_ID: Final = re.compile(rb"^run_id:(\w+)", re.MULTILINE)  # in INFO: another one after each start
-_EXPECTED: ContextVar[int | None] = ContextVar("expected", default=None)
 
 
 class OtherServerError(RedisConnectionError):
@@ -40,6 +39,8 @@ class Drops:
         self._greets = greets
         self._known: WeakSet[Any] = WeakSet()
         self._run_id = b""
+        # Of this client alone: another one in the same task has counts of its own.
+        self._expected: ContextVar[int | None] = ContextVar("expected", default=None)
 
     def dropped(self) -> None:
         """A connection was lost in the middle of a call."""
@@ -66,8 +67,13 @@ class Drops:
 
     def check(self) -> None:
         """Raise a lost connection if the current call is for a server that answers no more."""
-        if _EXPECTED.get() not in {None, self.changes}:
+        if self._expected.get() not in {None, self.changes}:
             raise OtherServerError
+
+    @property
+    def is_for_one(self) -> bool:
+        """Whether the current call is for one server only."""
+        return self._expected.get() is not None
 
     def _other(self) -> None:
         self.changes += 1
@@ -75,12 +81,16 @@ class Drops:
 
     @contextmanager
     def same_server(self) -> Iterator[None]:
-        """Calls inside reach the server that answers now, or raise a lost connection."""
-        token = _EXPECTED.set(self.changes)
+        """Calls inside, and in tasks that begin there, reach the server that answers now, or raise a lost connection.
+        Inside of another one, it is that one's server."""
+        if self.is_for_one:
+            yield
+            return
+        token = self._expected.set(self.changes)
         try:
             yield
         finally:
-            _EXPECTED.reset(token)
+            self._expected.reset(token)
 
     async def _check_port(self) -> None:
         try:
@@ -95,11 +105,6 @@ def same_server(client: Any) -> AbstractContextManager[None]:
     """`Drops.same_server` of *client*, if it keeps account of its servers."""
     drops = getattr(client, "drops", None)
     return nullcontext() if drops is None else drops.same_server()
-
-
-def is_for_one() -> bool:
-    """Whether the current call is for one server only."""
-    return _EXPECTED.get() is not None
 
 
 async def send(client: Any, drops: Drops, *args: Any, **options: Any) -> Any:

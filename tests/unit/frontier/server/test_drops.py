@@ -7,7 +7,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 from crawler.frontier.server.connection import _twice
-from crawler.frontier.server.drops import Drops, is_for_one, same_server
+from crawler.frontier.server.drops import Drops, same_server
 
 
 class Losing:
@@ -53,9 +53,44 @@ async def test_one_for_the_same_server_is_sent_again_to_that() -> None:
     assert heard == ["drop"]
 
 
+@pytest.mark.parametrize("greets", [True, False], ids=["one server", "Cluster"])
+async def test_one_for_a_server_that_another_call_found_gone_is_not_sent(greets: bool) -> None:
+    drops, _ = told(greets=greets)
+    call = Losing()
+    with drops.same_server():
+        drops._other()
+        with pytest.raises(RedisConnectionError, match="may have lost"):
+            await _twice(call, drops)
+    assert not call.calls
+
+
+async def test_calls_for_one_server_that_are_part_of_others_are_for_that_of_the_others() -> None:
+    drops, _ = told(greets=True)
+    with drops.same_server():
+        drops._other()
+        with drops.same_server(), pytest.raises(RedisConnectionError, match="may have lost"):
+            drops.check()
+    with drops.same_server():
+        drops.check()
+    assert not drops.is_for_one
+
+
+async def test_each_client_has_a_server_of_its_own() -> None:
+    (drops, _), (other, _) = told(greets=True), told(greets=True)
+    drops._other()
+    with drops.same_server():
+        assert not other.is_for_one
+        other.check()
+        with other.same_server():
+            drops._other()
+            other.check()
+            with pytest.raises(RedisConnectionError, match="may have lost"):
+                drops.check()
+
+
 def test_a_client_that_keeps_no_account_expects_nothing() -> None:
     with same_server(object()):
-        assert not is_for_one()
+        pass
 
 
 class Connection:
