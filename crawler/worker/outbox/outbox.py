@@ -295,3 +295,4 @@ class Outbox:
     async def _send_given_back(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.give_back(batch)
         self._stats.inc_value(names.GIVEN_BACK, sum(answers))
+        self._doubts.ended(batch)

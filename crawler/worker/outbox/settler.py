@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from itertools import islice
 
 from scrapy.statscollectors import StatsCollector
@@ -11,6 +12,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Report
+from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.shards import BATCH
 from crawler.worker.outbox.breakers import NOTED, Breakers
 from crawler.worker.outbox.doubts import Doubts
@@ -39,9 +41,10 @@ class Settler:
         acknowledgements."""
         while self.starts or self.reports or endings > 0:
             starts, reports = list(islice(self.starts, BATCH)), list(islice(self.reports, BATCH))
-            ended = [self._doubts.judged(one) for one in islice(self.endings, min(endings, BATCH))]
-            await self._settle(starts, reports, ended)
-            await self.sender.send(ended)
+            with same_server(self._frontier.client) if endings > 0 else nullcontext():  # of another, judge them again
+                ended = [self._doubts.judged(one) for one in islice(self.endings, min(endings, BATCH))]
+                await self._settle(starts, reports, ended)
+                await self.sender.send(ended)
             self._doubts.ended([handle_of(ending) for ending in ended])
             drop(self.endings, len(ended))
             endings -= len(ended)

@@ -82,6 +82,7 @@ class Frontier:
     takes: list[Slot] = field(default_factory=list)
     batch: Batch = field(default_factory=lambda: Batch([], None, 0))
     config: FrontierConfig = field(default_factory=FrontierConfig)
+    client: Any = None
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         self._call("forced push" if forced else "push", [message.body for message in messages])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,14 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.errors import FrontierUnavailableError
-from crawler.frontier.messages import Handle, Message, PushOutcome
+from crawler.frontier.messages import Handle, Message, PushOutcome, Report
+from crawler.frontier.server.drops import Drops
+from crawler.frontier.server.failures import translating
 from crawler.worker.outbox.doubts import LOST, Doubts
 from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent, handle_of
 from crawler.worker.outbox.offers import KEPT_SECONDS
+from crawler.worker.outbox.outbox import Outbox
 from tests.unit.frontier.fakes import Clock, Frontier, message
 from tests.unit.worker.outbox.test_outbox import Desk, events, post
 
 PAGE = ("0:1", 1)
+OTHER = ("0:2", 2)
 DONE: list[Ending] = [PAGE, Bury(PAGE, "spider_error", {}), Gone(PAGE, "http_404", {}), Unsent(PAGE)]
 AGAIN: list[Ending] = [Nack(PAGE, 5, "http_503"), Move(PAGE, "s:browser")]
 
@@ -129,14 +134,39 @@ def test_no_page_is_acknowledged_on_a_server_that_lacks_its_links(
     assert not len(desk.outbox._doubts)
 
 
-async def test_a_page_whose_lease_is_lost_is_doubted_no_longer() -> None:
+@pytest.mark.parametrize("leave", [Outbox.abandon, Outbox.give_back], ids=["lost", "given back"])
+async def test_a_page_whose_lease_is_left_without_an_ending_is_doubted_no_longer(
+    leave: Callable[[Outbox, Handle], None],
+) -> None:
     desk = Desk(Frontier())
     desk.outbox.push(message(1), PAGE)
     await desk.outbox.flush()
     assert len(desk.outbox._doubts) == 1
-    desk.outbox.abandon(PAGE)
+    leave(desk.outbox, PAGE)
     await desk.outbox.flush()
     assert not len(desk.outbox._doubts)
+
+
+@pytest.mark.parametrize("ending", DONE[1:], ids=str)
+async def test_a_server_that_goes_while_reports_are_sent_is_sent_no_ending_that_was_for_it(ending: Ending) -> None:
+    """What ends such a page goes out by itself, a call after the one with the reports of its flush."""
+    desk, drops, left = Desk(Frontier()), Drops(), iter([True])
+    desk.frontier.client, drops.on_other_server = SimpleNamespace(drops=drops), desk.outbox.lose
+
+    def before(name: str) -> None:
+        if name == "report" and next(left, False):
+            drops._other()
+        with translating():
+            drops.check()
+
+    desk.outbox.push(message(1), PAGE)
+    await desk.outbox.flush()
+    desk.frontier.before = before
+    desk.outbox.report(Report(*OTHER, 1, 1, 200))
+    desk.outbox.end(ending)
+    await desk.outbox.flush()
+    assert desk.frontier.told[-1] == ("nack", PAGE)
+    assert not {"bury", "gone", "skip"}.intersection(desk.frontier.names)
 
 
 async def test_start_requests_that_were_stored_last_are_sent_again() -> None:
