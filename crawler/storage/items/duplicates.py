@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -18,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 LINKS: Final = "duplicates"
 COPIES: Final = 100  # of one host and content that are looked at: there may be thousands from before the setting
+READ: Final = 1_000  # documents of several hosts or contents in one query
+
+Pair = tuple[str, str]  # host and content hash
 
 
 class DuplicateError(Exception):
@@ -56,25 +59,36 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
     return linked
 
 
-async def _holders(
-    database: Database, collection: str, entries: Sequence[StoredDocument]
-) -> dict[tuple[str, str], str]:
+async def _holders(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[Pair, str]:
     """By host and content hash of *entries* the `_id` of what was seen first. Reads documents of these hosts alone:
     thousands of others may have the same page, such as of a domain that is for sale."""
-    pairs = dict.fromkeys((_host(entry.id), entry.content_hash) for entry in entries)
-    firsts = await asyncio.gather(*(_first(database, collection, *pair) for pair in pairs))
-    return {pair: first for pair, first in zip(pairs, firsts, strict=True) if first is not None}
+    pairs = list(dict.fromkeys((_host(entry.id), entry.content_hash) for entry in entries))
+    return await _firsts(database, collection, pairs) if pairs else {}
 
 
-async def _first(database: Database, collection: str, host: str, content_hash: str) -> str | None:
-    """The `_id` of what was seen first, of COPIES."""
-    spans = [{"content_hash": content_hash, "_id": ids} for ids in _ids(host)]
-    some: list[dict[str, Any]] = [{"$match": {"$or": spans}}, {"$limit": COPIES}]
-    by_time = {"$sort": {"first_seen_at": 1}}
-    async for one in await database[collection].aggregate([*some, by_time, {"$project": {"_id": 1}}]):
-        if _host(one["_id"]) == host:
-            return str(one["_id"])
-    return None
+async def _firsts(database: Database, collection: str, pairs: Sequence[Pair]) -> dict[Pair, str]:
+    """The same of *pairs*: mostly in one query, in several where some of them have many copies."""
+    most = READ if len(pairs) > 1 else COPIES
+    some: list[dict[str, Any]] = [{"$match": {"$or": _spans(pairs)}}, {"$limit": most}]
+    order = [{"$sort": {"first_seen_at": 1}}, {"$project": {"content_hash": 1}}]
+    found = await (await database[collection].aggregate([*some, *order])).to_list()
+    if len(pairs) > 1 and len(found) == most:
+        half = len(pairs) // 2
+        first, second = [await _firsts(database, collection, part) for part in (pairs[:half], pairs[half:])]
+        return first | second
+    firsts: dict[Pair, str] = {}
+    for one in found:
+        if isinstance(one["content_hash"], str):  # else another program's
+            firsts.setdefault((_host(one["_id"]), one["content_hash"]), one["_id"])
+    return firsts
+
+
+def _spans(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    """What the documents of *pairs* match, and few others."""
+    hashes: dict[str, list[str]] = defaultdict(list)
+    for host, content_hash in pairs:
+        hashes[host].append(content_hash)
+    return [{"content_hash": {"$in": same}, "_id": ids} for host, same in hashes.items() for ids in _ids(host)]
 
 
 def _ids(host: str) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from pymongo.asynchronous.collection import AsyncCollection
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import MemoryStatsCollector
@@ -64,6 +65,33 @@ async def test_of_a_host_with_many_copies_a_few_are_read(
     assert not await offer(seen(9, url=B, sku="K1"))
     (link,) = await database["duplicates"].find().to_list()
     assert link["duplicate_of"] == f"{A}1", "the first that was seen of those three"
+
+
+@pytest.mark.parametrize("copies", [0, 8], ids=["in one query", "in several where one has many copies"])
+async def test_what_a_batch_has_alike_is_looked_up_together(
+    database: Database, writer: Writer, monkeypatch: pytest.MonkeyPatch, copies: int
+) -> None:
+    monkeypatch.setattr(duplicates, "COPIES", 3)
+    monkeypatch.setattr(duplicates, "READ", 8)
+    asked, aggregate = [], AsyncCollection.aggregate
+
+    async def counted(self: Any, stages: list[dict[str, Any]]) -> Any:
+        asked.append(stages)
+        return await aggregate(self, stages)
+
+    await asyncio.gather(*(writer.store(seen(0, url=f"{A}{n}", sku=f"K{n}")) for n in range(6)))
+    one = await database["products"].find_one({"_id": f"{A}0"})
+    assert one is not None
+    if copies:
+        await database["products"].insert_many(
+            [one | {"_id": f"{A}0{n}", "first_seen_at": at(1)} for n in range(copies)]
+        )
+    monkeypatch.setattr(AsyncCollection, "aggregate", counted)
+    alike = [seen(9, url=f"{B}&{n}", sku=f"K{n}") for n in range(6)]
+    links = await asyncio.gather(*map(writer.store, alike), return_exceptions=True)
+    assert [one.original for one in links if isinstance(one, DuplicateError)] == [f"{A}{n}" for n in range(6)]
+    assert len(asked) == 1 if not copies else 1 < len(asked) < 2 * len(alike)
+    assert {limit["$limit"] for _, limit, *_ in asked} <= {3, 8}
 
 
 async def test_what_becomes_different_is_stored_itself_and_stays(database: Database, offer: Offer) -> None:
