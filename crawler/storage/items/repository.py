@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
@@ -165,8 +166,10 @@ class Repository:
                 return
 
     def _tell_of_clock(self, name: str, entries: Sequence[StoredDocument], heads: States) -> None:
-        """Say it, once, where a stored time is far ahead of the observation."""
-        far = [entry for entry in entries if entry.id in heads and is_ahead(heads[entry.id], entry)]
+        """Say it, once, where a stored time is far ahead of now. Beside an observation that was spooled for days, or
+        is parsed again, it may be right."""
+        now = datetime.now(UTC).replace(tzinfo=None)
+        far = [entry for entry in entries if entry.id in heads and is_ahead(heads[entry.id], now)]
         if far and name not in self._ahead:
             self._ahead.add(name)
             text = "%.300s of %s was last seen at %s, says MongoDB, and now at %s: a clock was wrong. %s"

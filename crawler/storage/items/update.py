@@ -102,13 +102,14 @@ def shortcut(document: StoredDocument, head: Mapping[str, Any] | None) -> Insert
     if head.get("content_hash") != document.content_hash or "pending_changes" in head:
         return None
     seen = head.get("last_seen_at")
-    if not isinstance(seen, datetime) or seen == document.naive_time or is_ahead(head, document):
+    if not isinstance(seen, datetime) or seen == document.naive_time or is_ahead(head, document.naive_time):
         return None  # written already: by an interrupted try, or by the crawl whose page is re-parsed
     query = {"_id": document.id, "content_hash": document.content_hash}
     return UpdateOne(query, {"$max": {"last_seen_at": document.fetched_at}})
 
 
-def is_ahead(head: Mapping[str, Any], document: StoredDocument) -> bool:
-    """Whether the stored state *head* may have a time of a clock that was wrong; the server decides by its own."""
+def is_ahead(head: Mapping[str, Any], now: datetime) -> bool:
+    """Whether the stored state *head* may have a time of a clock that was wrong, if it is *now*, in UTC without its
+    zone; the server decides by its own."""
     seen = head.get("last_seen_at")
-    return isinstance(seen, datetime) and seen - document.naive_time > AHEAD
+    return isinstance(seen, datetime) and seen - now > AHEAD

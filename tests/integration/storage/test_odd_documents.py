@@ -101,6 +101,17 @@ async def test_a_time_of_a_clock_that_was_wrong_is_no_obstacle(
     assert told.startswith(f"{urls[0]} of products was last seen at {ahead:%Y-%m-%d}")
 
 
+async def test_an_observation_that_comes_days_late_is_no_wrong_clock(
+    writer: Writer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """From a spool, or of an archived page that is parsed again."""
+    url, days = "http://shop.example/1", 3 * 86_400
+    await writer.store(seen(days, url=url))
+    assert await writer.store(seen(1, url=url)) is StoreResult.STALE
+    assert await writer.store(seen(2, "99", url=url)) is StoreResult.STALE
+    assert not [one for one in caplog.records if "clock" in one.getMessage()]
+
+
 async def test_a_time_within_a_day_is_another_machines(writer: Writer, database: Database) -> None:
     url = "http://shop.example/1"
     await writer.store(seen(0, url=url))
