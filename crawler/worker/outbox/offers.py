@@ -61,11 +61,17 @@ class Offers:
 
     def lose(self) -> None:
         """Offer again what was stored last, and may be gone; what is there is known."""
-        since = self._clock() - KEPT_SECONDS
-        self._waiting.extend(message for at, message in self._kept if at >= since)
+        self.forget_old()
+        self._waiting.extend(message for _, message in self._kept)
         self._kept.clear()
         self._losses += 1
         self.try_now()
+
+    def forget_old(self) -> None:
+        """Let go of what was stored too long ago to be lost."""
+        since = self._clock() - KEPT_SECONDS
+        while self._kept and self._kept[0][0] < since:
+            self._kept.popleft()
 
     def try_now(self) -> None:
         """Retry at the next `send`."""
@@ -105,10 +111,7 @@ class Offers:
         return False
 
     def _keep(self, message: Message) -> None:
-        now = self._clock()
-        while self._kept and self._kept[0][0] < now - KEPT_SECONDS:
-            self._kept.popleft()
-        self._kept.append((now, message))
+        self._kept.append((self._clock(), message))
 
 
 def tell_lost(lost: Sequence[Message], stats: StatsCollector) -> None:

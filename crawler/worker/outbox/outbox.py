@@ -210,6 +210,7 @@ class Outbox:
             self._flushing_since = None
 
     async def _try_flush(self) -> bool:
+        self._offers.forget_old()
         if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self.counts.due):
             return True
         self._forget_abandoned()

@@ -185,6 +185,18 @@ async def test_start_requests_that_were_stored_last_are_sent_again() -> None:
     assert [batch for _, batch in desk.frontier.told] == [[b"0"], [b"1"], [b"2"], [b"1", b"2"]]
 
 
+async def test_start_requests_that_are_stored_for_good_are_kept_no_longer() -> None:
+    """A spider's `start()` is over after seconds, and its worker lives for days."""
+    desk, clock = Desk(Frontier()), Clock()
+    desk.outbox._offers._clock = clock
+    desk.outbox.offer(message(1))
+    await desk.outbox.flush()
+    assert len(desk.outbox._offers._kept) == 1
+    clock.now += KEPT_SECONDS + 1
+    await desk.outbox.flush()
+    assert not desk.outbox._offers._kept
+
+
 async def test_one_whose_answer_was_on_its_way_when_the_server_went_is_sent_again() -> None:
     desk, losing = Desk(Frontier()), iter([True])
     desk.outbox.offer(message(1))
