@@ -13,7 +13,7 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisClusterException, RedisError
+from redis.exceptions import MaxConnectionsError, RedisClusterException, RedisError
 from scrapy.settings import BaseSettings
 
 from crawler import config, embedded
@@ -68,8 +68,9 @@ async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, 
     drops.check()
     try:
         return await _once(call, *args, **options)
-    except RedisConnectionError:
-        drops.dropped()
+    except RedisConnectionError as error:
+        if not isinstance(error, MaxConnectionsError):  # none was lost: REDIS_PARAMS allow no further one
+            drops.dropped()
         drops.check()
         return await _once(call, *args, **options)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import ResponseError
+from redis.exceptions import MaxConnectionsError, ResponseError
 
 from crawler.frontier.server.connection import _twice
 from crawler.frontier.server.drops import Drops, same_server
@@ -13,13 +13,14 @@ from crawler.frontier.server.drops import Drops, same_server
 class Losing:
     """A call whose connection is lost the first time."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type[RedisConnectionError] = RedisConnectionError) -> None:
         self.calls = 0
+        self._kind = kind
 
     async def __call__(self) -> str:
         self.calls += 1
         if self.calls == 1:
-            raise RedisConnectionError
+            raise self._kind
         return "answer"
 
 
@@ -35,6 +36,13 @@ async def test_a_call_is_sent_again(greets: bool) -> None:
     drops, heard = told(greets=greets)
     assert await _twice(Losing(), drops) == "answer"
     assert heard == (["drop"] if greets else ["drop", "other server"])
+
+
+async def test_a_pool_that_is_used_up_has_lost_no_connection() -> None:
+    """Or a Cluster with REDIS_PARAMS = {"max_connections": ...} would fetch its pages again and again."""
+    drops, heard = told(greets=False)
+    assert await _twice(Losing(MaxConnectionsError), drops) == "answer"
+    assert not heard
 
 
 async def test_one_for_the_same_server_is_not_where_nobody_can_tell_which_answers() -> None:
