@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import Final
@@ -119,7 +119,9 @@ def _answer(prompt: str) -> str:
     turn. (An exception that ends the loop from inside of a task would be shown with a traceback.)"""
     before = signal.getsignal(signal.SIGINT)
     if not callable(before) or current_thread() is not main_thread():  # ignored, as in a background job
-        return input(prompt)
+        with suppress(EOFError):
+            return input(prompt)
+        return ""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return input(prompt)

@@ -225,3 +225,16 @@ def test_ctrl_d_at_a_question_is_no_traceback(
     gc.collect()
     assert capsys.readouterr().err == "interrupted\n"
     assert caplog.text == ""
+
+
+def test_ctrl_d_where_ctrl_c_is_ignored_is_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", ended)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert not agreed("Drop all?")
+    finally:
+        signal.signal(signal.SIGINT, before)
