@@ -40,8 +40,8 @@ async def ensure(database: Database, collection: str) -> None:
 async def link(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[str, DuplicateError]:
     """By `_id` those *entries* (none has its own document) whose content another document already has.
 
-    Links to the document that was seen first, of COPIES at most; one whose link is refused has none. Two URLs with the
-    same content that arrive at the same moment are both stored. Raises PyMongo's errors.
+    Links to the document that was seen first, of those that are read (COPIES, READ); one whose link is refused has
+    none. Two URLs with the same content that arrive at the same moment are both stored. Raises PyMongo's errors.
     """
     known = await database[collection].distinct(
         "content_hash", {"content_hash": {"$in": list({entry.content_hash for entry in entries})}}
