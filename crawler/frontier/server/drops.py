@@ -16,11 +16,12 @@ from redis.exceptions import ResponseError
 _RUN_ID: Final = re.compile(rb"^run_id:(\w+)", re.MULTILINE)  # in INFO: another one after each start
 
 
-class OtherServerError(RedisConnectionError):
-    """has restarted or failed over, and may have lost what it confirmed last"""
+_OTHER: Final = "has restarted or failed over, and may have lost what it confirmed last"
+_MAYBE: Final = "has closed a connection: it may have restarted, or failed over, and lost what it confirmed last"
 
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
+
+class OtherServerError(RedisConnectionError):
+    """The call is for a server that answers no more; what is said of that is its message."""
 
 
 class Drops:
@@ -68,7 +69,7 @@ class Drops:
     def check(self) -> None:
         """Raise a lost connection if the current call is for a server that answers no more."""
         if self._expected.get() not in {None, self.changes}:
-            raise OtherServerError
+            raise OtherServerError(_OTHER if self._greets else _MAYBE)
 
     @property
     def is_for_one(self) -> bool:
