@@ -1,10 +1,22 @@
-"""What a person reads of a start URL that no request can be made of."""
+"""What becomes of a start URL that no request can be made of, and of one whose requests Redis may have lost."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from crawler import scrapy_hooks
 from crawler.errors import MessageError
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.messages import Message
+from crawler.frontier.server.drops import Drops
+from crawler.frontier.server.failures import translating
 from crawler.frontier.state.seeds import Seed
-from crawler.worker.upkeep.seed_reader import MOST_SHOWN, _words
+from crawler.worker.upkeep.seed_reader import MOST_SHOWN, SeedReader, _words
+from tests.unit.frontier.fakes import Frontier, Stats, message
 
 
 def test_an_error_of_a_spiders_own_names_the_entry() -> None:
@@ -19,3 +31,48 @@ def test_an_error_of_a_spiders_own_names_the_entry() -> None:
 
 def test_an_error_of_ours_says_it_already() -> None:
     assert _words(MessageError("not a URL: 'x'"), Seed(b"", b"x")) == "not a URL: 'x'"
+
+
+class Queue:
+    """One start URL, until its lease is ended; its client is that of *drops*."""
+
+    def __init__(self, drops: Drops) -> None:
+        self.left = [Seed(b"1", b"http://a.example/")]
+        self._drops = drops
+
+    async def lease(self, most: int) -> list[Seed]:
+        return [*self.left]
+
+    async def ack(self, seeds: Sequence[Seed]) -> None:
+        with translating():
+            self._drops.check()
+        self.left = [one for one in self.left if one not in seeds]
+
+    async def give_back(self, seeds: Sequence[Seed]) -> None:
+        assert not seeds
+
+
+async def test_a_start_url_stays_where_another_server_than_that_with_its_requests_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def messages(seed: Seed) -> list[Message]:
+        return [message(1)]
+
+    async def pressure() -> Any:
+        return SimpleNamespace(paused="")
+
+    monkeypatch.setattr(scrapy_hooks, "is_closing", lambda engine: False)
+    drops, restarts = Drops(), iter([True])
+    frontier: Any = Frontier(lambda name: drops._other() if next(restarts, False) else None)
+    frontier.client, frontier.pressure = SimpleNamespace(drops=drops), pressure
+    engine, prefetcher = SimpleNamespace(paused=False), SimpleNamespace(wake=lambda: None)
+    crawler: Any = SimpleNamespace(spider=None, engine=engine, stats=Stats())
+    worker: Any = SimpleNamespace(frontier=frontier, prefetcher=prefetcher)
+    reader: Any = SeedReader(crawler, worker)
+    reader.queue, reader._messages = Queue(drops), messages
+    with pytest.raises(FrontierUnavailableError):
+        await reader.read()
+    assert reader.queue.left
+    await reader.read()
+    assert not reader.queue.left
+    assert frontier.names == ["push", "push"]
