@@ -12,7 +12,7 @@ from crawler.policy.blocks.page_shape import OWN_DATA, fields
 from crawler.policy.blocks.page_text import bones
 from crawler.policy.blocks.read_page import NO_TEXT
 from crawler.policy.blocks.shells import carries_data, is_mounted
-from crawler.policy.blocks.vendors import GENERIC, VENDORS, Vendor
+from crawler.policy.blocks.vendors import FAMILIES, GENERIC, VENDORS, Vendor
 
 STUB_BYTES: Final = 65_536
 STUB_TEXT: Final = 200  # a note for visitors without scripts
@@ -27,7 +27,11 @@ _SETS_COOKIE: Final = re2.compile(rb"""\.cookie\s*=[^=]|["']cookie["']""")
 _GOES_ON: Final = re2.compile(
     rb"""location\.(?:reload|replace|assign)|location(?:\.href)?\s*=[^=]|["'](?:reload|location|href)["']"""
 )
-_LOADS: Final = re.compile(rb"<(?:script|iframe)\b[^<>]*\ssrc\s*=", re.IGNORECASE)
+_PASSING: Final = frozenset({"robot", "human", "onward", "wait"})
+# What brings or shows more: a game remembers its best score in a cookie, and starts again.
+_LOADS: Final = re.compile(
+    rb"<(?:(?:script|iframe)\b[^<>]*\ssrc\s*=|(?:img|canvas|video|audio|object|embed)\b)", re.IGNORECASE
+)
 # A script that fills in a form and sends it; logins and payments that go on by themselves are filled in already.
 _FILLS: Final = re2.compile(rb"""\.value\s*=[^=]|["']value["']\]""")
 _SUBMITS: Final = re2.compile(rb"""\.submit\(|["']submit["']\]""")
@@ -98,9 +102,12 @@ def _tests_visitors(page: JudgedPage, frame: bytes, *, is_detour: bool) -> bool:
 
 
 def _passes(page: JudgedPage) -> bool:
-    """Whether it says next to nothing, and its own scripts set a cookie and go on with it, if pressed."""
+    """Whether it says nothing, or only that one is to wait or may go on, and its own scripts set a cookie and go on
+    with it: sites remember a language or a design so, too, below what visitors choose it by."""
     source = page.source
     if len(page.text) > NO_TEXT or _LOADS.search(source) is not None or fields(source):
+        return False
+    if page.text and FAMILIES.families_in(page.text).isdisjoint(_PASSING):
         return False
     return _SETS_COOKIE.search(source) is not None and _GOES_ON.search(source) is not None
 

@@ -1,28 +1,39 @@
 """Walls before a site's pages: they ask for an age, a choice, a click or patience, and have nothing else. Pure.
 
-Pages speak of all of this, too, in banners and dialogs above what they have to say. So the words only say what a wall
-is about; that it is one, its form does: it begins with it, no heading is about something else, it sells, lists and
-states nothing, leads nearly nowhere, and something waits for an answer.
+Pages speak of all of this, too, in banners and dialogs above what they have to say, and small ones (courses for adults,
+eighteen years in business, a boiler's maintenance) of hardly anything else. So the words only say what a wall is about;
+that it is one, its form does: it begins with it, no heading is about something else, it sells, lists and states
+nothing, leads nearly nowhere, and it wants to be answered, which an answer waits for.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
+
+import re2
 
 from crawler.policy.blocks.judged_page import JudgedPage
 from crawler.policy.blocks.page_shape import OWN_FORM, fields, leads_on, reloads
-from crawler.policy.blocks.page_text import visible_text, width
+from crawler.policy.blocks.page_text import spelled_out, visible_text, width
 from crawler.policy.blocks.shells import carries_data
 from crawler.policy.blocks.signs import Phrasings
 from crawler.policy.blocks.vendors import (
     AGE,
+    AGE_CHECK,
+    ANSWER,
     CHOICE,
     CHOOSING,
+    CONFIRMING,
+    ENTRY,
     EXPLAINS,
     FAMILIES,
     GENERIC,
+    PRESSING,
+    PROVING,
     RETURNING,
+    SHUT,
     SORRY,
     UPKEEP,
 )
@@ -32,30 +43,34 @@ CHOICES: Final = "consent"
 WORKS: Final = "maintenance"
 MOST_TEXT: Final = 700  # characters
 MOST_CHOICE_TEXT: Final = 1_200
-MOST_WORKS_TEXT: Final = 400
+MOST_WORKS_TEXT: Final = 250
 MOST_ELSE: Final = 120  # of a wall of consent, about something else
 MOST_CONTROL_TEXT: Final = 110
-MOST_LABEL: Final = 60
-LABEL_BYTES: Final = 300
 MOST_CONTROL_LINKS: Final = 3  # to rules and help
 FIRST: Final = 200  # of its text, where it comes to the point
 MOST_LINKS: Final = 8
 MOST_ITEMS: Final = 4
 MOST_PICTURES: Final = 3
-_PASSED: Final = frozenset({"robot", "human", "task", "onward"})
 _HEADING: Final = re.compile(rb"<h([1-4])\b[^<>]*>(.{0,400}?)</h\1", re.IGNORECASE | re.DOTALL)
 _ANSWER: Final = re.compile(
     rb"""<(?:button|select)\b|<input\b(?![^<>]*type\s*=\s*["']?hidden)|role\s*=\s*["']?button""", re.IGNORECASE
 )
+# By RE2, which reads no place twice, where one is not closed.
+_LABELLED: Final = re2.compile(rb"(?is)<(?:button|a|label)\b[^<>]*>(.*?)</(?:button|a|label)\b")
+_CONTROL: Final = re2.compile(rb"(?is)<(?:button|a|select)\b.*?</(?:button|a|select)\b[^<>]*>")
+_VALUE: Final = re.compile(rb"""<input\b[^<>]*\bvalue\s*=\s*["']?([^"'<>]{1,100})""", re.IGNORECASE)
 _PICKED: Final = re.compile(rb"""type\s*=\s*["']?radio""", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[.!?。！？](?:\s|$)|[。！？]")
+_STOP: Final = re.compile(r"([.!?;。！？؟])")
+_QUESTIONS: Final = ("?", "？", "؟", ";")  # the last in Greek
+_ASKING: Final = ("か", "吗", "嗎", "หรือไม่", "ไหม")  # ends of a question without a sign
 
 
 def wall(page: JudgedPage) -> str:
     """The vendor's name for the wall that *page* is, or "".
 
     Works on a site are one only if sent as if all were well: else the status says so, and when to come back.
-    Known weakness: a page of some lines about age limits or cookies that has a button for something else.
+    Known weakness: a page of some lines that asks for an age or a choice for its own sake (a quiz, settings).
     """
     if not page.is_bare or not page.text or width(page.text) > MOST_CHOICE_TEXT:
         return ""
@@ -92,7 +107,37 @@ def _has_own(page: JudgedPage) -> bool:
 def _asks_age(page: JudgedPage) -> bool:
     if width(page.text) > MOST_TEXT or page.sells or page.explains or _PICKED.search(page.source) is not None:
         return False
-    return _is_headed(page, AGE) and (_ANSWER.search(page.source) is not None or b"<a " in page.source)
+    return _is_headed(page, AGE) and _wants_age(page)
+
+
+def _wants_age(page: JudgedPage) -> bool:
+    """Whether it asks for an age, or makes it the condition to go on, and has what to answer with."""
+    prose = f"{page.title}. {_text(_CONTROL.sub(b'. ', page.source))}"
+    checks = AGE_CHECK.any_in(f"{page.title}. {page.heading}") or _is_condition(prose)
+    if fields(page.source):
+        return checks
+    return (checks or any(map(AGE.any_in, _questions(prose)))) and any(
+        ANSWER.any_in(f"^{label}") or AGE.any_in(label) for label in _labels(page.source)
+    )
+
+
+def _questions(prose: str) -> Iterator[str]:
+    parts = _STOP.split(prose)
+    for part, stop in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        if stop in _QUESTIONS or part.rstrip().endswith(_ASKING):
+            yield part
+
+
+def _is_condition(prose: str) -> bool:
+    """Whether a sentence says that who wants to go on has to be of an age, or the next, to confirm that."""
+    sentences = _SENTENCE.split(prose)
+    pairs = zip(sentences, [*sentences[1:], ""], strict=True)
+    return any(AGE.any_in(one) and (ENTRY.any_in(one) or CONFIRMING.any_in(following)) for one, following in pairs)
+
+
+def _labels(source: bytes) -> list[str]:
+    """What its buttons, links and things to tick say."""
+    return [_text(label) for label in (*_LABELLED.findall(source), *_VALUE.findall(source))]
 
 
 def _asks_choice(page: JudgedPage) -> bool:
@@ -105,21 +150,26 @@ def _asks_choice(page: JudgedPage) -> bool:
 
 
 def _is_one_control(page: JudgedPage) -> bool:
-    """Whether there is nothing but one thing to tick or to press, for people or to go on; below some more words, that
-    is what it says itself."""
+    """Whether there is nothing but one thing to tick, hold or press, by people or to go on."""
     source = page.source
     if width(page.text) > MOST_CONTROL_TEXT or source.count(b"<a ") > MOST_CONTROL_LINKS or page.sells:
         return False
-    controls = list(_ANSWER.finditer(source))
-    if fields(source) or len(controls) != 1:
+    if fields(source) or len(_ANSWER.findall(source)) != 1 or "received" in FAMILIES.families_in(page.spoken):
         return False
-    at = controls[0].start()
-    label = page.spoken if width(page.text) <= MOST_LABEL else _text(source[at : at + LABEL_BYTES])
-    return not FAMILIES.families_in(label).isdisjoint(_PASSED) and "received" not in FAMILIES.families_in(page.spoken)
+    if PROVING.any_in(page.spoken):
+        return True
+    labels = " ".join(_labels(source))
+    label, said = FAMILIES.families_in(labels), FAMILIES.families_in(_text(_CONTROL.sub(b". ", source)))
+    is_all = len(page.spoken) <= len(labels)
+    if "task" in label:
+        return is_all or "task" in said
+    return "onward" in label and (PRESSING.any_in(page.spoken) or (is_all and not page.title))
 
 
 def _says_works(page: JudgedPage) -> bool:
     if width(page.text) > MOST_WORKS_TEXT or page.sells or leads_on(page.source) or b"<form" in page.source:
+        return False
+    if not (UPKEEP.any_in(page.title) or SHUT.any_in(page.spoken)):
         return False
     if not (RETURNING.any_in(page.spoken) and _is_headed(page, UPKEEP)):
         return False
@@ -143,4 +193,4 @@ def _goes_on(source: bytes, theme: Phrasings, *, is_first: bool = False) -> bool
 
 
 def _text(source: bytes) -> str:
-    return visible_text(source.decode("utf-8", "replace"))
+    return spelled_out(visible_text(source.decode("utf-8", "replace")))
