@@ -22,6 +22,7 @@ MANY_BYLINES: Final = 10
 LEVELS: Final = 8  # of elements around a byline whose names are read
 
 _COMMENTS: Final = BITS["comm"]
+_OF_COMMENTS: Final = _COMMENTS | BITS["meta"]  # a row above a text that says how many there are has both
 
 _AUTHORS: Final = str.split(
     """
@@ -71,25 +72,33 @@ def _authors(
     if kind in {"product", "shop"} or document.first(_ANY_BYLINE) is None:
         return
     for css, inner in _BYLINES:
-        node = _byline(document, css, inner)
-        if node is None or (kind != "forum" and _is_in_comments(node)):
-            continue
-        if value := _name(text_of(node, 300)):
+        node = _byline(document, css, inner, commented=kind == "forum")
+        if node is not None and (value := _name(text_of(node, 300))):
             yield value
 
 
-def _byline(document: Document, css: str, inner: str) -> LexborNode | None:
-    """The first element of *css*, or the first of *inner* in one of them."""
-    if not inner:
-        return document.first(css)
-    found = (node.css_first(inner) for node in document.tree.css(css)[:MANY_BYLINES])
-    return next((node for node in found if node is not None), None)
+def _byline(document: Document, css: str, inner: str, *, commented: bool) -> LexborNode | None:
+    """The first element of *css*, or the first of *inner* in one of them; in comments only if they are the page."""
+    nodes = document.tree.css(css)[:MANY_BYLINES]
+    found = (node.css_first(inner) for node in nodes) if inner else nodes
+    named = (node for node in found if node is not None)
+    return next((node for node in named if commented or not _is_in_comments(document, node)), None)
 
 
-def _is_in_comments(node: LexborNode) -> bool:
+def _is_in_comments(document: Document, node: LexborNode) -> bool:
     """Whether *node* is in what readers say of the page, by the names of the elements around it."""
-    named = (each for each in around(node, LEVELS) if bits_of(each.attributes) & _COMMENTS)
-    return any(each.css_first("h1") is None for each in named)  # else it is the page, which is open for comments
+    named = (each for each in around(node, LEVELS) if bits_of(each.attributes) & _OF_COMMENTS == _COMMENTS)
+    return any(not _is_headed(document, each) for each in named)
+
+
+def _is_headed(document: Document, element: LexborNode) -> bool:
+    """Whether the page's own heading is in *element*: then it is the page, which is open for comments."""
+    if element.css_first("h1") is not None:
+        return True
+    title = " ".join(document.written_title.split())
+    return any(
+        heading and heading in title for heading in (text_of(h, 300) for h in element.css("h2,h3")[:MANY_BYLINES])
+    )
 
 
 def _names(value: Any) -> list[str]:

@@ -58,7 +58,8 @@ _DAY_FIRST = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.)?\s(?:de\s|of\s)?([^\W\d_]{3,12})\.?,?\s(?:del?\s)?(\d{4})(?!\d)"
 )
 _MONTH_FIRST = re.compile(r"([^\W\d_]{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)")
-_DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)")  # whoever writes so begins with the day
+# Whoever writes so begins with the day; a version may go on.
+_DOTTED = re.compile(r"(?<![\w.])(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\.?\d)")
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])")  # Americans begin with the month
 _MONTHS_OF_YEAR: Final = 12
 _ANY_TIME: Final = "time,[itemprop^=date]"
@@ -215,7 +216,8 @@ def _days(text: str) -> Iterator[tuple[str, int, str]]:
     if match := _COMPACT.match(text):
         yield match[1], int(match[2]), match[3]
     for match in _YEAR_FIRST.finditer(text):
-        yield match[1], int(match[3] or match[5]), match[4] or match[6]
+        if not _is_version(text, match):
+            yield match[1], int(match[3] or match[5]), match[4] or match[6]
     for match in _DOTTED.finditer(text):
         yield match[3], int(match[2]), match[1]
     for match in _SLASHED.finditer(text):
@@ -228,6 +230,12 @@ def _days(text: str) -> Iterator[tuple[str, int, str]]:
         yield match[3], _MONTHS.get(match[2], 0), match[1]
     for match in _MONTH_FIRST.finditer(lower):
         yield match[3], _MONTHS.get(match[1], 0), match[2]
+
+
+def _is_version(text: str, found: re.Match[str]) -> bool:
+    """Whether it stands behind a name, and not all of it in two digits: `PyCharm 2023.3.2`."""
+    before = text[: found.start()].rstrip()[-1:]
+    return found[2] == "." and len(found[3] + found[4]) < len("mmdd") and before.isascii() and before.isalpha()
 
 
 def _details(document: Document, metas: Mapping[str, str]) -> dict[str, Any]:

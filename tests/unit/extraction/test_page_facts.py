@@ -60,6 +60,12 @@ def ld(text: str) -> str:
         ("12/12/12/2025", None),
         ("2026-03.04", None),
         ("version 1.4.3.2026", None),
+        ("PyCharm 2025.3.2", None),
+        ("v2025.4.1 is out", None),
+        ("driver 10.10.2025.4", None),
+        ("v2.10.2025", None),
+        ("등록일 2025.4.3", date(2025, 4, 3)),
+        ("Posted 2025.04.03", date(2025, 4, 3)),
         ("令和8年3月4日", None),
         ("2569-03-04", None),  # the Buddhist year
         ("3 hours ago", None),
@@ -132,6 +138,12 @@ def test_dates(html: str, url: str) -> None:
         ('<body><h1>x</h1><ol class="comment-list"><li><p><b class="author">Bob</b> says', None),
         ('<body><h1>x</h1><p class="byline">By Ann</p><div id="comments"><b class="author">Bob', "Ann"),
         ('<body class="comments-open"><h1>x</h1><b class="author">Ann</b>', "Ann"),
+        ('<body><h1>x</h1><p class="post-meta meta-comments"><b class="author">Ann</b> <a href="#c">3 comments', "Ann"),
+        (
+            '<title>Flood - x</title><h1>x</h1><div class="post comments-open"><h2>Flood</h2><b class="author">Ann',
+            "Ann",
+        ),
+        ('<div class="recent-comments"><b class="author">Bob</b> on x</div><h1>x</h1><b class="author">Ann</b>', "Ann"),
         (
             '<body><div class="message" itemprop="text"><div class="comment"><b class="author">Ann</b>'
             + ld('{"@type": "DiscussionForumPosting"}'),
@@ -173,3 +185,11 @@ def test_authors(html: str, author: str | None) -> None:
 )
 def test_titles(html: str, title: str | None) -> None:
     assert extract_page(html, URL).title == title
+
+
+@pytest.mark.parametrize(
+    "code", ['var s = "<!--"', '<!--\nvar s = "<script>";\n//-->', 'h("<!--[if IE]><i></i><![endif]-->")']
+)
+def test_what_a_script_writes_hides_no_metas(code: str) -> None:
+    head = f"<script>{code}</script><title>x</title><meta name=author content=Ann><!-- end -->"
+    assert extract_page(head + "<h1>x</h1>", "https://a.example/").author == "Ann"
