@@ -27,7 +27,7 @@ MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated
 
 # What a script writes is no comment, where the markup has kept it.
 _COMMENT = re.compile(rf"(?i)(<script\b[^<]*+(?:<(?!/script)[^<]*+)*+)|<{COMMENT}(?:--!?>)?")
-_LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?[\s\"':]lang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
+_LANGUAGE = re.compile(r"<html\b[^<>]{0,2000}?[\s\"':]lang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}(?![^\W_])")
 _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)

@@ -58,6 +58,7 @@ _ANSWER: Final = re.compile(
 # By RE2, which reads no place twice, where one is not closed.
 _LABELLED: Final = re2.compile(rb"(?is)<(?:button|a|label)\b[^<>]*>(.*?)</(?:button|a|label)\b")
 _CONTROL: Final = re2.compile(rb"(?is)<(?:button|a|select)\b.*?</(?:button|a|select)\b[^<>]*>")
+_PART_END: Final = re.compile(rb"</(?:h\d|p|div|li|td)\b[^<>]*>", re.IGNORECASE)
 _VALUE: Final = re.compile(rb"""<input\b[^<>]*\bvalue\s*=\s*["']?([^"'<>]{1,100})""", re.IGNORECASE)
 _PICKED: Final = re.compile(rb"""type\s*=\s*["']?radio""", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[.!?。！？](?:\s|$)|[。！？]")
@@ -158,20 +159,25 @@ def _is_one_control(page: JudgedPage) -> bool:
         return False
     if PROVING.any_in(page.spoken):
         return True
-    labels = " ".join(_labels(source))
-    label, said = FAMILIES.families_in(labels), FAMILIES.families_in(_text(_CONTROL.sub(b". ", source)))
-    is_all = len(page.spoken) <= len(labels)
+    labels, said = " ".join(_labels(source)), _first_said(source)
+    label = FAMILIES.families_in(labels)
     if "task" in label:
-        return is_all or "task" in said
-    return "onward" in label and (PRESSING.any_in(page.spoken) or (is_all and not page.title))
+        return not said or "task" in FAMILIES.families_in(said)
+    return "onward" in label and (PRESSING.any_in(f"{said} {labels}") if said else not page.title)
+
+
+def _first_said(source: bytes) -> str:
+    """The first sentence, heading or paragraph outside its controls."""
+    parts = _SENTENCE.split(_text(_PART_END.sub(b". ", _CONTROL.sub(b" ", source))))
+    return next(filter(None, (part.strip(" .") for part in parts)), "")
 
 
 def _says_works(page: JudgedPage) -> bool:
     if width(page.text) > MOST_WORKS_TEXT or page.sells or leads_on(page.source) or b"<form" in page.source:
         return False
-    if not (UPKEEP.any_in(page.title) or SHUT.any_in(page.spoken)):
+    if not RETURNING.any_in(page.spoken):
         return False
-    if not (RETURNING.any_in(page.spoken) and _is_headed(page, UPKEEP)):
+    if not ((UPKEEP.any_in(page.title) or SHUT.any_in(page.spoken)) and _is_headed(page, UPKEEP)):
         return False
     return reloads(page.source) or "wait" in FAMILIES.families_in(page.spoken)
 

@@ -103,6 +103,10 @@ def test_the_code_of_the_declared_language(declared: str, code: str) -> None:
     assert Document(f'<html lang="{declared}">', URL).language_code == code
 
 
+def test_a_language_is_looked_for_in_linear_time() -> None:
+    assert cpu_seconds(lambda: Document("<html " * 20_000, URL).language, 0.2) < 0.2
+
+
 def test_the_address_of_a_page_has_no_credentials() -> None:
     document = Document('<a href="/b">', "https://user:s3cret@shop.example/a")
     assert (document.canonical_url, document.absolute("/b")) == ("https://shop.example/a", "https://shop.example/b")

@@ -69,6 +69,9 @@ Rioja|<h1>Rioja</h1><p>Plums and oak. Only for adults over 18.</p><button>Add to
 Casting|<p>Hai 18 anni? Puoi votare.</p><a href=/come>Come si vota</a> <a href=/dove>Dove</a>
 Lesson|<p>Well done!</p><button>Continue</button>
 Tour|<p>Click the arrow to continue the tour of our farm.</p><button>Next</button>
+Basket|<h1>Your basket is empty</h1><p>Click below to continue shopping.</p><button>Continue shopping</button>
+Not found|<h1>Page not found</h1><p>Press the button to continue.</p><button>Continue</button>
+Carrito|<p>Tu carrito está vacío.</p><p>Pulsa para continuar.</p><button>Continuar</button>
 Support|<h1>Support</h1><p>Our bot is asleep.</p><button>Talk to a human</button>
 Invoice|<p>Invoice 12, total 40.00</p><button>Continue</button>
 Lift|<h1>Lift out of service</h1><p>Under maintenance until Friday. Please come back to the shop by the stairs.</p>
