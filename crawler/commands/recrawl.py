@@ -84,8 +84,7 @@ class Command(FleetCommand, ScrapyCommand):
                 return told
             with tracing_pushes(crawler.settings) as traced:
                 async with session(crawler.settings) as frontier:
-                    with same_server(frontier.client):  # another one may have lost what counts as pushed
-                        run, pushed, refused = await _push(frontier, traced(encoder), due)
+                    run, pushed, refused = await _push(frontier, traced(encoder), due)
             await known.pushed([*pushed, *refused], now)  # the latter would be due first at every call
         return f"{told}; {len(pushed):,} pushed ({run})" + _told_refused(refused)
 
@@ -120,7 +119,17 @@ def _told_refused(refused: Sequence[DueDocument]) -> str:
 async def _push(
     frontier: Frontier, encoder: Encoder, due: list[DueDocument]
 ) -> tuple[str, list[DueDocument], list[DueDocument]]:
-    """Push them as a separate run; returns its description, what the frontier accepted, and what cannot be pushed."""
+    """Push them as a separate run; returns its description, what the frontier accepted, and what cannot be pushed.
+
+    Raises FrontierUnavailableError, too, where another server answers: it may have lost what it had accepted.
+    """
+    with same_server(frontier.client):
+        return await _push_all(frontier, encoder, due)
+
+
+async def _push_all(
+    frontier: Frontier, encoder: Encoder, due: list[DueDocument]
+) -> tuple[str, list[DueDocument], list[DueDocument]]:
     await learn_tiers(frontier, encoder)
     wanted = WantedRun(name="recrawl", fresh=True, overlap="allow")  # what is being crawled is not due
     run = PushedRun(frontier.runs, encoder.spider.name, wanted)
