@@ -220,6 +220,9 @@ def test_ctrl_d_at_a_question_is_no_traceback(
 
     monkeypatch.setattr("builtins.input", ended)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    gc.collect()  # what earlier tests have left is told now
+    caplog.clear()
+    capsys.readouterr()
     with pytest.raises(SystemExit, match=str(INTERRUPTED)), answering([]):
         tasks.run(ask())
     gc.collect()
