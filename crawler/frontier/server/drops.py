@@ -14,8 +14,6 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 _RUN_ID: Final = re.compile(rb"^run_id:(\w+)", re.MULTILINE)  # in INFO: another one after each start
-
-
 _OTHER: Final = "has restarted or failed over, and may have lost what it confirmed last"
 _MAYBE: Final = "has closed a connection: it may have restarted, or failed over, and lost what it confirmed last"
 
