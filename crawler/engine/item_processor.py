@@ -22,7 +22,7 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.engine import callbacks, closing, header_names, page_task, safe_urls
+from crawler.engine import callbacks, header_names, page_task, safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.quick_signals import QuickSignals, called
 from crawler.engine.spider_chain import fold
@@ -53,7 +53,6 @@ class ItemProcessor(ItemPipelineManager):
         scraper.signals = Signals(scraper.signals.sender)
         engine.signals = engine.downloader.signals = QuickSignals(engine.signals.sender)
         page_task.install(engine)
-        closing.install(engine)
         fold(scraper.spidermw)
         safe_urls.install()
         header_names.install()
@@ -121,8 +120,7 @@ async def _process_start_item(scraper: Scraper, process: Callable[[Any], Awaitab
     """As `Scraper._start_itemproc_nowait_async`, and tell a spider that closes, for which no page may be left to do it:
     it would wait for ever."""
     try:
-        with closing.waited_for():
-            await process(item)
+        await process(item)
     finally:
         slot = scraper.slot
         if slot is not None and slot.closing is not None and not slot.closing.called:

@@ -421,27 +421,6 @@ class Closes(Ending):
         raise CloseSpider("enough")
 
 
-class AwaitsClose(Ending):
-    """The callback waits for its spider to close, which waits for the callback."""
-
-    name = "closes_awaited"
-
-    async def parse(self, response: Response) -> AsyncIterator[Any]:
-        assert self.crawler.engine is not None
-        await self.crawler.engine.close_spider_async(reason="enough")
-        yield {"url": response.url}
-
-
-class AwaitsStop(AwaitsClose):
-    """The same for the whole crawl."""
-
-    name = "stops_awaited"
-
-    async def parse(self, response: Response) -> AsyncIterator[Any]:
-        await asyncio.create_task(self.crawler.stop_async())
-        yield {"url": response.url}
-
-
 class DownloadsLate(Ending):
     """Downloads something when all pages have ended, and when the spider is closed."""
 

@@ -126,3 +126,24 @@ async def test_each_ends_in_good_order(fleet: Fleet, stores: tuple[Server, Serve
     assert sum(left[blocked].states.values()) == left[blocked].counters.accepted == PAGES + 1
     for found in left.values():
         assert (found.leases, found.in_flight, found.reasons) == (0, 0, [])
+
+
+async def test_a_signal_in_the_middle_of_a_callback_ends_the_other_pages_as_well(fleet: Fleet) -> None:
+    """Python runs its handler in the context of that page, about which closing is not."""
+    hold = threading.Event()
+    with Site({"/stand": Page(), "/slow": Page(hold=hold)}) as site:
+        await fleet.push(site.url("/slow"), site.url("/stand"), spider="standing", hosts=2)
+        worker = fleet.start("standing", **PATIENT | {"FRONTIER_CLOSE_SECONDS": 20})
+        try:
+            await site.asked(2)
+            await asyncio.sleep(1)  # of the three that its callback stands still
+            worker.send_signal(signal.SIGTERM)
+            await said(worker, "Closing spider (shutdown)")
+            await asyncio.sleep(0.5)
+        finally:
+            hold.set()
+        status, log = await ended(worker)
+        left = await fleet.left("standing")
+    assert status == 0, log
+    assert left.states == {"done": 2}
+    assert sorted(site.requested) == ["/slow", "/stand"]

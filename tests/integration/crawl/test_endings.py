@@ -114,8 +114,6 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "unfetchable_links": ({"done": 2}, []),
     "closes": ({"waiting": 1}, []),
     "downloads_late": ({"done": 1}, []),
-    "closes_awaited": ({"done": 1}, []),
-    "stops_awaited": ({"done": 1}, []),
     "downloads_again": ({"done": 1}, []),
     "asks_again": ({"done": 3}, []),
 }
@@ -135,8 +133,7 @@ def test_every_ending_has_its_row() -> None:
 @pytest.mark.parametrize("name", SPIDERS)
 def test_a_request_ends_once(ended: dict[str, Ended], name: str) -> None:
     crawl, (states, reasons) = ended[name], ENDS[name]
-    closed = "enough" if "closes" in name else "shutdown" if "stops" in name else "finished"
-    assert crawl.stats["finish_reason"] == closed
+    assert crawl.stats["finish_reason"] == ("enough" if "closes" in name else "finished")
     assert (settled(crawl.left.states), crawl.left.reasons) == (states, reasons)
     assert crawl.left.counters.accepted == sum(states.values())
     assert (crawl.left.in_flight, crawl.left.leases) == (0, 0)
@@ -273,11 +270,6 @@ def test_what_a_pipeline_asks_for_as_it_closes_is_fetched_and_later_ones_are_ref
     stats = ended["downloads_late"].stats
     assert stats["test/closing"].startswith("<")
     assert re.match(r"EndingError: <GET http.*/late\?closed> is not sent: this worker has left", stats["test/closed"])
-
-
-@pytest.mark.parametrize("name", ["closes_awaited", "stops_awaited"])
-def test_a_page_that_waits_for_its_spider_to_close_ends_first(name: str, ended: dict[str, Ended]) -> None:
-    assert ended[name].count("item_scraped_count") == 1
 
 
 def test_a_page_that_closes_the_spider_is_tried_again(ended: dict[str, Ended]) -> None:

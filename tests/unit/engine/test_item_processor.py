@@ -40,12 +40,6 @@ class Engine:
     def crawl(self, request: Request) -> None:
         self.noted.append(f"crawl {request.url}")
 
-    async def close_spider_async(self) -> None:
-        await self.scraper.close_spider_async()
-
-    async def stop_async(self) -> None:
-        await self.close_spider_async()
-
 
 class Plain:
     def process_item(self, item: Any) -> Any:
@@ -173,30 +167,6 @@ async def test_a_spider_that_closes_waits_for_items_of_start_and_no_longer(item:
     scraper._start_itemproc_nowait("late")
     await asyncio.sleep(0.01)
     assert noted[2:] == ["scraped late plain awaited future"]
-
-
-async def test_an_item_of_start_that_waits_for_its_spider_to_close_is_not_waited_for() -> None:
-    noted: list[Any] = []
-    scraper = scraper_of(ItemProcessor, noted)
-    engine = scraper.crawler.engine
-    assert engine is not None
-    await scraper.itemproc.open_spider_async()
-    process = scraper.itemproc.process_item_async
-
-    async def closing(item: Any) -> Any:
-        await engine.close_spider_async()
-        return await process(item)
-
-    closed = asyncio.Event()
-
-    async def close() -> None:
-        closed.set()
-
-    scraper.itemproc.close_spider_async = close  # type: ignore[method-assign]
-    scraper.itemproc.process_item_async = closing  # type: ignore[method-assign]
-    scraper._start_itemproc_nowait("slow")
-    await asyncio.wait_for(closed.wait(), 60)
-    assert noted == ["scraped slow plain awaited future"]
 
 
 @pytest.mark.parametrize("kind", [SignalManager, Signals])
