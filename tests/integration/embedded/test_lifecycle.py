@@ -78,7 +78,7 @@ def test_a_killed_server_is_back_on_its_port_with_its_data(use: Use, data_dir: P
         redis.set("kept", "yes")
     killed = server(data_dir)
     killed.send(signal.SIGKILL)
-    assert eventually(lambda: said(data_dir).state == "ready" and server(data_dir) != killed)
+    assert eventually(lambda: (now := said(data_dir)).state == "ready" and now.server != killed)
     with client(url) as redis:
         assert redis.get("kept") == "yes"
 
