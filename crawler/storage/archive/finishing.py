@@ -204,7 +204,7 @@ class Finisher:
             deleted = await self._prune_beyond(failures, self._config.failed_bytes, stay)
             others = [one for one in found if one.name not in deleted]
             await self._prune_beyond(others, self._config.keep_bytes, stay)
-        except STORE_ERRORS:  # of the last in a row
+        except STORE_ERRORS:  # of the last in a row: it is told below, with the others
             pass
         finally:
             if news := [name for name in stay if name not in told]:
