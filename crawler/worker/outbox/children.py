@@ -136,7 +136,7 @@ class Children:
             self._keep(self._shard_of(child.message), [child])
 
     async def _push(self, batch: Sequence[Child], push: Push) -> list[Child]:
-        """Report those that the frontier has; returns the others."""
+        """Send *batch* and report those that the frontier has; returns the others."""
         losses = self._doubts.losses
         outcomes = await push([child.message for child in batch])
         refused = []
