@@ -2,7 +2,8 @@
 
 The classes that may be rebuilt are listed here, callbacks are names of the spider's own methods, and items are fields
 of its own classes (`stored_items`), so that write access to Redis does not mean running code in a worker. Tuples come
-back as lists; what msgpack cannot encode (sets, lambdas, other objects) raises CodecError naming the field.
+back as lists, but for meta's `bindaddress` and `cookiejar`; what msgpack cannot encode (sets, lambdas, other objects)
+raises CodecError naming the field.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped already: es
 _MAPS: Final = ("d", "c", "k")  # of a stored request: meta, cookies, cb_kwargs
 _FLAT: Final = frozenset({str, int, float, bool, bytes, type(None)})
 _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
+_LOOKED_UP: Final = ("bindaddress", "cookiejar")  # in meta: Scrapy's middlewares and our pool use them as keys
 
 
 def shown(value: object) -> str:
@@ -137,7 +139,7 @@ def decode(body: bytes, spider: Spider) -> Request:
             method=state.get("m", "GET"),
             headers=state.get("h"),
             body=state.get("b", b""),
-            meta=_VERBATIM | page_methods.restored(state.get("d", {})),
+            meta=_VERBATIM | _restored_meta(state.get("d", {})),
             priority=state.get("p", 0),
             dont_filter=state.get("n", False),
             encoding=state.get("e", "utf-8"),
@@ -205,6 +207,11 @@ def _stored_meta(request: Request) -> dict[str, Any]:
     if pooled(request) or not {"_auth_proxy", "_scheme_proxy"}.isdisjoint(request.meta):
         meta.pop("proxy", None)
     return page_methods.stored(meta, request)
+
+
+def _restored_meta(meta: dict[str, Any]) -> dict[str, Any]:
+    tuples = {key: tuple(meta[key]) for key in _LOOKED_UP if key in meta and isinstance(meta[key], list)}
+    return page_methods.restored(meta | tuples if tuples else meta)
 
 
 def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:

@@ -14,7 +14,7 @@ from crawler import urls
 from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier.messages import MAX_NAME, Message
 from crawler.frontier.streams import stream_of
-from crawler.routing import codec, fingerprint
+from crawler.routing import codec, fingerprint, meta_values
 from crawler.routing.host_rules import HostRule, HostRules
 from crawler.routing.scoping import Scopes
 from crawler.routing.tier_routing import TierRouting
@@ -123,6 +123,7 @@ class Encoder:
         if self.tracer is not None:
             self.tracer.mark(request, place.fingerprint)
         try:
+            meta_values.check(request)
             return self._message(request, place, not_before_ms, generation, dedupe)
         except (CodecError, MessageError):
             raise
