@@ -29,6 +29,7 @@ from crawler.frontier.runs.scopes import RunScopes
 from crawler.frontier.runs.sitemaps import Sitemaps
 from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.data_marks import DataMarks
+from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards
 from crawler.frontier.server.wire_format import flag, handle_row, push_row, read_lease, text_of
@@ -97,6 +98,8 @@ class Frontier(LeaseCalls):
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)
         self.statement: Statement | None = None  # the rules of this frontier's worker
+        self._has_stated = False
+        self._stating = asyncio.Lock()
         self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
         self._marks = DataMarks(self.shards, lambda: self.on_other_data())  # noqa: PLW0108 - it is replaced
         self.on_other_data: Callable[[], None] = lambda: None  # called before the leases that show it are returned
@@ -115,8 +118,7 @@ class Frontier(LeaseCalls):
         if self.statement is not None:
             for message in messages:
                 self.statement.note(message.host, Pace(message.delay_ms, message.cap, message.burst))
-            if self.statement.is_news:
-                await self.state()
+            await self._state_news()
         return await self.push_rows([(message.host, push_row(message)) for message in messages], forced=forced)
 
     async def push_rows(self, rows: Sequence[Row], *, forced: bool = False) -> list[PushOutcome]:
@@ -139,7 +141,14 @@ class Frontier(LeaseCalls):
     ) -> Batch:
         """Up to *limit* requests, LEASE_MOST per shard, whose hosts may be crawled now; a suspect comes alone and only
         with *suspects_ok*."""
-        limit = await self._allowed(limit)
+        with same_server(self.client):  # one that has started since is told first (lua/hosts/rules.lua)
+            limit = 1 if await self.gauge.memory_full() else limit
+            await self._state_news()
+            return await self._lease_some(streams, limit, worker, exclude_hosts, suspects_ok=suspects_ok)
+
+    async def _lease_some(
+        self, streams: Sequence[str], limit: int, worker: str, exclude_hosts: Collection[str], *, suspects_ok: bool
+    ) -> Batch:
         first, leased = int(self._rng() * self.shards.count), 0
         parts: list[Batch] = []
         for offset in range(self.shards.count):
@@ -156,13 +165,6 @@ class Frontier(LeaseCalls):
             if leased >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in part.leases):
                 break
         return Batch.merged(parts)
-
-    async def _allowed(self, limit: int) -> int:
-        """One request at a time while memory is full; news of our rules go out first."""
-        full = await self.gauge.memory_full()
-        if self.statement is not None and self.statement.is_news:
-            await self.state()
-        return 1 if full else limit
 
     def _read(self, shard: int, answer: Sequence[Any]) -> Batch:
         """What one shard answered."""
@@ -200,6 +202,13 @@ class Frontier(LeaseCalls):
         if self.statement is not None:
             self.statement.is_news = True
 
+    async def _state_news(self) -> None:
+        if self.statement is None:
+            return
+        async with self._stating:  # what another call is stating counts when the server has it
+            if self.statement.is_news or not self._has_stated:
+                await self.state()
+
     async def state(self) -> None:
         """State the rules that this worker crawls by: within moments no worker exceeds them, as long as this is
         repeated every few seconds."""
@@ -212,6 +221,7 @@ class Frontier(LeaseCalls):
         except FrontierError:
             statement.is_news = news
             raise
+        self._has_stated = True
 
     async def _state(self, shard: int, *, news: bool = False) -> None:
         assert self.statement is not None
@@ -261,9 +271,11 @@ class Frontier(LeaseCalls):
         if lease is not None:
             shard, numbers = keys.split_handle(lease)
             under = (handle_row(*numbers),)
-        wait, number, token = await self.shards.run(
-            "reserve_slot", shard, host, delay_ms, cap, burst, worker, spider, *under
-        )
+        with same_server(self.client):  # as in `lease`
+            await self._state_news()
+            wait, number, token = await self.shards.run(
+                "reserve_slot", shard, host, delay_ms, cap, burst, worker, spider, *under
+            )
         if wait:
             return Slot(max(0, wait), lost=wait < 0)
         return Slot(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))

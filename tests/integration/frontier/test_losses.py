@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -25,7 +26,7 @@ from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import everywhere
-from tests.integration.frontier.making import message, timed
+from tests.integration.frontier.making import answer, message, timed
 from tests.servers import Server
 from tests.unit.frontier.fakes import Clock
 
@@ -127,6 +128,40 @@ async def test_what_ends_a_page_never_reaches_a_server_that_was_started_since(se
         assert (await frontier.inspection.stats("s")).total.leased == before - 1
     assert len(others) == 5
     await client.aclose()
+
+
+@pytest.mark.parametrize("asks", ["the worker that was told", "another worker"])
+async def test_a_delay_that_a_restart_may_have_forgotten_begins_again(server: Server, asks: str) -> None:
+    """Redis loses what it wrote in its last second: here a host's turn, which was taken right before."""
+
+    async def worker() -> Frontier:
+        client: Any = connection.connect(BaseSettings({"REDIS_URL": server.url, "REDIS_CLUSTER": False}))
+        made = Frontier(client, FrontierConfig())
+        made.statement = Statement("s", Pace(60_000, 1, 1), {})
+        connection.listen(client, lambda: None, made.state_anew)
+        await made.open()
+        return made
+
+    frontier = await worker()
+    await frontier.push([message(number, "a.example", delay_ms=60_000) for number in range(3)])
+    (lease,) = (await frontier.lease(["s"], 5, worker="w")).leases
+    await frontier.report([answer((lease.id, lease.token))])
+    await frontier.ack([(lease.id, lease.token)])
+    hosts, waiting = frontier.shards.key(0, "hosts"), frontier.shards.key(0, "wait:s")
+    client: Any = frontier.client
+    record = await client.hget(hosts, "a.example")
+    await client.hset(hosts, "a.example", struct.pack("<d", 1.0) + record[8:])  # its next turn is long due
+    assert await client.zadd(waiting, {"a.example": 1}, xx=True, ch=True)
+    server.kill()
+    await server.start_again()
+    if asks == "another worker":
+        frontier = await worker()
+    else:
+        with pytest.raises(FrontierUnavailableError):
+            await frontier.lease(["s"], 5, worker="w")
+    assert not (await frontier.lease(["s"], 5, worker="w")).leases
+    assert 0 < (await frontier.reserve_slot("a.example", delay_ms=60_000)).wait_ms <= 60_000
+    await asyncio.gather(client.aclose(), frontier.client.aclose())
 
 
 @pytest.mark.one_server("a Cluster client greets its nodes itself")
