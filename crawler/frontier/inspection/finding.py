@@ -12,7 +12,7 @@ from crawler.frontier.messages import DeadLetter, HostState, Message
 from crawler.frontier.runs.generations import Generations
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.server.wire_format import seal, split_prefixed, unseal
+from crawler.frontier.server.wire_format import read_holder, seal, split_prefixed, unseal
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.streams import stream_of
 from crawler.policy.tiers import TIERS
@@ -20,7 +20,6 @@ from crawler.policy.tiers import TIERS
 SLICE: Final = 1_500  # entries per call: a millisecond of the server's time
 _FINGERPRINT: Final = slice(2, 10)  # of an envelope
 _ID: Final = struct.Struct(">dIH")  # score; id as four bytes and two
-_NAMES_AT: Final = 44  # of a lease's record: host, stream, generation and worker, each length-prefixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +145,9 @@ class UrlFinder:
             record = await client.hget(self._shards.key(shard, "infl"), number)
             if record is None:
                 continue
-            _, rest = split_prefixed(record[_NAMES_AT:])
-            stream, rest = split_prefixed(rest)
-            generation, rest = split_prefixed(rest)
-            if stream.decode().partition(":")[0] == spider:
-                worker, nacked = split_prefixed(rest)[0].decode(), await self._nacked(shard, number)
-                yield UrlPlace("leased", stream.decode(), generation.decode(), why=worker, nacked=nacked)
+            stream, generation, worker = read_holder(record)
+            if stream.partition(":")[0] == spider:
+                yield UrlPlace("leased", stream, generation, why=worker, nacked=await self._nacked(shard, number))
 
     async def _letters(self, message: Message) -> list[UrlPlace]:
         found: list[UrlPlace] = []

@@ -18,7 +18,9 @@ _BYTES: Final = [bytes((value,)) for value in range(256)]
 _HANDLE: Final = struct.Struct("<dd")  # id, token
 _REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
 _LED: Final = {"link": 16, "redirect": 32}  # their twins are LINKED and REDIRECTED in lua/lib/hosts/report.lua
-_RECORD: Final = struct.Struct("<dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
+# The head of a lease's record, HEAD_FORMAT in lua/lib/shard/damage.lua: token, score, reserved, start by, started,
+# deliveries, released, status. Behind it stand host, stream, generation and worker, each length-prefixed.
+_RECORD: Final = struct.Struct("<dddddBBH")
 
 
 class Envelope(NamedTuple):
@@ -144,6 +146,14 @@ def read_lease(
         leased_at_ms=now,
         waited_ms=_waited_ms(now - score - envelope.priority * step_ms),
     )
+
+
+def read_holder(record: bytes) -> tuple[str, str, str]:
+    """Stream, generation and worker of a lease, from its record."""
+    _, rest = split_prefixed(record[_RECORD.size :])
+    stream, rest = split_prefixed(rest)
+    generation, rest = split_prefixed(rest)
+    return stream.decode(), generation.decode(), split_prefixed(rest)[0].decode()
 
 
 def _waited_ms(ms: float) -> int:

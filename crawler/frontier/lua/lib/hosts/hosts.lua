@@ -48,7 +48,7 @@ local function count_slots()
   slots = {}
   local shared = call('EXISTS', T .. ':address') == 1
   for _, record in ipairs(call('HVALS', T .. ':infl')) do
-    local ok, _, _, _, _, _, _, released, _, of = pcall(struct.unpack, '<dddddBBHBc0', record)
+    local ok, _, _, _, _, _, _, released, _, of = pcall(struct.unpack, HEAD_FORMAT .. 'Bc0', record)
     if ok and released == 0 then
       slots[of] = (slots[of] or 0) + 1
       local address = shared and string.sub(call('HGET', T .. ':address', of) or '', 9) or ''

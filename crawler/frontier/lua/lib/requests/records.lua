@@ -4,11 +4,10 @@
 --   STARTED    ms when it was charged, or 0                   RELEASED    1: the host has its slot back
 --   HOST, STREAM, GENERATION, then (at REST) the worker
 -- In Lua it is an array (the cheapest table) after the raw value, read as r[TOKEN].
+-- Its format is in lib/damage, which reads records where this part is missing.
 -- A record without a stream is a slot alone (see reserve_slot): it paces a request that is not in the queue.
 local TOKEN, SCORE, RESERVED, START_BY, STARTED, DELIVERIES, RELEASED, STATUS = 2, 3, 4, 5, 6, 7, 8, 9
 local HOST, STREAM, GENERATION, REST = 10, 11, 12, 13
-local HEAD_FORMAT = '<dddddBBH'
-local RECORD_FORMAT = '<dddddBBHBc0Bc0Bc0'
 local NAMES_FORMAT = 'Bc0Bc0Bc0Bc0'
 local NAMES_AT = 45 -- after the head
 local STALE, DONE = 0, 1 -- result of a call on a lease; STALE: it has another holder now, nothing changes

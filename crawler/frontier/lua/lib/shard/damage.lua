@@ -25,9 +25,13 @@ local function note_generation(key, names, streams)
   if kind == 'due' or kind == 'wait' or kind == 'park' then streams[string.gsub(name, '!$', '')] = true end
 end
 
--- The name in T:gens that a leased request's record tells (see lib/records); nil for an invalid one or a slot alone.
+-- A leased request's record: its numbers, and up to where its worker stands (see lib/records). The twin of the first is
+-- in server/wire_format.py.
+local HEAD_FORMAT, RECORD_FORMAT = '<dddddBBH', '<dddddBBHBc0Bc0Bc0'
+
+-- The name in T:gens that a leased request's record tells; nil for an invalid one or a slot alone.
 local function leased_name(record)
-  local ok, _, _, _, _, _, _, _, _, _, stream, generation = pcall(struct.unpack, '<dddddBBHBc0Bc0Bc0', record)
+  local ok, _, _, _, _, _, _, _, _, _, stream, generation = pcall(struct.unpack, RECORD_FORMAT, record)
   return ok and stream ~= '' and stream .. ':' .. generation or nil
 end
 
