@@ -132,7 +132,7 @@ class Bed:
             while time.monotonic() < deadline:
                 batch = await frontier.lease(["visits"], 64, worker="benchmark", suspects_ok=True)
                 found |= {codec.decode(one.body, VisitsSpider()).url: one.deliveries for one in batch.leases}
-                await frontier.ack([(one.id, one.token) for one in batch.leases])
+                await frontier.settle(acks=[(one.id, one.token) for one in batch.leases])
                 await asyncio.sleep(0 if batch.leases else POLL_SECONDS)
         return found
 

@@ -57,7 +57,7 @@ async def _costs(ours: Ours, client: redis.Redis, hosts: int) -> tuple[float, fl
         await ours.cycle(messages)
         middle = Cost.so_far(client, COMMANDS)
         for _ in range(size // BATCH):
-            await ours.frontier.ack(await ours.lease(1))
+            await ours.frontier.settle(acks=await ours.lease(1))
         after = Cost.so_far(client, COMMANDS)
         for _ in range(size // BATCH):
             await ours.frontier.lease([NOBODY], BATCH, worker="benchmark")

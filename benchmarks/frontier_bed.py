@@ -114,7 +114,7 @@ class Ours:
         a batch are made while the next one is leased, and then acknowledged beside the one after that."""
         done, left = 0, count
         coming = asyncio.create_task(self.leases(min(BATCH, left)))
-        acking: asyncio.Task[list[bool]] | None = None
+        acking: asyncio.Task[int] | None = None
         while left > 0:
             batch = await coming
             left -= len(batch)
@@ -123,9 +123,13 @@ class Ours:
             await asyncio.sleep(0)  # it is on its way
             for lease in batch:
                 codec.decode(lease.body, self._spider)
-            done += sum(await acking) if acking else 0
-            acking = asyncio.create_task(self.frontier.ack([(lease.id, lease.token) for lease in batch]))
-        return done + (sum(await acking) if acking else 0)
+            done += await acking if acking else 0
+            acking = asyncio.create_task(self._acked([(lease.id, lease.token) for lease in batch]))
+        return done + (await acking if acking else 0)
+
+    async def _acked(self, leases: Sequence[Handle]) -> int:
+        _, _, acked = await self.frontier.settle(acks=leases)
+        return sum(acked)
 
     async def cycle(self, messages: Sequence[Message]) -> int:
         """All that Redis does for a request: dedupe, push, lease, start, report, ack; returns how many were acked.

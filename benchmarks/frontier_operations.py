@@ -42,9 +42,7 @@ class Operations:
         return {
             "push": self._push,
             "lease": lambda: self._on_leases(_nothing),
-            "start": lambda: self._on_leases(lambda handles: frontier.start(handles, on_wire=True)),
-            "report": lambda: self._on_leases(lambda handles: frontier.report([_answer(one) for one in handles])),
-            "ack": self._ack,
+            "start": lambda: self._on_leases(frontier.start),
             "settle": self._settle,
             "renew": lambda: self._on_leases(frontier.renew),
             "give_back": lambda: self._on_leases(frontier.give_back),
@@ -77,11 +75,6 @@ class Operations:
     async def _push(self) -> None:
         for _ in range(self._calls):
             await self._push_batch()
-
-    async def _ack(self) -> None:
-        for _ in range(self._calls):
-            await self._frontier.ack(await self._leases())
-            await self._push_batch()  # the queue stands
 
     async def _settle(self) -> None:
         """As the outbox: what starts, what was answered and what is done, of three leases one after the other."""
@@ -134,7 +127,7 @@ class Operations:
         for at in range(self._calls):
             slot = await self._frontier.reserve_slot(f"media-{at}.example", worker="benchmark")
             assert slot.token is not None
-            await self._frontier.report([_answer(slot.token)])
+            await self._frontier.settle(reports=[_answer(slot.token)])
 
     async def _reap(self) -> None:
         """Workers that die with what they hold: leases too short to be renewed."""
@@ -160,9 +153,8 @@ class Operations:
         count = max(PUSHED, self._ours.shape.urls // 40)
         for at in range(0, count, PUSHED):
             await sweeper.push([_old(number) for number in range(at, at + PUSHED)], forced=True)
-            await sweeper.ack(
-                [(one.id, one.token) for one in (await sweeper.lease(["old"], PUSHED, worker="benchmark")).leases]
-            )
+            leased = (await sweeper.lease(["old"], PUSHED, worker="benchmark")).leases
+            await sweeper.settle(acks=[(one.id, one.token) for one in leased])
         await sweeper.generations.open("old")
         while await sweeper.generations.sweep():
             pass

@@ -17,7 +17,7 @@ class LeaseCalls:
     """The part of the frontier's interface that takes leases. An answer of False, or 0: the token is stale, and nothing
     has changed.
 
-    What ends a page for good (`ack`, `skip`, `settle` with acks, `bury`, `end_gone`) rests on what this server was told
+    What ends a page for good (`settle` with acks, `skip`, `bury`, `end_gone`) rests on what this server was told
     before, as are the page's links: it never reaches one that has been started since, or has taken over, and raises
     FrontierUnavailableError instead.
     """
@@ -26,38 +26,25 @@ class LeaseCalls:
         self.shards = shards
         self._rng = rng
 
-    async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
-        """Charge a delivery; False: the lease is no longer ours, or its host has pushed back since: do not send it.
-
-        *on_wire*: they were sent before this call, so the next request may follow after the host's delay. Otherwise the
-        next one waits for the report, or until these must have started.
-        """
-        return await self.shards.on_handles("start", handles, flag(on_wire))
-
-    async def report(self, reports: Sequence[Report]) -> list[int]:
-        """Free the host's slot and adapt its pace. Returns for each: 0, stale or reported before; 1, accepted; more, it
-        opened the host's breaker for this many ms; -1, it closed it."""
-
-        async def run(shard: int, group: list[Report]) -> Any:
-            rows = [report_row(report, keys.split_handle((report.id, 0))[1][0]) for report in group]
-            return await self.shards.run("report", shard, self._rng(), *rows)
-
-        return await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
-
-    async def ack(self, handles: Sequence[Handle]) -> list[bool]:
-        """Done and durable. False: the token is stale and nothing changed."""
-        with same_server(self.shards.client):
-            return await self.shards.on_handles("ack", handles)
+    async def start(self, handles: Sequence[Handle]) -> list[bool]:
+        """Charge a delivery before they are sent: the next request waits for the report, or until these must have
+        started. False: the lease is no longer ours, or its host has pushed back since: do not send it."""
+        return await self.shards.on_handles("start", handles)
 
     async def skip(self, handles: Sequence[Handle]) -> list[bool]:
-        """The same for requests that are done without having been sent."""
+        """Done without having been sent. False: the token is stale and nothing changed."""
         with same_server(self.shards.client):
             return await self.shards.on_handles("skip", handles)
 
     async def settle(
         self, starts: Sequence[Handle] = (), reports: Sequence[Report] = (), acks: Sequence[Handle] = ()
     ) -> tuple[list[bool], list[int], list[bool]]:
-        """`start` (on the wire), `report` and `ack`, in this order and in one call per shard; returns their answers."""
+        """In this order and in one call per shard; returns the answers to each.
+
+        *starts* were sent before this call, so that the next request may follow after the host's delay: charges a
+        delivery. *reports* free the host's slot and adapt its pace: 0, stale or reported before; 1, accepted; more, it
+        opened the host's breaker for this many ms; -1, it closed it. *acks* are done and durable.
+        """
         rows = [(shard, 0, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, starts)]
         for report in reports:
             shard, (number, _) = keys.split_handle((report.id, 0))
@@ -129,7 +116,7 @@ class LeaseCalls:
             return bool(await self.shards.run("bury", shard, *row))
 
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
-        """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""
+        """Done because the site refuses the page for good: listed in `gone`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         with same_server(self.shards.client):
             return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))

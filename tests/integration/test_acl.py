@@ -65,7 +65,7 @@ async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_c
             batch = await frontier.lease(["products"], 1, worker="w")
             handle = (batch.leases[0].id, batch.leases[0].token)
             assert await frontier.start([handle]) == [True]
-            assert await frontier.ack([handle]) == [True]
+            assert await frontier.settle(acks=[handle]) == ([], [], [True])
             assert (await frontier.inspection.stats()).total.done == 1
             assert await frontier.inspection.hosts() == []
             assert (await frontier.pressure()).paused == ""

@@ -114,7 +114,7 @@ def handle_row(number: int, token: int) -> bytes:
 
 
 def report_row(report: Report, number: int) -> bytes:
-    """*report* as report.lua takes it."""
+    """*report* as lua/lib/hosts/report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
     flags = report.keep + 2 * report.excused + 4 * report.fault + 8 * report.again + _LED.get(report.led, 0)
     return (

@@ -89,7 +89,7 @@ async def test_the_commands(fleet: Fleet) -> None:
         assert row["stats"] == {}, "nobody has worked on it"
         waiting = fleet.runner.fork("runs", "wait", nightly.id, *options({"FRONTIER_KEY": fleet.key}))
         [*leases] = (await frontier.lease(["products"], 2, worker="w")).leases
-        await frontier.ack([(leases[0].id, leases[0].token)])
+        await frontier.settle(acks=[(leases[0].id, leases[0].token)])
         assert waiting.poll() is None
         await frontier.bury(leases[1].id, leases[1].token, reason="http_500")
         assert await asyncio.to_thread(waiting.wait, 30) == 1, "it has dead letters"

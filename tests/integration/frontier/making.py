@@ -29,6 +29,20 @@ def answer(handle: Handle, status: int = 200, *, elapsed_ms: int = 0, latency_ms
     return Report(*handle, elapsed_ms, latency_ms, status, **fields)
 
 
+async def sent(frontier: Frontier, leases: Sequence[Handle]) -> list[bool]:
+    """*leases* are on the wire: tells that alone, as `reported` and `acked` tell theirs; workers tell all in one call.
+    Whether each is still ours."""
+    return (await frontier.settle(starts=leases))[0]
+
+
+async def reported(frontier: Frontier, reports: Sequence[Report]) -> list[int]:
+    return (await frontier.settle(reports=reports))[1]
+
+
+async def acked(frontier: Frontier, leases: Sequence[Handle]) -> list[bool]:
+    return (await frontier.settle(acks=leases))[2]
+
+
 async def asks_for(frontier: Frontier, host: str, origin: str, delay_ms: int) -> int | None:
     """The robots.txt of *origin* asks for a delay; returns the host's now. It is out of date at once: ask again."""
     file = CachedRobots(RobotsVerdict.RULES, 200, fresh_ms=0)
@@ -69,8 +83,8 @@ class Timed:
     async def fetch(self, limit: int = 100, **fields: Any) -> list[int]:
         """Lease, answer and acknowledge at once."""
         leases = await self.lease(limit, **fields)
-        await self.frontier.report([answer(handle) for handle in handles(leases)])
-        await self.frontier.ack(handles(leases))
+        await reported(self.frontier, [answer(handle) for handle in handles(leases)])
+        await acked(self.frontier, handles(leases))
         return [int(lease.body) for lease in leases]
 
 

@@ -14,7 +14,7 @@ from crawler.frontier.messages import Lease
 from crawler.frontier.runs.control import Target
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, sent, timed
 
 DELAY_MS = 1_000
 HOUR_MS = 3_600_000
@@ -43,7 +43,7 @@ class Platform:
     async def send(self, leases: Sequence[Lease]) -> None:
         for lease in leases:
             self.asked[next(iter(self.where.get(lease.host, ())), lease.host)].append(self.made.now)
-        await self.frontier.start(handles(leases), on_wire=True)
+        await sent(self.frontier, handles(leases))
 
     async def end(self, leases: Sequence[Lease], status: int = 200, **fields: Any) -> None:
         reports = [answer(handle, status, **fields) for handle in handles(leases)]
@@ -153,8 +153,8 @@ async def test_a_broken_host_stops_no_other_on_its_address(redis_client: Any) ->
     for _ in range(3):
         leases = await platform.lease()
         await platform.send(leases)
-        await platform.frontier.report([answer(handle, 0, fault=True) for handle in handles(leases)])
-        await platform.frontier.ack(handles(leases))
+        await reported(platform.frontier, [answer(handle, 0, fault=True) for handle in handles(leases)])
+        await acked(platform.frontier, handles(leases))
         await platform.pass_ms(DELAY_MS)
     await platform.frontier.push([message(20 + number, "b.example") for number in range(3)])
     fetched = []
@@ -177,7 +177,7 @@ async def test_a_slot_beside_the_queue_is_one_of_the_address(platform: Platform)
     assert await platform.lease() == []  # it is kept for the one who waits
     slot = await platform.frontier.reserve_slot(other, delay_ms=DELAY_MS)
     assert slot.token is not None
-    await platform.frontier.report([answer(slot.token)])
+    await reported(platform.frontier, [answer(slot.token)])
     assert await platform.lease() == []
     await platform.pass_ms(DELAY_MS)
     assert await platform.fetch() == [other]

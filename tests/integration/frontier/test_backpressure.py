@@ -10,7 +10,7 @@ import pytest
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.server import server_check
 from tests.integration.frontier.harness import everywhere
-from tests.integration.frontier.making import answer, asks_for, handles, message, timed
+from tests.integration.frontier.making import acked, answer, asks_for, handles, message, reported, sent, timed
 
 ACCEPTED, FULL, MEMORY = PushOutcome.ACCEPTED, PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY
 
@@ -91,8 +91,8 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     frontier = world.frontier
     done, given_back, retried, dead = handles(leases)
     assert await frontier.start([done]) == [True]
-    assert await frontier.report([answer(done)]) == [True]
-    assert await frontier.ack([done]) == [True]
+    assert await reported(frontier, [answer(done)]) == [True]
+    assert await acked(frontier, [done]) == [True]
     assert await frontier.renew([given_back]) == [True]
     assert await frontier.give_back([given_back]) == [True]
     assert await frontier.nack(*retried, delay_ms=10)
@@ -138,7 +138,7 @@ async def test_a_page_that_was_not_answered_yet_still_counts_as_delivered(redis_
     world = await timed(redis_client)
     await world.frontier.push([message(1)])
     (page,) = handles(await world.lease())
-    await world.frontier.start([page], on_wire=True)
+    await sent(world.frontier, [page])
     assert await world.frontier.renew([page], for_room=True) == [True]
     await world.pass_ms(150_000)
     assert [lease.deliveries for lease in await world.lease()] == [1]

@@ -9,7 +9,7 @@ from scrapy import Request, Spider
 
 from crawler.frontier.messages import HostState, Message
 from crawler.routing import codec
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, sent, timed
 
 OPEN = 30_000
 
@@ -26,9 +26,11 @@ async def broken(client: Any, faults: int = 5, **config: Any) -> Timed:
 async def exchange(world: Timed, status: int = 0, *, fault: bool = True, **fields: Any) -> int:
     """Send one request and report; what the frontier made of it."""
     [lease] = await world.lease(1)
-    await world.frontier.start(handles([lease]), on_wire=True)
-    [result] = await world.frontier.report([answer(handles([lease])[0], status, fault=fault and not status, **fields)])
-    await world.frontier.ack(handles([lease]))
+    await sent(world.frontier, handles([lease]))
+    [result] = await reported(
+        world.frontier, [answer(handles([lease])[0], status, fault=fault and not status, **fields)]
+    )
+    await acked(world.frontier, handles([lease]))
     return result
 
 
@@ -82,7 +84,7 @@ async def test_one_request_probes_it_and_a_success_lets_all_through(redis_client
     take = await world.frontier.reserve_slot("a.example", cap=8)
     assert take.token is None, "what bypasses the queue waits, too"
     assert await world.lease(8) == []
-    assert await world.frontier.report([answer(handles([probe])[0], 200)]) == [-1]
+    assert await reported(world.frontier, [answer(handles([probe])[0], 200)]) == [-1]
     assert (await state_of(world)).breaker == "closed"
     await world.pass_ms(1_000)
     assert len(await world.lease(8)) == 8
@@ -112,10 +114,9 @@ async def test_what_was_in_the_air_when_it_opened_says_nothing_new(redis_client:
     world = await broken(redis_client, faults=4)
     first, second, third, *_ = handles(await world.lease(8))
     await world.pass_ms(1_000)
-    report = world.frontier.report
-    assert await report([answer(first, 0, elapsed_ms=900, fault=True)]) == [OPEN]
-    assert await report([answer(second, 0, elapsed_ms=900, fault=True)]) == [1]
-    assert await report([answer(third, 200, elapsed_ms=900)]) == [1]
+    assert await reported(world.frontier, [answer(first, 0, elapsed_ms=900, fault=True)]) == [OPEN]
+    assert await reported(world.frontier, [answer(second, 0, elapsed_ms=900, fault=True)]) == [1]
+    assert await reported(world.frontier, [answer(third, 200, elapsed_ms=900)]) == [1]
     assert (await state_of(world)).openings == 1
 
 

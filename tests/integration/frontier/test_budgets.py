@@ -12,7 +12,7 @@ import pytest
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.robots import CachedRobots
 from crawler.policy.robots.responses import RobotsVerdict
-from tests.integration.frontier.making import START_MS, Timed, handles, message, timed
+from tests.integration.frontier.making import START_MS, Timed, acked, handles, message, sent, timed
 
 DAY = 86_400_000
 HOUR = 3_600_000
@@ -42,7 +42,7 @@ async def test_a_domain_spends_its_requests_and_no_other_waits(redis_client: Any
     [closed] = await made.frontier.budgets.closed(made.now)
     assert (closed.name, closed.what, closed.until_ms) == ("d:a.example", "requests", TODAY[1] - made.now)
     assert closed.told == "the budget of a.example is spent (requests)"
-    await made.frontier.ack(handles(leased))
+    await acked(made.frontier, handles(leased))
     while made.now < TODAY[1]:
         assert await made.lease() == []
         await rest(made, min(3_600_000, TODAY[1] - made.now))
@@ -71,7 +71,7 @@ async def test_a_request_that_was_not_sent_is_given_back_and_a_retry_is_not(redi
         assert await made.frontier.move(leases[0].id, leases[0].token, stream="s")
     [one, other] = await made.lease(2)
     await made.frontier.nack(one.id, one.token, delay_ms=0)  # postponed, not sent
-    await made.frontier.start(handles([other]), on_wire=True)
+    await sent(made.frontier, handles([other]))
     await made.frontier.nack(other.id, other.token, delay_ms=0)
     assert len(await made.lease(2)) == 1
     assert await made.lease(2) == []
@@ -93,9 +93,9 @@ async def test_what_ends_unsent_spends_nothing(redis_client: Any, end: str) -> N
 
     assert [await ended() for _ in range(4)] == [True] * 4
     assert (await made.frontier.budgets.used("d:a.example", TODAY[0]))[0] == 0
-    [sent] = await made.lease(1)
-    await made.frontier.start(handles([sent]), on_wire=True)
-    assert await made.frontier.bury(sent.id, sent.token, reason="http_500")
+    [started] = await made.lease(1)
+    await sent(made.frontier, handles([started]))
+    assert await made.frontier.bury(started.id, started.token, reason="http_500")
     assert (await made.frontier.budgets.used("d:a.example", TODAY[0]))[0] == 1
 
 
@@ -156,7 +156,7 @@ async def test_a_runs_budget_holds_that_run_back_alone_and_may_last(redis_client
     assert sorted(lease.generation for lease in leases) == ["7"] * 2 + ["8"] * 6
     total = (await made.frontier.inspection.stats("s")).total
     assert (total.queued, total.delayed, total.leased) == (0, 4, 8)
-    await made.frontier.ack(handles(leases))
+    await acked(made.frontier, handles(leases))
     for _ in range(3):
         await rest(made, 1_000_000)
         assert await made.lease() == []
@@ -193,7 +193,7 @@ async def test_what_nobody_states_any_more_is_over_and_damage_costs_a_budget_alo
     await made.client.hset(made.frontier.shards.key(shard, f"used:{TODAY[0]}"), "d:b.example", b"x")
     leases = await made.lease()
     assert len(leases) == 4
-    await made.frontier.ack(handles(leases))
+    await acked(made.frontier, handles(leases))
     await rest(made, 310_000)
     assert len(await made.lease()) == 2
 
@@ -226,7 +226,7 @@ async def test_the_hours_of_a_robots_txt_hold_its_host_and_no_other(redis_client
     await made.frontier.push([message(9, "b.example", **MANY)])
     leases = await made.lease()
     assert [lease.host for lease in leases] == ["b.example"]
-    await made.frontier.ack(handles(leases))
+    await acked(made.frontier, handles(leases))
     [closed] = await made.frontier.budgets.closed(now)
     assert (closed.what, closed.until_ms) == ("hours", HOUR)
     assert closed.governs("a.example", "s")

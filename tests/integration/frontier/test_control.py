@@ -14,7 +14,7 @@ from crawler.frontier.runs import control
 from crawler.frontier.runs.control import ControlState, Target, lua_pattern, run_target
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, sent, timed
 from tests.integration.frontier.observation import STATE, STATE_FIELDS
 from tests.unit.frontier.fakes import lease as made_lease
 
@@ -99,7 +99,7 @@ async def test_a_run_that_is_over_is_paused_no_more(redis_client: Any, is_cancel
     await world.frontier.control.say("pause", run_target(run))
     if is_cancelled:
         await world.frontier.runs.cancel(run.id)
-    await world.frontier.ack(leases)
+    await acked(world.frontier, leases)
     assert (await finished(world, run)).is_over
     assert (await world.frontier.control.said()).paused == []
 
@@ -109,14 +109,14 @@ async def test_a_cancelled_run_drops_what_would_be_queued_again_at_every_step(re
     frontier = world.frontier
     run = await opened(world, range(12))
     first = await world.lease(6)
-    acked, nacked, delayed, moved, given, expired = first
+    done_one, nacked, delayed, moved, given, expired = first
     [waiting] = await world.lease(1)
     assert await frontier.nack(waiting.id, waiting.token, delay_ms=60_000) == 1
     assert (await frontier.runs.cancel(run.id)).cancelled_ms
     assert await frontier.push([message(50, generation=run.generation)]) == [PushOutcome.CANCELLED]
     assert await frontier.push([message(51, generation=run.generation)], forced=True) == [PushOutcome.CANCELLED]
     assert await world.bodies() == [], "what is queued is set aside, whoever leases"
-    assert await frontier.ack(handles([acked])) == [True]
+    assert await acked(frontier, handles([done_one])) == [True]
     assert await frontier.nack(nacked.id, nacked.token, delay_ms=0) == 1
     assert await frontier.nack(delayed.id, delayed.token, delay_ms=5_000) == 1
     assert await frontier.move(moved.id, moved.token, stream="s:browser", delay_ms=100)
@@ -124,7 +124,7 @@ async def test_a_cancelled_run_drops_what_would_be_queued_again_at_every_step(re
     assert (await finished(world, run)).state == "sealed", "one is leased"
     await world.pass_ms(frontier.config.lease_ms * 3)
     await frontier.shards.run_all("reap")
-    assert await frontier.ack(handles([expired])) == [False]
+    assert await acked(frontier, handles([expired])) == [False]
     done = await finished(world, run)
     assert done.state == "cancelled"
     assert (done.counts.accepted, done.counts.done, done.counts.dropped) == (12, 1, 11)
@@ -141,7 +141,7 @@ async def stays(world: Timed, lease: Lease) -> None:
 
 
 async def on_the_wire(world: Timed, lease: Lease) -> None:
-    await world.frontier.start(handles([lease]), on_wire=True)
+    await sent(world.frontier, handles([lease]))
 
 
 async def in_the_callback(world: Timed, lease: Lease) -> None:
@@ -162,12 +162,12 @@ async def leads_elsewhere(world: Timed, lease: Lease) -> None:
     """A redirect to another host, or a link: a child, which is pushed before its parent ends."""
     child = message(90, "b.example", generation=lease.generation)
     assert await world.frontier.push([child], forced=True) == [PushOutcome.CANCELLED]
-    await world.frontier.ack(handles([lease]))
+    await acked(world.frontier, handles([lease]))
 
 
 STEPS: tuple[Step, ...] = (stays, on_the_wire, in_the_callback, follows_a_redirect, waits_for_room)
 ENDS: dict[str, Step] = {
-    "done": lambda world, lease: world.frontier.ack(handles([lease])),
+    "done": lambda world, lease: acked(world.frontier, handles([lease])),
     "gone": lambda world, lease: world.frontier.end_gone(lease.id, lease.token, reason="http_404", detail={}),
     "dead": lambda world, lease: world.frontier.bury(lease.id, lease.token, reason="test"),
     "retried": lambda world, lease: world.frontier.nack(lease.id, lease.token, delay_ms=0),
@@ -357,7 +357,7 @@ async def test_hosts_are_visited_by_their_delay_whatever_is_set_aside(redis_clie
     await world.frontier.control.say("pause", run_target(run))
     [lease] = await world.lease()
     assert int(lease.body) == 10
-    await world.frontier.report([answer(handle) for handle in handles([lease])])
+    await reported(world.frontier, [answer(handle) for handle in handles([lease])])
     assert await world.lease() == []
     await world.pass_ms(1_000)
     assert await world.bodies() == [11]

@@ -16,7 +16,7 @@ from crawler.frontier.state.robots import CachedRobots
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.pace import Pace
-from tests.integration.frontier.making import Timed, answer, asks_for, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, asks_for, handles, message, sent, timed
 
 BAD = "bad.example"
 GOOD = tuple(f"{number}.example" for number in range(6))
@@ -105,7 +105,7 @@ async def work(world: Timed) -> set[str]:
         await frontier.state()
         await frontier.workers.heartbeat("w", {})
         leases = await world.lease(suspects_ok=True)
-        await frontier.start(handles(leases), on_wire=True)
+        await sent(frontier, handles(leases))
         await frontier.renew(handles(leases))
         reports = [answer(handle) for handle in handles(leases)]
         settled = await frontier.settle((), reports, handles(leases))
@@ -190,7 +190,7 @@ async def given_up(frontier: Frontier, lease: Lease) -> None:
 
 
 ENDS: dict[str, Callable[[Frontier, Lease], Awaitable[Any]]] = {
-    "ack": lambda frontier, lease: frontier.ack([(lease.id, lease.token)]),
+    "ack": lambda frontier, lease: acked(frontier, [(lease.id, lease.token)]),
     "give_back": lambda frontier, lease: frontier.give_back([(lease.id, lease.token)]),
     "nack": lambda frontier, lease: frontier.nack(lease.id, lease.token, delay_ms=1),
     "put_off": lambda frontier, lease: frontier.put_off([(lease.id, lease.token)], delay_ms=1),
@@ -214,7 +214,7 @@ async def test_a_request_that_is_missing_stops_nobody_however_it_ends(
     key, field = frontier.shards.key(0, "body"), lost.id.partition(":")[2]
     await (redis_client.hdel(key, field) if body is None else redis_client.hset(key, field, body))
     await ENDS[end](frontier, lost)
-    await frontier.ack([(lease.id, lease.token) for lease in leases if lease is not lost])
+    await acked(frontier, [(lease.id, lease.token) for lease in leases if lease is not lost])
     total = (await frontier.inspection.stats()).total
     assert (total.queued, total.leased, total.delayed, total.done + total.dropped) == (0, 0, 0, 2)
     assert await frontier.inspection.empty("s")
@@ -427,7 +427,7 @@ async def test_hosts_that_are_filed_nowhere_are_filed_again(redis_client: Any, p
     await frontier.generations.sweep()
     key = frontier.shards.key(0, f"{kind}:s" + "!" * (kind != place))
     assert await redis_client.delete(key) == 1
-    await frontier.ack(handles(held))
+    await acked(frontier, handles(held))
     await frontier.generations.sweep()
     done = [int(lease.body) for lease in held]
     for _ in range(4):
@@ -525,7 +525,7 @@ async def test_a_crawl_that_lost_its_counters_ends(redis_client: Any, harm: str)
     await redis_client.delete(key)
     if harm == "replaced":
         await redis_client.set(key, b"noise")
-    await world.frontier.ack(handles([lease]))
+    await acked(world.frontier, handles([lease]))
     for _ in range(6):
         await world.fetch()
         await world.frontier.generations.sweep()

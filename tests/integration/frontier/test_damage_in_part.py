@@ -18,7 +18,7 @@ from crawler.frontier.runs.control import Target
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.dead_letters import DAMAGED
 from crawler.frontier.state.seeds import Kind, Seeds
-from tests.integration.frontier.making import answer, handles, message, timed
+from tests.integration.frontier.making import acked, answer, handles, message, reported, sent, timed
 
 pytestmark = pytest.mark.one_server("each shard looks at its own")
 BAD = "bad.example"
@@ -36,7 +36,7 @@ async def test_noise_at_the_head_of_a_queue_stops_no_retry_of_its_host(redis_cli
     await frontier.push([message(number, BAD) for number in (1, 2)])
     for at_once in (False, True):
         [lease] = await world.lease(1)
-        await frontier.report([answer((lease.id, lease.token), 500)])
+        await reported(frontier, [answer((lease.id, lease.token), 500)])
         if not at_once:
             await frontier.nack(lease.id, lease.token, delay_ms=5_000)
     await redis_client.lpush(frontier.shards.key(0, f"q:s:{BAD}"), noise)
@@ -124,7 +124,7 @@ async def test_noise_in_the_queues_of_a_dead_host_hides_no_request_of_another(re
     await frontier.push([message(1, BAD), *(message(2 + n, GOOD[0], priority=n) for n in range(2))])
     for _ in range(2):
         [lease] = await world.lease(1, exclude_hosts=GOOD)
-        await frontier.report([answer((lease.id, lease.token), 0, fault=True)])
+        await reported(frontier, [answer((lease.id, lease.token), 0, fault=True)])
         await frontier.give_back(handles([lease]))
         assert (await frontier.breakers.host_down(BAD))[1] == 0
         await world.pass_ms(110)
@@ -138,7 +138,7 @@ async def test_leases_whose_expiry_was_lost_are_renewed_while_storage_is_down(re
     world = await timed(redis_client, lease_ms=60_000)
     await world.frontier.push([message(1)])
     leased = handles(await world.lease())
-    await world.frontier.start(leased, on_wire=True)
+    await sent(world.frontier, leased)
     await redis_client.delete(world.frontier.shards.key(0, "lease"))
     assert await world.frontier.renew(leased, suspended=True) == [True]
     assert await redis_client.zcard(world.frontier.shards.key(0, "lease")) == 1
@@ -193,7 +193,7 @@ async def tried_again(frontier: Frontier, _: str) -> None:
     await frontier.push([message(1, BAD)])
     await frontier.generations.sweep()
     [lease] = (await frontier.lease(["s"], 1, worker="w")).leases
-    assert await frontier.ack(handles([lease])) == [True]
+    assert await acked(frontier, handles([lease])) == [True]
 
 
 ABOUT: dict[str, Callable[[Frontier, str], Awaitable[Any]]] = {

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.frontier.messages import DeadLetter, PushOutcome
 from crawler.frontier.server.shards import pack
-from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
+from tests.integration.frontier.making import START_MS, Timed, acked, answer, handles, message, reported, sent, timed
 
 
 async def bury(
@@ -24,7 +24,7 @@ async def bury(
     await world.frontier.push([message(number, host, stream, generation=generation)])
     [lease] = await world.lease(streams=[stream])
     await world.frontier.start(handles([lease]))
-    await world.frontier.report([answer(handles([lease])[0], 500)])
+    await reported(world.frontier, [answer(handles([lease])[0], 500)])
     assert await world.frontier.bury(
         lease.id, lease.token, reason=reason, detail={"url": f"http://{host}/", "tries": 2}
     )
@@ -171,7 +171,7 @@ async def test_a_letter_tells_why_its_request_was_last_put_back(redis_client: An
     await world.frontier.bury(first.id, first.token, reason="test")
     [letter] = await world.frontier.dead.find("s")
     assert letter.nacked == "timeout"
-    await world.frontier.ack(handles([second]))
+    await acked(world.frontier, handles([second]))
     assert not await redis_client.exists(world.frontier.shards.key(0, "why")), "nothing is left of what has ended"
 
 
@@ -212,8 +212,8 @@ async def test_what_is_gone_and_dropped_is_forgotten(redis_client: Any) -> None:
 async def trip(world: Timed, host: str = "a.example") -> tuple[int, int]:
     """Its breaker opens, and a worker reports it."""
     [lease] = await world.lease(1)
-    await world.frontier.start(handles([lease]), on_wire=True)
-    await world.frontier.report([answer(handles([lease])[0], 0, fault=True)])
+    await sent(world.frontier, handles([lease]))
+    await reported(world.frontier, [answer(handles([lease])[0], 0, fault=True)])
     await world.frontier.give_back(handles([lease]))
     return await world.frontier.breakers.host_down(host, most=2)
 
@@ -251,8 +251,8 @@ async def test_a_probe_of_a_host_that_was_given_up_is_given_up_too(redis_client:
     for waited in (500, 1_000):
         await world.pass_ms(500)
         [lease] = await world.lease(1)
-        await world.frontier.start(handles([lease]), on_wire=True)
-        await world.frontier.report([answer(handles([lease])[0], 0, fault=True)])
+        await sent(world.frontier, handles([lease]))
+        await reported(world.frontier, [answer(handles([lease])[0], 0, fault=True)])
         assert await world.frontier.breakers.host_down("a.example") == (waited, waited // 1_000)
         assert await world.frontier.nack(lease.id, lease.token, delay_ms=0, reason="retry") == 1 + waited // 1_000
     [first, second] = await world.frontier.dead.find(reason="host_down")

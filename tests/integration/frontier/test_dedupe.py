@@ -11,7 +11,7 @@ import pytest
 
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.server.scripts import source
-from tests.integration.frontier.making import Timed, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, timed
 from tests.integration.frontier.observation import DUMP, observe
 
 ACCEPTED, DUPLICATE = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE
@@ -85,7 +85,7 @@ async def test_a_window_starts_when_the_url_is_done(redis_client: Any) -> None:
         await world.pass_ms(20_000)
         await world.frontier.renew(leased)
         assert await world.frontier.push([message(1)]) == [DUPLICATE], "leased counts as seen"
-    await world.frontier.ack(leased)
+    await acked(world.frontier, leased)
     await world.pass_ms(99_000)
     assert await world.frontier.push([message(1)]) == [DUPLICATE]
     await world.pass_ms(1_000)

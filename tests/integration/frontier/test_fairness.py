@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, timed
 
 STEP_MS = 60_000
 
@@ -159,8 +159,8 @@ async def test_a_suspect_is_leased_alone_and_only_to_an_idle_worker(redis_client
     await world.frontier.push([message(3, "other.example")])
     alone = await world.lease(suspects_ok=True)
     assert [(int(lease.body), lease.deliveries) for lease in alone] == [(1, 2)]
-    await world.frontier.report([answer(handles(alone)[0])])
-    assert await world.frontier.ack(handles(alone)) == [True]
+    await reported(world.frontier, [answer(handles(alone)[0])])
+    assert await acked(world.frontier, handles(alone)) == [True]
 
 
 @pytest.mark.one_server("a matter of size")
@@ -178,7 +178,7 @@ async def test_a_retry_belongs_beside_what_comes_back_with_it(redis_client: Any)
     await world.frontier.push([message(1, cap=4, not_before_ms=world.now + 1_000), message(2, cap=4)])
     await world.frontier.push([message(3, cap=4)])
     dead, retried = handles(await world.lease())
-    await world.frontier.report([answer(retried, 500)])
+    await reported(world.frontier, [answer(retried, 500)])
     await world.frontier.nack(*retried, delay_ms=50_000)
     await world.pass_ms(1_000)
     assert await world.bodies(exclude_hosts=["a.example"]) == []

@@ -10,7 +10,7 @@ import pytest
 from crawler.frontier.inspection import finding
 from crawler.frontier.inspection.finding import UrlPlace
 from crawler.frontier.messages import Message
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, timed
 
 
 async def places(world: Timed, number: int, **fields: Any) -> list[UrlPlace]:
@@ -35,7 +35,7 @@ async def test_a_url_is_found_at_each_step_of_its_life(redis_client: Any, monkey
     assert (waiting.state, waiting.nacked) == ("queued", "http_503")
     leased = await world.lease(6)
     assert await places(world, 0) == [UrlPlace("leased", "s", "0", why="w", nacked="http_503")]
-    await world.frontier.ack(handles(leased))
+    await acked(world.frontier, handles(leased))
     assert await places(world, 0) == [UrlPlace("done", "s", "0")]
 
 
@@ -59,7 +59,7 @@ async def test_all_places_are_found_and_none_of_another_spider(redis_client: Any
     for stream in ("t", "s"):
         await world.frontier.push([message(1, stream=stream)])
         [lease] = await world.lease(streams=[stream])
-        await world.frontier.report([answer((lease.id, lease.token), 500)])
+        await reported(world.frontier, [answer((lease.id, lease.token), 500)])
         await world.frontier.nack(lease.id, lease.token, delay_ms=7_000, reason="http_500")
     delayed = UrlPlace("delayed", "s", "0", until_ms=7_000, why="http_500")
     assert await places(world, 1) == [delayed]
@@ -88,8 +88,8 @@ async def test_what_stands_ahead_of_the_end_of_a_queue_is_found_with_its_place(r
     leased = []
     while found := await world.lease(1):
         leased += [int(lease.body) for lease in found]
-        await world.frontier.report([answer(handle) for handle in handles(found)])
-        await world.frontier.ack(handles(found))
+        await reported(world.frontier, [answer(handle) for handle in handles(found)])
+        await acked(world.frontier, handles(found))
         await world.pass_ms(1)
     assert order == leased
     assert sorted(places_of.values()) == list(range(6))

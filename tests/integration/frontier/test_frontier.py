@@ -11,7 +11,7 @@ from crawler.errors import ServiceError
 from crawler.frontier.config import SCHEMA
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome, SpiderStats
-from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
+from tests.integration.frontier.making import START_MS, Timed, acked, answer, handles, message, reported, sent, timed
 
 ACCEPTED, DUPLICATE, DUPLICATE_DEAD = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE, PushOutcome.DUPLICATE_DEAD
 HOUR_MS = 3_600_000
@@ -29,8 +29,8 @@ async def test_a_request_goes_from_push_to_ack(redis_client: Any) -> None:
     assert (lease.body, lease.host, lease.stream, lease.leased_at_ms) == (b"1", "a.example", "s", START_MS)
     assert await frontier.start(handles([lease])) == [True]
     report = answer(handles([lease])[0])
-    assert await frontier.report([report, report]) == [True, False], "a slot is freed once"
-    assert await frontier.ack(handles([lease]) * 2) == [True, False], "a lease ends once"
+    assert await reported(frontier, [report, report]) == [True, False], "a slot is freed once"
+    assert await acked(frontier, handles([lease]) * 2) == [True, False], "a lease ends once"
     assert await total(frontier) == SpiderStats(accepted=1, done=1, duplicates=1, seen=1)
     assert await frontier.inspection.empty()
 
@@ -42,8 +42,10 @@ async def test_a_stale_token_changes_nothing(redis_client: Any) -> None:
     stale = (lease_id, token - 1)
     before = {key: await redis_client.dump(key) async for key in redis_client.scan_iter()}
     frontier = world.frontier
-    assert await frontier.start([stale]) == await frontier.ack([stale]) == await frontier.give_back([stale]) == [False]
-    assert await frontier.report([answer(stale)]) == await frontier.renew([stale]) == [False]
+    assert (
+        await frontier.start([stale]) == await acked(frontier, [stale]) == await frontier.give_back([stale]) == [False]
+    )
+    assert await reported(frontier, [answer(stale)]) == await frontier.renew([stale]) == [False]
     assert not await frontier.nack(*stale, delay_ms=0)
     assert not await frontier.bury(*stale, reason="stale")
     assert (await frontier.reserve_slot("a.example", lease=stale)).lost
@@ -106,7 +108,7 @@ async def test_a_silent_workers_requests_come_back(redis_client: Any) -> None:
     await world.pass_ms(1)
     [again] = await world.lease()
     assert (again.body, again.deliveries) == (b"1", 0), "what was only buffered is not charged"
-    assert await world.frontier.ack(handles([buffered])) == [False]
+    assert await acked(world.frontier, handles([buffered])) == [False]
 
 
 async def test_renewal_keeps_a_lease_until_the_hard_cap(redis_client: Any) -> None:
@@ -157,7 +159,7 @@ async def test_neither_a_jump_of_the_clock_nor_an_outage_reaps_live_workers(redi
     assert await world.frontier.renew(leased) == [True, True]
     await world.pass_ms(world.frontier.config.lease_ms - 1)
     assert await world.lease() == []
-    assert await world.frontier.ack(leased) == [True, True]
+    assert await acked(world.frontier, leased) == [True, True]
 
 
 @pytest.mark.parametrize(("delay_ms", "jump_ms"), [(10_000, 5_000), (60_000, 29_000), (60_000, HOUR_MS)])
@@ -170,8 +172,8 @@ async def test_no_jump_of_the_clock_shortens_a_delay_that_goes_on(
     await world.frontier.push([message(number, delay_ms=delay_ms, cap=2) for number in range(3)])
     leased = handles(await world.lease())
     if is_sent:
-        await world.frontier.report([answer(handle) for handle in leased])
-        await world.frontier.ack(leased)
+        await reported(world.frontier, [answer(handle) for handle in leased])
+        await acked(world.frontier, leased)
     living = delay_ms + (0 if is_sent else world.frontier.config.start_within_ms)
     await world.be_silent(jump_ms)
     for _ in range(living // 2_000 - 1):
@@ -192,7 +194,7 @@ async def test_after_a_silence_requests_go_side_by_side_once_one_has_been_sent(r
     for _ in range(4):
         leased = handles(await world.lease())
         assert len(leased) == 1
-        await world.frontier.start(leased, on_wire=True)
+        await sent(world.frontier, leased)
         await world.pass_ms(100)
     await world.be_silent(60_000)
     await world.pass_ms(200)
@@ -205,13 +207,13 @@ async def test_a_crawl_that_begins_soon_has_several_requests_in_flight(redis_cli
     await world.frontier.push([message(number, delay_ms=100, cap=8) for number in range(9)])
     await world.be_silent(60_000)
     leased = handles(await world.lease())
-    await world.frontier.start(leased, on_wire=True)
+    await sent(world.frontier, leased)
     await world.pass_ms(1_000)
-    await world.frontier.report([answer(handle, elapsed_ms=1_000, latency_ms=1_000) for handle in leased])
+    await reported(world.frontier, [answer(handle, elapsed_ms=1_000, latency_ms=1_000) for handle in leased])
     for _ in range(4):
         leased = handles(await world.lease())
         assert len(leased) == 1
-        await world.frontier.start(leased, on_wire=True)
+        await sent(world.frontier, leased)
         await world.pass_ms(100)
 
 
@@ -258,7 +260,7 @@ async def test_tokens_are_not_given_out_again_by_a_server_that_lost_its_last_sec
     [again] = await world.lease()
     assert again.id == lost.id
     assert again.token != lost.token
-    assert await world.frontier.ack(handles([lost])) == [False]
+    assert await acked(world.frontier, handles([lost])) == [False]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from crawler.commands.views.status_snapshot import take_snapshot
 from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.inspection.waiting import WaitingHost, last_lease_ms
 from crawler.frontier.messages import SpiderStats
-from tests.integration.frontier.making import answer, handles, message, timed
+from tests.integration.frontier.making import answer, handles, message, reported, timed
 
 
 async def test_counters_are_kept_per_spider_and_generation(redis_client: Any) -> None:
@@ -86,7 +86,7 @@ async def test_the_busiest_hosts_are_listed_with_their_state(redis_client: Any) 
     for host in range(30):
         await world.frontier.push([message(100 * host + n, f"{host}.example", cap=2) for n in range(host + 1)])
     [lease] = await world.lease(1, exclude_hosts=[f"{host}.example" for host in range(29)])
-    await world.frontier.report([answer(handles([lease])[0], 429, latency_ms=120, retry_after_ms=9_000)])
+    await reported(world.frontier, [answer(handles([lease])[0], 429, latency_ms=120, retry_after_ms=9_000)])
     states = await world.frontier.inspection.hosts(top=3)
     assert [(state.host, state.queued) for state in states] == [
         ("28.example", 29),
@@ -192,7 +192,7 @@ async def test_what_a_site_asks_for_is_told_unless_it_is_over_at_once(redis_clie
     await world.frontier.push([message(number, f"{number % 2}.example") for number in range(4)])
     leases = await world.lease()
     for lease, asked_ms in zip(leases, (4_000, 60_000), strict=True):
-        await world.frontier.report([answer((lease.id, lease.token), 429, retry_after_ms=asked_ms)])
+        await reported(world.frontier, [answer((lease.id, lease.token), 429, retry_after_ms=asked_ms)])
     paused = WaitingHost(leases[1].host, 1, "the site asked for a pause", 60_000)
     assert await inspection.waiting("s") == [paused]
     await world.frontier.nack(leases[0].id, leases[0].token, delay_ms=2_000, reason="http_429")
@@ -208,7 +208,7 @@ async def test_a_host_that_went_down_after_its_time_was_asked_for_has_its_whole_
     world = await timed(redis_client, breaker_faults=1, give_up_ms=60_000)
     await world.frontier.push([message(1), message(2)])
     [lease] = await world.lease(1)
-    await world.frontier.report([answer((lease.id, lease.token), 0, fault=True)])
+    await reported(world.frontier, [answer((lease.id, lease.token), 0, fault=True)])
     await redis_client.set(world.frontier.shards.key(0, "down:a.example"), world.now + since)
     [told] = await world.frontier.inspection.waiting("s")
     assert (told.why, told.given_up_ms) == ("circuit breaker opened (1 in a row), then one probe", ends)

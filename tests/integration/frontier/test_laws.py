@@ -20,6 +20,7 @@ from crawler.frontier.run_record import Run
 from crawler.frontier.runs.control import Target, run_target
 from crawler.frontier.state.budgets import Terms
 from tests.integration.frontier.harness import CLOCK, Harness
+from tests.integration.frontier.making import acked, reported
 from tests.integration.frontier.observation import DUMP, Observation, Place, observe
 
 CONFIG: dict[str, Any] = {
@@ -219,8 +220,8 @@ class Lawful:
         handle, frontier = found[0], self.frontier
         ways: tuple[Callable[[], Awaitable[Any]], ...] = (
             lambda: frontier.start([handle]),
-            lambda: frontier.report([Report(*handle, 0, 10, 200)]),
-            lambda: frontier.ack([handle]),
+            lambda: reported(frontier, [Report(*handle, 0, 10, 200)]),
+            lambda: acked(frontier, [handle]),
             lambda: frontier.end_gone(*handle, reason="http_404", detail={}),
             lambda: frontier.renew([handle], for_room=True),
         )
@@ -372,7 +373,7 @@ class Lawful:
             self.pass_ms(4_000)  # after a longer silence each delay begins anew
             before = len(self.given)
             self.lease(32)
-            self.call(self.frontier.ack([(lease.id, lease.token) for lease in self.given[before:]]))
+            self.call(acked(self.frontier, [(lease.id, lease.token) for lease in self.given[before:]]))
             self.check()
             left, stalls = self.pending(), 0 if self.pending() != left else stalls + 1
         assert not left, "nothing is stuck"

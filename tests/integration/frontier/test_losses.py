@@ -26,7 +26,7 @@ from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import everywhere
-from tests.integration.frontier.making import answer, message, timed
+from tests.integration.frontier.making import acked, answer, message, reported, timed
 from tests.servers import Server
 from tests.unit.frontier.fakes import Clock
 
@@ -110,7 +110,7 @@ async def test_what_ends_a_page_never_reaches_a_server_that_was_started_since(se
     ack, unsent, settled, buried, gone = ((lease.id, lease.token) for lease in batch.leases)
     assert not others
     for ending in (
-        lambda: frontier.ack([ack]),
+        lambda: acked(frontier, [ack]),
         lambda: frontier.skip([unsent]),
         lambda: frontier.settle(acks=[settled]),
         lambda: frontier.bury(*buried, reason="r"),
@@ -145,8 +145,8 @@ async def test_a_delay_that_a_restart_may_have_forgotten_begins_again(server: Se
     frontier = await worker()
     await frontier.push([message(number, "a.example", delay_ms=60_000) for number in range(3)])
     (lease,) = (await frontier.lease(["s"], 5, worker="w")).leases
-    await frontier.report([answer((lease.id, lease.token))])
-    await frontier.ack([(lease.id, lease.token)])
+    await reported(frontier, [answer((lease.id, lease.token))])
+    await acked(frontier, [(lease.id, lease.token)])
     hosts, waiting = frontier.shards.key(0, "hosts"), frontier.shards.key(0, "wait:s")
     client: Any = frontier.client
     record = await client.hget(hosts, "a.example")

@@ -11,7 +11,7 @@ from crawler.commands.views.status_snapshot import take_snapshot
 from crawler.commands.views.status_view import verdict
 from crawler.frontier.joining import join
 from crawler.frontier.server.layout import check
-from tests.integration.frontier.making import Timed, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, timed
 
 LATER_MS = 30_000
 
@@ -111,7 +111,7 @@ async def test_names_are_found_whatever_the_prefix(redis_client: Any) -> None:
     await replaced(redis_client, frontier.shards.key(0, "gens"))
     assert not await frontier.inspection.empty("s")
     batch = await frontier.lease(["s:browser"], 1, worker="w")
-    await frontier.ack(handles(batch.leases))
+    await acked(frontier, handles(batch.leases))
     assert set((await frontier.inspection.stats()).generations) == {("s", "7")}
 
 
@@ -148,7 +148,7 @@ async def test_nothing_is_finished_early_where_names_counters_and_state_are_lost
     assert {lease.id for lease in await world.lease()}.isdisjoint(ids), "no id is given out twice"
     await frontier.generations.tidy()
     await frontier.give_back(handles(held[:1]))
-    await frontier.ack(handles(held[1:]))
+    await acked(frontier, handles(held[1:]))
     await frontier.generations.tidy()
     assert await frontier.runs.settle() == [], "one of its pages is queued"
     assert len(await world.fetch()) == 1

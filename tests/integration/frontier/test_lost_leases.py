@@ -10,7 +10,7 @@ from crawler.extensions.idle import leased_elsewhere
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
-from tests.integration.frontier.making import Timed, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, timed
 
 pytestmark = pytest.mark.one_server("the first shard has it all")
 LEASE_MS = 60_000
@@ -56,7 +56,7 @@ async def test_leased_requests_that_counters_miss_are_not_finished(redis_client:
     await (redis_client.hset(key, "leased", value) if value else redis_client.hdel(key, "leased"))
     assert not await is_over(frontier)
     assert ["damaged" in told for told in await leased_elsewhere(frontier, "s")] == [True], "an idle worker says why"
-    await frontier.ack(handles(leases))
+    await acked(frontier, handles(leases))
     await frontier.generations.tidy()
     assert (await frontier.inspection.stats("s")).total.leased == 0
     assert await is_over(frontier)

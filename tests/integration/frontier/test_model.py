@@ -30,7 +30,7 @@ from crawler.frontier.server.scripts import source
 from crawler.frontier.state.backpressure import Backpressure
 from tests.effort import EXAMPLES
 from tests.integration.frontier.harness import CLOCK, Harness
-from tests.integration.frontier.making import asks_for
+from tests.integration.frontier.making import acked, asks_for, reported, sent
 from tests.integration.frontier.model import JITTER, Held, Model
 from tests.integration.frontier.observation import DUMP, HOST_FIELDS, PACE_FIELDS, Observation, observe, order_on
 
@@ -129,7 +129,7 @@ class FrontierMachine(RuleBasedStateMachine):
         """Without a silence, so that nothing keeps expired leases from being reaped."""
         for _ in range(steps):
             self.time_passes(20_000)
-            assert self.run(self.frontier.ack([("0:0", 0)])) == [False]
+            assert self.run(acked(self.frontier, [("0:0", 0)])) == [False]
             self.model.tick()
 
     @rule(limit=st.integers(1, 3), rounds=st.integers(1, 2))
@@ -259,7 +259,9 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def send(self, batch: list[Handle], *, on_wire: bool = False) -> None:
         self.settle_handles(
-            batch, partial(self.frontier.start, on_wire=on_wire), partial(self.model.start, on_wire=on_wire)
+            batch,
+            partial(sent, self.frontier) if on_wire else self.frontier.start,
+            partial(self.model.start, on_wire=on_wire),
         )
 
     @rule(
@@ -292,7 +294,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def report_handles(self, batch: list[Handle], made: Callable[[Handle], Report]) -> None:
         self.settle_handles(
             batch,
-            lambda batch: self.frontier.report([made(handle) for handle in batch]),
+            lambda batch: reported(self.frontier, [made(handle) for handle in batch]),
             lambda number, token: self.model.report(made(("", token)), number),
         )
 
@@ -309,7 +311,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(chosen=handles)
     def ack(self, chosen: list[tuple[int, bool]]) -> None:
-        self.settle(chosen, self.frontier.ack, self.model.ack)
+        self.settle(chosen, partial(acked, self.frontier), self.model.ack)
 
     @rule(started=handles, reported=handles, acked=handles, status=st.sampled_from((200, 429, 500)))
     def settle_at_once(

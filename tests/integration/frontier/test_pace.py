@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import HostState
-from tests.integration.frontier.making import Timed, answer, asks_for, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, asks_for, handles, message, reported, sent, timed
 
 DAY_MS = 86_400_000
 pytestmark = pytest.mark.one_server("the scripts are the same on a Cluster, where test_model.py runs them")
@@ -25,9 +25,9 @@ async def exchange(world: Timed, status: int, latency_ms: int = 0, **fields: Any
     wait = (await state_of(world)).waits_ms
     await world.pass_ms(wait)
     [lease] = await world.lease(1)
-    await world.frontier.start(handles([lease]), on_wire=True)
-    await world.frontier.report([answer(handles([lease])[0], status, latency_ms=latency_ms, **fields)])
-    await world.frontier.ack(handles([lease]))
+    await sent(world.frontier, handles([lease]))
+    await reported(world.frontier, [answer(handles([lease])[0], status, latency_ms=latency_ms, **fields)])
+    await acked(world.frontier, handles([lease]))
     return await state_of(world)
 
 
@@ -40,7 +40,7 @@ async def test_the_delay_counts_from_the_wire_start(redis_client: Any) -> None:
     await fill(world, delay_ms=1_000)
     [lease] = await world.lease(1)
     await world.pass_ms(5_000)  # it waited in the worker, and was sent 300 ms ago
-    await world.frontier.report([answer(handles([lease])[0], elapsed_ms=300)])
+    await reported(world.frontier, [answer(handles([lease])[0], elapsed_ms=300)])
     assert (await state_of(world)).waits_ms == 700
 
 
@@ -57,7 +57,7 @@ async def test_the_cap_bounds_what_is_in_flight(redis_client: Any, cap: int) -> 
     await fill(world, cap=cap)
     leases = await world.lease(20)
     assert len(leases) == cap
-    await world.frontier.report([answer(handles(leases)[0])])
+    await reported(world.frontier, [answer(handles(leases)[0])])
     assert len(await world.lease(20)) == 1
 
 
@@ -65,11 +65,11 @@ async def test_a_report_frees_the_slot_long_before_the_ack(redis_client: Any) ->
     world = await timed(redis_client)
     await fill(world)
     first = await world.lease(1)
-    await world.frontier.report([answer(handles(first)[0])])
+    await reported(world.frontier, [answer(handles(first)[0])])
     second = await world.lease(1)
-    assert await world.frontier.ack(handles(first)) == [True]
+    assert await acked(world.frontier, handles(first)) == [True]
     assert await world.lease(1) == [], "the ack of the first does not free the slot of the second"
-    await world.frontier.report([answer(handles(second)[0])])
+    await reported(world.frontier, [answer(handles(second)[0])])
     assert len(await world.lease(1)) == 1
 
 
@@ -117,7 +117,7 @@ async def test_what_was_in_the_air_counts_as_one_complaint(redis_client: Any) ->
     await fill(world, cap=8)
     leases = handles(await world.lease(8))
     await world.pass_ms(500)
-    await world.frontier.report([answer(handle, 429, elapsed_ms=400) for handle in leases])
+    await reported(world.frontier, [answer(handle, 429, elapsed_ms=400) for handle in leases])
     assert (await state_of(world)).delay_ms == 40, "twice what is taken for the pace of those that waited for nothing"
     await world.pass_ms(1_000)
     assert len(await world.lease(8)) == 1, "one at a time, at the new delay"
@@ -275,8 +275,8 @@ async def refused(world: Timed) -> HostState:
     """Send the only request that is left when it is due; it is refused, and goes back to its queue."""
     await world.pass_ms((await state_of(world)).waits_ms)
     [handle] = handles(await world.lease(1))
-    await world.frontier.start([handle], on_wire=True)
-    await world.frontier.report([answer(handle, 429)])
+    await sent(world.frontier, [handle])
+    await reported(world.frontier, [answer(handle, 429)])
     await world.frontier.nack(*handle, delay_ms=0)
     return await state_of(world)
 
@@ -315,7 +315,7 @@ async def test_a_lease_in_hand_is_not_sent_when_its_host_has_pushed_back_since(r
     world = await timed(redis_client)
     await fill(world, cap=8)
     first, *others = handles(await world.lease(8))
-    await world.frontier.report([answer(first, 429, retry_after_ms=1_000)])
+    await reported(world.frontier, [answer(first, 429, retry_after_ms=1_000)])
     assert await world.frontier.start(others) == [False] * 7, "asked before the wire, by whichever worker"
     assert await world.frontier.give_back(others) == [True] * 7
     await world.pass_ms(1_000)
@@ -356,7 +356,7 @@ async def test_a_retry_does_not_wait_for_all_first_visits(redis_client: Any) -> 
     await world.frontier.push([message(number) for number in range(40)])
     await world.pass_ms(1_000)
     [lease] = await world.lease(1)
-    await world.frontier.report([answer(handles([lease])[0], 500)])
+    await reported(world.frontier, [answer(handles([lease])[0], 500)])
     await world.frontier.nack(lease.id, lease.token, delay_ms=500)
     await world.pass_ms(500)
     order = [number for _ in range(6) for number in await world.fetch(1)]
@@ -373,23 +373,23 @@ async def test_a_crawl_delay_raises_the_delay_and_never_lowers_the_configured_on
 
 async def burst_of(world: Any) -> int:
     """How many requests can be leased and sent now, one after the other, without any time passing."""
-    sent = 0
+    count = 0
     while handle := handles(await world.lease(8)):
         assert len(handle) == 1, "the next one goes out when this one has"
-        await world.frontier.start(handle, on_wire=True)
-        await world.frontier.report([answer(handle[0])])
-        await world.frontier.ack(handle)
-        sent += 1
-    return sent
+        await sent(world.frontier, handle)
+        await reported(world.frontier, [answer(handle[0])])
+        await acked(world.frontier, handle)
+        count += 1
+    return count
 
 
 async def test_a_host_that_was_left_alone_gets_a_burst_and_then_its_delay(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=8) for number in range(30)])
     assert await burst_of(world) == 3
-    for passed, sent in ((999, 0), (1, 1), (999, 0), (2_001, 3), (60_000, 3)):
+    for passed, expected in ((999, 0), (1, 1), (999, 0), (2_001, 3), (60_000, 3)):
         await world.pass_ms(passed)
-        assert await burst_of(world) == sent, passed
+        assert await burst_of(world) == expected, passed
 
 
 async def test_what_is_given_back_costs_nothing_of_the_burst(redis_client: Any) -> None:
@@ -427,7 +427,7 @@ async def test_what_bypasses_the_queue_takes_from_the_same_bucket(redis_client: 
     for _ in range(3):
         slot = await world.frontier.reserve_slot("a.example", worker="w", **wishes)
         assert slot.token is not None
-        await world.frontier.report([answer(slot.token)])
+        await reported(world.frontier, [answer(slot.token)])
     assert (await world.frontier.reserve_slot("a.example", worker="w", **wishes)).wait_ms == 1_000
     await world.frontier.push([message(1, **wishes)])
     assert await world.lease() == []
@@ -438,11 +438,11 @@ async def test_robots_txt_and_the_page_that_waits_for_it_are_two_of_a_burst(redi
     await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=1) for number in range(9)])
     [handle] = handles(await world.lease(8))
     assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
-    await world.frontier.report([answer(handle, keep=True)])
+    await reported(world.frontier, [answer(handle, keep=True)])
     assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
-    await world.frontier.start([handle], on_wire=True)
-    await world.frontier.report([answer(handle)])
-    await world.frontier.ack([handle])
+    await sent(world.frontier, [handle])
+    await reported(world.frontier, [answer(handle)])
+    await acked(world.frontier, [handle])
     assert await burst_of(world) == 1
 
 
@@ -481,15 +481,15 @@ async def test_a_redirect_hop_is_paced_and_gets_a_slot_of_its_own(redis_client: 
     await fill(world, delay_ms=1_000)
     [lease] = await world.lease(1)
     [handle] = handles([lease])
-    await world.frontier.report([answer(handle, 302)])
+    await reported(world.frontier, [answer(handle, 302)])
     slot = await world.frontier.reserve_slot("a.example", lease=handle)
     assert (slot.wait_ms, slot.token) == (1_000, None)
     await world.pass_ms(1_000)
     assert await world.lease(1) == [], "the host is held for the hop"
     slot = await world.frontier.reserve_slot("a.example", lease=handle)
     assert slot.token == handle
-    assert await world.frontier.report([answer(handle)]) == [True]
-    assert await world.frontier.ack([handle]) == [True]
+    assert await reported(world.frontier, [answer(handle)]) == [True]
+    assert await acked(world.frontier, [handle]) == [True]
 
 
 async def test_robots_txt_goes_in_the_slot_of_the_page_that_waits_for_it(redis_client: Any) -> None:
@@ -498,7 +498,7 @@ async def test_robots_txt_goes_in_the_slot_of_the_page_that_waits_for_it(redis_c
     [handle] = handles(await world.lease(1))
     assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
     await world.pass_ms(200)
-    await world.frontier.report([answer(handle, elapsed_ms=200, keep=True)])
+    await reported(world.frontier, [answer(handle, elapsed_ms=200, keep=True)])
     assert (await world.frontier.reserve_slot("a.example", lease=handle)).wait_ms == 800
     await world.pass_ms(800)
     assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
@@ -535,7 +535,7 @@ async def test_a_slot_that_is_kept_does_not_hold_back_the_others(redis_client: A
     world = await timed(redis_client)
     await world.frontier.push([message(number, delay_ms=1_000, cap=2) for number in (1, 2)])
     [lease] = await world.lease()
-    await world.frontier.report([answer(handles([lease])[0], keep=True)])
+    await reported(world.frontier, [answer(handles([lease])[0], keep=True)])
     await world.pass_ms(1_000)
     assert await world.bodies() == [2]
 

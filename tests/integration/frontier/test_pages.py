@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
-from tests.integration.frontier.making import Timed, handles, message
+from tests.integration.frontier.making import Timed, acked, handles, message
 from tests.integration.frontier.making import timed as opened
 
 MANY: dict[str, Any] = {"cap": 100}
@@ -24,7 +24,7 @@ async def drain(timed: Timed, most: int = 100) -> list[int]:
     done: list[int] = []
     while (leases := await timed.lease(most)) or (await timed.frontier.inspection.stats("s")).total.queued:
         done += [int(lease.body) for lease in leases]
-        await timed.frontier.ack(handles(leases))
+        await acked(timed.frontier, handles(leases))
     return done
 
 
@@ -101,7 +101,7 @@ async def test_a_delay_or_a_breaker_holds_up_no_drop_for_long(redis_client: Any)
     for at in range(0, 2_000, 500):
         await timed.frontier.push([message(n, pages_per_host=1, delay_ms=1_000) for n in range(at, at + 500)])
     [lease] = await timed.lease(10)
-    await timed.frontier.ack(handles([lease]))
+    await acked(timed.frontier, handles([lease]))
     calls = 0
     while (await timed.frontier.inspection.stats("s")).total.queued:
         await timed.pass_ms(30_000)
@@ -188,7 +188,7 @@ class Chaos:
     async def ack(self) -> None:
         if self.held:
             number, handle = self.one()
-            assert await self.timed.frontier.ack(handle) == [True]
+            assert await acked(self.timed.frontier, handle) == [True]
             self.done.append(number)
 
     async def give_back(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import Lease
-from tests.integration.frontier.making import answer, handles, message, timed
+from tests.integration.frontier.making import acked, answer, handles, message, reported, timed
 
 HOSTS, BACKLOG, URGENT, DELAY_MS = 50, 40, 4, 1_000
 RUN = {"backlog": "20261122000001", "urgent": "20261122000002"}
@@ -29,8 +29,8 @@ async def test_urgent_urls_start_at_once_and_end_first_while_the_backlog_goes_on
         for _ in range(seconds):
             leases: list[Lease] = await made.lease(500)
             done.extend((made.now, lease.generation) for lease in leases)
-            await made.frontier.report([answer(handle) for handle in handles(leases)])
-            await made.frontier.ack(handles(leases))
+            await reported(made.frontier, [answer(handle) for handle in handles(leases)])
+            await acked(made.frontier, handles(leases))
             await made.pass_ms(DELAY_MS)
 
     await work(5)

@@ -12,7 +12,7 @@ from crawler.frontier.messages import HostState
 from crawler.frontier.state.statement import MOST_NOTED, Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import CLOCK
-from tests.integration.frontier.making import Timed, answer, asks_for, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, asks_for, handles, message, reported, sent, timed
 
 HOST = "a.example"
 DIES_WITHIN_MS = 15_000
@@ -50,9 +50,9 @@ class Crew:
 async def visit(worker: Frontier, stream: str = "s") -> int:
     """How many requests a worker may send at this moment; all are answered at once."""
     leases = (await worker.lease([stream], 100, worker="w")).leases
-    await worker.start(handles(leases), on_wire=True)
-    await worker.report([answer(handle) for handle in handles(leases)])
-    await worker.ack(handles(leases))
+    await sent(worker, handles(leases))
+    await reported(worker, [answer(handle) for handle in handles(leases)])
+    await acked(worker, handles(leases))
     return len(leases)
 
 
@@ -119,7 +119,7 @@ async def test_a_lowered_cap_holds_for_the_next_request(redis_client: Any) -> No
     strict = crew.states(cap=1)
     for left in range(7, -1, -1):
         assert (await strict.lease(["s"], 100, worker="w")).leases == []
-        await strict.report([answer(handles(first)[left])])
+        await reported(strict, [answer(handles(first)[left])])
     assert len((await strict.lease(["s"], 100, worker="w")).leases) == 1
 
 
@@ -234,7 +234,7 @@ async def test_a_turn_that_was_asked_for_under_a_longer_delay_holds_no_host(redi
     await frontier.push([message(1, delay_ms=3_600_000)])
     first = await frontier.reserve_slot("a.example", worker="w")
     assert first.token is not None
-    await frontier.report([answer(first.token)])
+    await reported(frontier, [answer(first.token)])
     assert (await frontier.reserve_slot("a.example", worker="w")).wait_ms == 3_600_000
     frontier.statement = Statement("s", Pace(1_000, 1, 1), {})
     await frontier.state()

@@ -14,7 +14,7 @@ from crawler.frontier.run_record import RunCounts, RunError, run_id_of
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.server.shards import GENERATIONS
 from crawler.policy.webhooks import ENOUGH
-from tests.integration.frontier.making import handles, message, timed
+from tests.integration.frontier.making import acked, handles, message, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, events, over, push
 
 
@@ -46,7 +46,7 @@ async def test_a_run_ends_when_it_is_sealed_and_all_it_accepted_is_over(redis_cl
     leases = await world.lease()
     assert sorted(int(lease.body) for lease in leases) == [0, 1, 2]
     assert {lease.generation for lease in leases} == {run.generation}
-    await world.frontier.ack(handles(leases[:1]))
+    await acked(world.frontier, handles(leases[:1]))
     await world.frontier.bury(*handles(leases)[1], reason="http_500")
     assert await over(world) == []
     await world.frontier.runs.seal(run.id)
@@ -119,7 +119,7 @@ async def test_a_child_on_a_shard_that_was_looked_at_before_keeps_the_run(redis_
             while 0 not in answered:  # noqa: ASYNC110 - the other shard first
                 await asyncio.sleep(0.001)
             await push(world, run, 2, host=of_shard[0])
-            await world.frontier.ack(handles(parent))
+            await acked(world.frontier, handles(parent))
         answer = await run_script(name, shard, *rest)
         if name == "stats":
             answered.append(shard)
@@ -144,9 +144,9 @@ async def test_a_redelivery_counts_once(redis_client: Any) -> None:
         await world.pass_ms(20_000)
     second = await world.lease()
     assert [lease.body for lease in second] == [lease.body for lease in first]
-    assert await world.frontier.ack(handles(first)) == [False]
+    assert await acked(world.frontier, handles(first)) == [False]
     assert await over(world) == []
-    assert await world.frontier.ack(handles(second)) == [True]
+    assert await acked(world.frontier, handles(second)) == [True]
     assert await over(world) == [run.id]
     assert await counts(world, run) == RunCounts(accepted=1, done=1)
 

@@ -9,7 +9,7 @@ import pytest
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import Run, RunCounts
 from crawler.frontier.runs.retries import Retries
-from tests.integration.frontier.making import Timed, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, timed
 
 ACCEPTED, DUPLICATE, DEAD = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE, PushOutcome.DUPLICATE_DEAD
 
@@ -203,7 +203,7 @@ async def test_a_retry_of_a_run_that_is_over_is_a_run(redis_client: Any, fresh: 
     await push(world, run.generation, 1, 2)
     await push(world, run.generation, 3, host="b.example")
     [*leases] = await world.lease()
-    await world.frontier.ack(handles(leases[:1]))
+    await acked(world.frontier, handles(leases[:1]))
     for handle in handles(leases[1:]):
         await world.frontier.bury(*handle, reason="blocked")
     assert await retried(world, limit=1) == (1, []), "in its run while that goes on"
@@ -216,7 +216,7 @@ async def test_a_retry_of_a_run_that_is_over_is_a_run(redis_client: Any, fresh: 
     assert {lease.generation for lease in leases} == {again.generation}
     known = [int(lease.body) for lease in leases]
     assert await push(world, again.generation, known[0], host=leases[0].host) == [DUPLICATE]
-    await world.frontier.ack(handles(leases))
+    await acked(world.frontier, handles(leases))
     [ended] = await world.frontier.runs.settle()
     assert (ended.id, ended.counts.accepted, ended.counts.done) == (again.id, 2, 2)
     before = await world.frontier.runs.get(run.id)
@@ -239,7 +239,7 @@ async def test_links_are_not_followed_when_nothing_is_known_any_more(redis_clien
     children = [message(number, generation=again.generation) for number in (1, 2)]
     hop = message(3, generation=again.generation, dedupe=False)
     assert await world.frontier.push([*children, hop], forced=True) == [DUPLICATE, DUPLICATE, ACCEPTED]
-    await world.frontier.ack(handles([page]))
+    await acked(world.frontier, handles([page]))
     assert await world.fetch() == [3], "a redirect is no link"
     assert [one.id for one in await world.frontier.runs.settle()] == [again.id]
 

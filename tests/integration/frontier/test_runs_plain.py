@@ -9,7 +9,7 @@ import pytest
 
 from crawler.frontier.run_record import RunCounts
 from crawler.frontier.state.seeds import Seeds
-from tests.integration.frontier.making import Timed, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, timed
 from tests.integration.frontier.running import BEGUN, counts, events, over
 
 
@@ -209,7 +209,7 @@ async def test_who_holds_a_lease_knows_its_run_which_does_not_end_before_it(redi
     leases = await world.lease()
     first = await runs.plain.holding("s", "0")
     assert first is not None, "it has begun before anybody looked"
-    await world.frontier.ack(handles(leases))
+    await acked(world.frontier, handles(leases))
     await world.pass_ms(20_000)
     looks = runs._snapshot
     looked = 0
@@ -239,6 +239,6 @@ async def test_the_next_work_is_of_the_next_run(redis_client: Any) -> None:
         run = await world.frontier.runs.plain.holding("s", "0")
         assert run is not None
         assert run.id == f"{BEGUN}-{expected}"
-        await world.frontier.ack(handles(leases))
+        await acked(world.frontier, handles(leases))
         await world.pass_ms(20_000)
         assert await over(world) == [run.id]

@@ -10,7 +10,7 @@ import pytest
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import RunError, RunSkippedError
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
-from tests.integration.frontier.making import handles, message, timed
+from tests.integration.frontier.making import acked, handles, message, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, over, push
 
 
@@ -82,7 +82,7 @@ async def test_one_that_replaces_another_cancels_it(redis_client: Any) -> None:
     [leased] = await world.lease(1)
     second = await runs.open("s", name="nightly", overlap="replace")
     assert second.id == f"{BEGUN}-2"
-    await world.frontier.ack(handles([leased]))
+    await acked(world.frontier, handles([leased]))
     assert await over(world) == [first.id]
     found = await runs.get(first.id)
     assert found is not None

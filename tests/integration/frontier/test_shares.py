@@ -11,7 +11,7 @@ import pytest
 
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.shares import Shares
-from tests.integration.frontier.making import START_MS, Timed, handles, message, timed
+from tests.integration.frontier.making import START_MS, Timed, acked, handles, message, timed
 
 DAY = 86_400_000
 TODAY = (START_MS - START_MS % DAY, START_MS - START_MS % DAY + DAY)
@@ -34,7 +34,7 @@ async def drained(world: Timed, rng: random.Random, rounds: int = 14) -> int:
         back = [lease for lease in leases if rng.random() < 0.3]
         await world.frontier.give_back(handles(back))
         kept = [lease for lease in leases if lease not in back]
-        await world.frontier.ack(handles(kept))
+        await acked(world.frontier, handles(kept))
         done += len(kept)
         await world.frontier.shares.balance()
         await world.pass_ms(1_100)
@@ -68,7 +68,7 @@ async def test_who_states_a_limit_deals_first_shares_of_it(redis_client: Any, li
     await world.frontier.push([message(n, HOSTS[n % hosts], generation=RUN, cap=100) for n in range(40)], forced=True)
     first = await world.lease(40)
     assert 2 <= len(first) <= 10, "nobody waits for a round"
-    await world.frontier.ack(handles(first))
+    await acked(world.frontier, handles(first))
     assert len(first) + await drained(world, random.Random(hosts), 3 if hosts == 1 else 14) == 10
 
 
@@ -145,7 +145,7 @@ async def test_rounds_that_are_cut_short_or_made_twice_at_once_overrun_nothing(r
         assert all(isinstance(one, int | ConnectionError) for one in ended)
         world.frontier.shards.run = run  # type: ignore[method-assign]
         leases = await world.lease(rng.randint(1, 4))
-        await world.frontier.ack(handles(leases))
+        await acked(world.frontier, handles(leases))
         done += len(leases)
         assert done <= 25
         await world.pass_ms(1_100)
@@ -163,7 +163,7 @@ async def test_bytes_are_overrun_by_what_is_under_way_on_each_shard_and_shown_as
         await world.pass_ms(1_100)
         leases = await world.lease(1)
         await world.frontier.budgets.charge({(lease.host, "s", "0"): (100, 0, 0) for lease in leases})
-        await world.frontier.ack(handles(leases))
+        await acked(world.frontier, handles(leases))
         spent += 100 * len(leases)
     assert 1_000 <= spent < 1_000 + SHARDS * 100
     [share] = await world.frontier.budgets.shares(world.now)

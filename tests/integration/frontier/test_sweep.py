@@ -10,7 +10,7 @@ import pytest
 from benchmarks.frontier_meter import Metered
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
-from tests.integration.frontier.making import Timed, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, timed
 
 HOSTS = 150_000
 AT_ONCE = 10_000
@@ -23,7 +23,7 @@ async def plant(frontier: Frontier, count: int) -> None:
     """So many hosts that were visited once, and whose pace no longer matters."""
     await frontier.push([message(1, "first.example")])
     leases = (await frontier.lease(["s"], 1, worker="w")).leases
-    await frontier.ack(handles(leases))
+    await acked(frontier, handles(leases))
     client: Any = frontier.client
     hosts, idle = frontier.shards.key(0, "hosts"), frontier.shards.key(0, "idle")
     record = await client.hget(hosts, "first.example")

@@ -11,7 +11,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.tiers import PAGE, SERVED_MS, Tiers
 from crawler.policy.tiers import UNKNOWN, LearnedTier
-from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
+from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, reported, timed
 
 DAY_MS = 86_400_000
 
@@ -68,7 +68,7 @@ async def test_a_move_keeps_its_place_in_time(frontier: Timed) -> None:
 async def test_a_block_page_slows_the_host_down_for_the_whole_fleet(frontier: Timed) -> None:
     await frontier.frontier.push([message(1, delay_ms=2_000), message(2, delay_ms=2_000)])
     leases = await frontier.lease()
-    await frontier.frontier.report([answer(handle, 200) for handle in handles(leases)])
+    await reported(frontier.frontier, [answer(handle, 200) for handle in handles(leases)])
     assert await frontier.frontier.back_off("a.example", elapsed_ms=0) == 2_000
     await frontier.pass_ms(1_900)
     assert await frontier.lease() == []
@@ -82,7 +82,7 @@ async def test_a_block_page_now_and_then_costs_no_pace_but_many_do(frontier: Tim
     for _ in range(12):
         await frontier.pass_ms(60_000)
         leases = await frontier.lease()
-        await frontier.frontier.report([answer(handle, 200) for handle in handles(leases)])
+        await reported(frontier.frontier, [answer(handle, 200) for handle in handles(leases)])
         await frontier.frontier.back_off("a.example", elapsed_ms=0)
         delays.append((await frontier.frontier.inspection.hosts("s"))[0].delay_ms)
     assert delays[0] == 2_000

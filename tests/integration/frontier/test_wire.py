@@ -20,6 +20,7 @@ from crawler.frontier.messages import Handle, Message, Report, Slot
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import CLOCK, Harness
+from tests.integration.frontier.making import acked, reported, sent
 
 CONFIG = FrontierConfig(lease_ms=100_000, start_within_ms=20_000)
 HOST = "a.example"
@@ -143,14 +144,14 @@ class Fleet:
         young = sum(self.time - (other.sent_at or 0) < CONFIG.lease_ms for other in self.on_wire())
         assert young <= self.cap, f"{young} in flight; {self.told()}"
         if self.random.random() < 0.8:
-            self.run(self.frontier.start([permit.handle], on_wire=True))
+            self.run(sent(self.frontier, [permit.handle]))
 
     def answer(self) -> None:
         """The slot may be kept for a follow-up, as after robots.txt; the page then takes a turn of its own."""
         permit = self.random.choice(self.on_wire())
         elapsed = self.time - (permit.sent_at or 0)
         keep = permit.is_lease and self.random.random() < 0.3
-        self.run(self.frontier.report([Report(*permit.handle, elapsed, elapsed, 200, keep=keep)]))
+        self.run(reported(self.frontier, [Report(*permit.handle, elapsed, elapsed, 200, keep=keep)]))
         permit.sent_at = None
 
     def take(self) -> None:
@@ -178,7 +179,7 @@ class Fleet:
         self.permits.remove(permit)
         match self.random.choice(("ack", "give back", "nack", "die")):
             case "ack":
-                self.run(self.frontier.ack([permit.handle]))
+                self.run(acked(self.frontier, [permit.handle]))
             case "give back":
                 self.run(self.frontier.give_back([permit.handle]))
             case "nack":

@@ -21,7 +21,7 @@ from crawler.frontier.state.domains import MOST_TOLD
 from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures, render
 from crawler.metrics.fleet_collector import OLD_LOOKS, FigureSources, FleetCollector, FleetConfig
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, timed
 from tests.prometheus import check_metrics
 from tests.shipped import shipped
 
@@ -75,8 +75,8 @@ async def test_every_family_is_told_once_and_in_good_order(world: Timed) -> None
     of_run = {"generation": run.generation}
     await frontier.push([message(number, f"{number % 3}.example", **of_run) for number in range(9)])
     leased = await world.lease(2)
-    await frontier.report([answer(handle) for handle in handles(leased)])
-    await frontier.ack(handles(leased)[:1])
+    await reported(frontier, [answer(handle) for handle in handles(leased)])
+    await acked(frontier, handles(leased)[:1])
     await frontier.bury(*handles(leased)[1], reason="spider_error")
     await frontier.workers.heartbeat("w", {"spider": "s"}, ["s"])
     await frontier.domains.add({("0.example", "ok"): 5, ("0.example", "blocked"): 2})
@@ -190,8 +190,8 @@ async def test_hosts_that_wait_for_a_short_delay_count_and_those_that_rest_for_l
     await world.frontier.push([message(n, f"{n % 2}.example", delay_ms=1_000, cap=2) for n in range(10)])
     for lease in await world.lease(2):
         status, wait = (503, 600_000) if lease.host == "1.example" else (200, 0)
-        await world.frontier.report([answer((lease.id, lease.token), status, retry_after_ms=wait)])
-        await world.frontier.ack([(lease.id, lease.token)])
+        await reported(world.frontier, [answer((lease.id, lease.token), status, retry_after_ms=wait)])
+        await acked(world.frontier, [(lease.id, lease.token)])
     look = await collector(world).look()
     assert (look.eligible.hosts, look.eligible.requests, look.eligible.slots) == (1, 4, 2)
 

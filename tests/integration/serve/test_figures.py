@@ -19,7 +19,7 @@ from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource
 from crawler.serve.figures import FleetFiguresPart, lateness
 from crawler.serve.scaling import Scaling, ScalingConfig
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, timed
 from tests.prometheus import check_metrics
 from tests.shipped import shipped
 
@@ -92,8 +92,8 @@ async def test_a_long_queue_of_one_host_is_work_for_one(world: Timed) -> None:
     for _ in range(5):
         leased = await world.lease(50)
         assert (await scaled(part))[1]["workers"] == 1, "while its request is on the wire, too"
-        await world.frontier.report([answer(handle) for handle in handles(leased)])
-        await world.frontier.ack(handles(leased))
+        await reported(world.frontier, [answer(handle) for handle in handles(leased)])
+        await acked(world.frontier, handles(leased))
         await world.pass_ms(500)
         assert (await scaled(part))[1]["workers"] == 1, "and between two turns"
 
@@ -128,8 +128,8 @@ async def test_hosts_whose_delay_is_long_are_work_for_few(world: Timed) -> None:
     assert (await scaled(part))[1]["workers"] == 50
     leased = await world.lease(50)
     await world.frontier.start(handles(leased))
-    await world.frontier.report([answer(handle) for handle in handles(leased)])
-    await world.frontier.ack(handles(leased))
+    await reported(world.frontier, [answer(handle) for handle in handles(leased)])
+    await acked(world.frontier, handles(leased))
     assert (await scaled(part))[1]["workers"] == 0, "their next turn comes in an hour"
 
 
@@ -137,7 +137,7 @@ async def test_hosts_that_rest_for_long_are_work_for_nobody(world: Timed) -> Non
     part = part_of(world)
     await world.frontier.push([message(n, f"{n % 20}.example", delay_ms=1_000) for n in range(400)])
     for lease in await world.lease(20):
-        await world.frontier.report([answer((lease.id, lease.token), 503, retry_after_ms=3_600_000)])
+        await reported(world.frontier, [answer((lease.id, lease.token), 503, retry_after_ms=3_600_000)])
         await world.frontier.nack(lease.id, lease.token, delay_ms=3_600_000)
     assert (await scaled(part))[1]["workers"] == 0
     await world.pass_ms(3_600_000 + 400_000)
@@ -154,8 +154,8 @@ async def test_a_crawl_scales_up_once_and_down_once(world: Timed) -> None:
         wanted.append(min(MOST, (await scaled(part))[1]["workers"]))
         for _ in range(4):
             leased = await world.lease(10 * wanted[-1])
-            await world.frontier.report([answer(handle) for handle in handles(leased)])
-            await world.frontier.ack(handles(leased))
+            await reported(world.frontier, [answer(handle) for handle in handles(leased)])
+            await acked(world.frontier, handles(leased))
             await world.pass_ms(2_500)
     steps = [after - before for before, after in itertools.pairwise(wanted)]
     assert wanted[0] == MOST

@@ -31,7 +31,7 @@ from crawler.serve.schedules import TRIES
 from crawler.spiders.products import ProductsSpider
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 from crawler.utils import tasks
-from tests.integration.frontier.making import START_MS, Timed, answer, handles, timed
+from tests.integration.frontier.making import START_MS, Timed, acked, answer, handles, reported, timed
 from tests.integration.serve.replicas import Replica
 from tests.shipped import shipped
 
@@ -88,8 +88,8 @@ class World:
     async def crawl(self) -> None:
         """All that may be fetched now is done."""
         leases = handles(await self.time.lease(streams=["products"]))
-        await self.time.frontier.report([answer(handle) for handle in leases])
-        await self.time.frontier.ack(leases)
+        await reported(self.time.frontier, [answer(handle) for handle in leases])
+        await acked(self.time.frontier, leases)
 
     async def runs(self) -> list[Run]:
         return await self.time.frontier.runs.find(limit=1_000)

@@ -36,7 +36,7 @@ from crawler.spiders.products import ProductsSpider
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.spool.claims import usage
-from tests.integration.frontier.making import Timed, handles
+from tests.integration.frontier.making import Timed, acked, handles
 from tests.integration.storage.observing import KEPT, URL, RecordedStats, at, until
 from tests.servers import ScrapyRunner
 from tests.shipped import shipped
@@ -119,7 +119,7 @@ async def test_every_request_is_leased_once_and_decodes(world: Timed) -> None:
             request = codec.decode(lease.body, spider)
             found.setdefault(request.url, []).append(request)
         await world.frontier.start(handles(batch.leases))
-        await world.frontier.ack(handles(batch.leases))
+        await acked(world.frontier, handles(batch.leases))
         await world.pass_ms(5_000)
     assert {url: len(requests) for url, requests in found.items()} == TO_DO
     stats = (await world.frontier.inspection.stats()).spiders["products"]
@@ -150,7 +150,7 @@ async def test_a_host_that_was_left_alone_is_left_alone_as_long(world: Timed) ->
     for _ in range(60):
         for lease in (await world.frontier.lease(["products"], 100, worker="w")).leases:
             due.setdefault(lease.host, world.now - start)
-            await world.frontier.ack(handles([lease]))
+            await acked(world.frontier, handles([lease]))
         await world.pass_ms(5_000)
     blocked = {name: EXPECTED["hosts"][name]["blocked_ms"] for name in ("limited.example", "faulty.example")}
     assert {name: due[name] // 5_000 for name in blocked} == {name: ms // 5_000 for name, ms in blocked.items()}
@@ -161,8 +161,8 @@ async def test_a_host_that_was_left_alone_is_left_alone_as_long(world: Timed) ->
 async def test_leases_of_workers_that_still_run_are_theirs(world: Timed) -> None:
     held = [(number, token) for number, token in EXPECTED["handles"].values()]
     assert await world.frontier.renew(held) == [True] * 3
-    assert await world.frontier.ack(held) == [True] * 3
-    assert await world.frontier.ack(held) == [False] * 3
+    assert await acked(world.frontier, held) == [True] * 3
+    assert await acked(world.frontier, held) == [False] * 3
     stats = (await world.frontier.inspection.stats()).spiders["products"]
     assert stats.done == EXPECTED["stats"]["products"]["done"] + 3
     assert stats.leased == 0
@@ -187,7 +187,7 @@ async def test_what_was_known_in_another_mode_is_known(redis_client: Any, mode: 
         assert await pushed(frontier, expected["urls"][state][0]) == outcome
     (lease,) = await world.lease(streams=["products"])
     assert codec.decode(lease.body, ProductsSpider()).url == expected["urls"]["queued"][0]
-    assert await frontier.ack(handles([lease])) == [True]
+    assert await acked(frontier, handles([lease])) == [True]
     if mode == "window":
         await world.pass_ms(86_400_000 + 2_000)
         assert await pushed(frontier, expected["urls"]["done"][0]) is PushOutcome.ACCEPTED

@@ -55,7 +55,7 @@ from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
 from tests import servers
-from tests.integration.frontier.making import Timed, answer, handles, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, reported, timed
 from tests.integration.storage.observing import RecordedStats, at, seen
 
 STREAM = "products"
@@ -93,7 +93,7 @@ class Writer:
     async def finish(self, lease: Any, **how: Any) -> None:
         (handle,) = handles([lease])
         await self.frontier.start([handle])
-        await self.frontier.report([answer(handle, how.pop("status", 200), latency_ms=120, **how)])
+        await reported(self.frontier, [answer(handle, how.pop("status", 200), latency_ms=120, **how)])
 
     async def fill(self) -> None:
         await self.frontier.generations.open("products")
@@ -106,7 +106,7 @@ class Writer:
     async def leave_leases(self) -> None:
         finished = await self.lease("done", "http://done.example/1")
         await self.finish(finished)
-        await self.frontier.ack(handles([finished]))
+        await acked(self.frontier, handles([finished]))
         leased = await self.lease("leased", "http://leased.example/1")
         started = await self.lease("leased", "http://started.example/1")
         await self.frontier.start(handles([started]))
@@ -134,11 +134,11 @@ class Writer:
     async def leave_paces(self) -> None:
         limited = await self.lease("limited", "http://limited.example/1")
         await self.finish(limited, status=429, retry_after_ms=120_000)
-        await self.frontier.ack(handles([limited]))
+        await acked(self.frontier, handles([limited]))
         for number in range(5):
             faulty = await self.lease("faulty", f"http://faulty.example/{number}")
             await self.finish(faulty, status=503 if number == 4 else 500)
-            await self.frontier.ack(handles([faulty]))
+            await acked(self.frontier, handles([faulty]))
             await self.world.pass_ms(5_000)
         self.said["taken"] = ["taken.example"]
         assert (await self.frontier.take("taken.example", delay_ms=3_000, worker="w")).token
@@ -211,7 +211,7 @@ async def of_mode(client: Any, mode: str) -> dict[str, Any]:
     made = Writer(await timed(client, key=mode, dedupe=mode, bloom_capacity=1_000))
     done = await made.lease("done", "http://done.example/1")
     await made.finish(done)
-    await made.frontier.ack(handles([done]))
+    await acked(made.frontier, handles([done]))
     dead = await made.lease("dead", "http://dead.example/1")
     await made.frontier.bury(dead.id, dead.token, reason="unknown_end")
     await made.push("queued", [Request("http://queued.example/1")])

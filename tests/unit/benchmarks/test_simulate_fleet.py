@@ -15,7 +15,7 @@ from benchmarks.fleet_policy import Kind, Shard
 from benchmarks.fleet_redis import measure
 from crawler.frontier.messages import Lease
 from docs.capacity import Measured
-from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
+from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, sent, timed
 
 KINDS = (Kind(1_000, 500), Kind(500, 1_000), Kind(20_000, 1_000), Kind(40_000, 3_000))
 STEP_MS = 500
@@ -38,7 +38,7 @@ class Shipped:
         reports = [answer((lease.id, lease.token), elapsed_ms=kind.latency_ms) for _, kind, lease in over]
         await world.frontier.settle((), reports, handles([lease for _, _, lease in over]))
         leased = await world.lease(limit)
-        await world.frontier.start(handles(leased), on_wire=True)
+        await sent(world.frontier, handles(leased))
         found: list[list[str]] = [[] for _ in KINDS]
         for lease in leased:
             number = self._of[NAMES.index(lease.host)]
