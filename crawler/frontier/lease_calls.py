@@ -47,7 +47,7 @@ class LeaseCalls:
         """
         rows = [(shard, 0, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, starts)]
         for report in reports:
-            shard, (number, _) = keys.split_handle((report.id, 0))
+            shard, number = keys.split_id(report.id)
             rows.append((shard, 1, report_row(report, number)))
         rows += [(shard, 2, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, acks)]
 
@@ -74,7 +74,7 @@ class LeaseCalls:
         """Retry after *delay_ms*, uncharged, under the same id; a *body* replaces the old one, and *priority* then the
         old priority. The last *reason* is kept, for its dead letter if it comes to that. Hosts are given up by
         `breakers`."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
+        shard, number = keys.split_id(lease_id)
         row = (number, token, max(0, delay_ms), reason[:MAX_NAME], *_rewritten(body, priority))
         return NackOutcome(await self.shards.run("nack", shard, *row))
 
@@ -90,7 +90,7 @@ class LeaseCalls:
     ) -> bool:
         """Queue on another *stream* of the same spider, uncharged, under the same id, with *body* and *priority* as for
         `nack`; without a delay at its old place in the queue."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
+        shard, number = keys.split_id(lease_id)
         row = (number, token, stream, max(0, delay_ms), *_rewritten(body, priority))
         return bool(await self.shards.run("move", shard, *row))
 
@@ -110,14 +110,14 @@ class LeaseCalls:
     ) -> bool:
         """Dead-letter, with *body* and *priority* as for `nack`; the fingerprint stays known until the letter is
         retried, dropped or evicted."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
+        shard, number = keys.split_id(lease_id)
         row = (number, token, reason, pack(dict(detail or {})), *_rewritten(body, priority))
         with same_server(self.shards.client):
             return bool(await self.shards.run("bury", shard, *row))
 
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
         """Done because the site refuses the page for good: listed in `gone`."""
-        shard, (number, _) = keys.split_handle((lease_id, token))
+        shard, number = keys.split_id(lease_id)
         with same_server(self.shards.client):
             return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
 

@@ -27,7 +27,13 @@ def shard_of(host: str, shards: int) -> int:
     return crc32(host.encode()) % shards
 
 
+def split_id(id_: str) -> tuple[int, int]:
+    """The shard of a lease or a dead letter, and its number there; raises ValueError."""
+    shard, _, number = id_.partition(":")
+    return int(shard), int(number)
+
+
 def split_handle(handle: Handle) -> tuple[int, tuple[int, int]]:
-    """The shard, and the lease's id and token on it."""
-    shard, _, number = handle[0].partition(":")
-    return int(shard), (int(number), handle[1])
+    """The shard, and the lease's number and token on it."""
+    shard, number = split_id(handle[0])
+    return shard, (number, handle[1])

@@ -51,7 +51,7 @@ class DeadLetters:
 
     async def show(self, letter_id: str) -> DeadLetter | None:
         """One letter by its id; raises ValueError for an invalid id."""
-        shard, (number, _) = keys.split_handle((letter_id, 0))
+        shard, number = keys.split_id(letter_id)
         if not 0 <= shard < self._shards.count:
             return None
         raw = await self._shards.client.hget(self._shards.key(shard, self._kind), str(number))
@@ -90,10 +90,10 @@ class DeadLetters:
 
     async def _on_each(self, name: str, ids: Sequence[str], *arguments: str) -> list[bool]:
         async def run(shard: int, group: Sequence[str]) -> Any:
-            numbers = [keys.split_handle((id_, 0))[1][0] for id_ in group]
+            numbers = [keys.split_id(id_)[1] for id_ in group]
             return await self._shards.run(name, shard, self._kind, *arguments, *numbers)
 
-        answers = await self._shards.scatter(ids, lambda id_: keys.split_handle((id_, 0))[0], run, FEW)
+        answers = await self._shards.scatter(ids, lambda id_: keys.split_id(id_)[0], run, FEW)
         return [bool(answer) for answer in answers]
 
     async def _newest(self, shard: int) -> AsyncIterator[DeadLetter]:
