@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
 
-from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.inspection.finding import UrlFinder
 from crawler.frontier.inspection.inspection import Inspection
@@ -162,7 +162,7 @@ class Frontier(LeaseCalls):
                 break  # leases of other shards are ours already; the next call meets the error
             parts.append(part)
             leased += len(part.leases)
-            if leased >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in part.leases):
+            if leased >= limit or any(lease.is_suspect for lease in part.leases):
                 break
         return Batch.merged(parts)
 

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple, Self
 
 from crawler.errors import MessageError
+from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.policy.tiers import Tier
 
 MAX_PRIORITY: Final = 1000
@@ -119,6 +120,11 @@ class Lease(NamedTuple):
     priority: int
     leased_at_ms: int
     waited_ms: int = 0
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may have killed its workers: it is leased alone."""
+        return self.deliveries >= SUSPECT_DELIVERIES
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks
 from crawler import stats as names
-from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.run_record import is_run_generation
@@ -126,7 +125,7 @@ class Prefetcher:
         return not self._book and not self._queue.buffer
 
     def _holds_suspect(self) -> bool:
-        return any(_is_suspect(held.lease) for held in (*self._queue.buffer, *self._book.all()))
+        return any(held.lease.is_suspect for held in (*self._queue.buffer, *self._book.all()))
 
     async def _fill(self, room: int) -> float:
         """Lease up to *room* requests; returns the seconds until the next try."""
@@ -142,7 +141,7 @@ class Prefetcher:
         self._addresses.seek(batch.sought)
         await self._learn_scopes(batch.leases)
         await self._outage.insist(partial(self._runs.learn, batch.leases))  # what a page yields belongs to its run
-        self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
+        self._suspects.saw(batch.suspects, taken=any(lease.is_suspect for lease in batch.leases), idle=idle)
         if batch.lost_data:
             self._crawler.stats.inc_value(names.DATA_LOST)
             logger.error(LOST_DATA)
@@ -206,7 +205,3 @@ class Prefetcher:
             await asyncio.wait_for(self._woken.wait(), seconds)
         except TimeoutError:
             return
-
-
-def _is_suspect(lease: Lease) -> bool:
-    return lease.deliveries >= SUSPECT_DELIVERIES

@@ -17,7 +17,6 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.errors import EndingError
-from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.messages import Slot
 from crawler.routing.host_rules import HostRule
 from crawler.utils.caches import Recent
@@ -97,10 +96,9 @@ class Pacer:
     async def _ask(self, held: HeldLease) -> None:
         """Charge a suspect, or a lease that is not fresh, before it is sent. If its host has pushed back meanwhile, or
         the lease is no longer ours, it goes back, uncharged."""
-        suspect = held.lease.deliveries >= SUSPECT_DELIVERIES
         asked_at = max(held.leased_at, held.free_at or 0.0)
         fresh = held.needs_turn or self._clock() - asked_at < ASK_AFTER_SECONDS
-        if (suspect or not fresh) and not await self._outbox.start(held.handle):
+        if (held.lease.is_suspect or not fresh) and not await self._outbox.start(held.handle):
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
 
