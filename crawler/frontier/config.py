@@ -130,6 +130,11 @@ class FrontierConfig:
         """Pages of a generation's filter on each shard."""
         return max(1, math.ceil(self.bloom_capacity / self.shards * self._bloom_bits / BLOOM_PAGE_BITS))
 
+    @property
+    def renew_seconds(self) -> float:
+        """How often leases are renewed: at a quarter of their time, so that three calls in a row may fail."""
+        return self.lease_ms / 4000
+
     def constants(self) -> dict[str, float | str]:
         """The scripts' constants: inlined in their text, so that they cost nothing at run time."""
         return {

@@ -33,7 +33,6 @@ class MaintenanceConfig:
     """How often, in seconds."""
 
     seeds: float
-    renew: float
     tiers: float
     heartbeat: float = 5.0
     rules: float = 2.0
@@ -45,12 +44,11 @@ class MaintenanceConfig:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
-        """Renews at a quarter of the lease, so that three calls in a row may fail."""
+        """Raises ConfigError for a value out of range."""
         poll = config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60)
         return cls(
             seeds=poll,
             idle=min(1.0, 2 * poll),
-            renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
             tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
         )
 
@@ -59,15 +57,15 @@ class Maintenance:
     """Runs each duty at its interval; an unreachable Redis delays them all and breaks none."""
 
     def __init__(
-        self, crawler: Crawler, worker: Worker, plan: MaintenanceConfig, clock: Callable[[], float] = monotonic
+        self, crawler: Crawler, worker: Worker, intervals: MaintenanceConfig, clock: Callable[[], float] = monotonic
     ) -> None:
         self._crawler = crawler
         self._worker = worker
-        self._plan = plan
+        self._intervals = intervals
         self._clock = clock
         self._vitals = Vitals(crawler.stats, clock)
         self.seeds = SeedReader(crawler, worker)
-        self.runs = WorkerRuns(crawler, worker.frontier.runs, self.seeds.queue, plan.idle)
+        self.runs = WorkerRuns(crawler, worker.frontier.runs, self.seeds.queue, intervals.idle)
         self.run_stats = RunStats(crawler.stats, worker.frontier.totals, worker.name, read_table(crawler.settings))
         self._empty_since: float | None = None
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
@@ -99,23 +97,24 @@ class Maintenance:
 
     async def run(self) -> None:
         """Run all duties concurrently."""
+        worker, every = self._worker, self._intervals
         await asyncio.gather(
-            self._every(self._plan.seeds, self.seeds.read),
-            self._every(self._plan.renew, self._renew),
-            self._every(self._plan.heartbeat, self._heartbeat),
-            self._every(self._plan.heartbeat, self._tell_counts),
-            self._every(self._plan.stats, self.run_stats.tell),
-            self._every(self._plan.rules, self._worker.frontier.state),
-            self._every(self._plan.tiers, self._worker.tiers.refresh),
-            self._every(self._plan.tidy, self.seeds.know_generation),
-            self._every(self._plan.tidy, self._worker.budgets.state),
-            self._every(self._plan.room, self._look_for_room),
-            self._every(self._plan.tidy, self._worker.frontier.generations.tidy),
-            self._every(self._plan.control, self._obey),
-            self._every(self._plan.control, self._worker.frontier.shares.turn),
-            self._every(self._plan.tidy, self._clear),
-            self._every(self._plan.idle, self._look_idle),
-            self._every(self._plan.idle, self.runs.look),
+            self._every(every.seeds, self.seeds.read),
+            self._every(worker.frontier.config.renew_seconds, self._renew),
+            self._every(every.heartbeat, self._heartbeat),
+            self._every(every.heartbeat, self._tell_counts),
+            self._every(every.stats, self.run_stats.tell),
+            self._every(every.rules, worker.frontier.state),
+            self._every(every.tiers, worker.tiers.refresh),
+            self._every(every.tidy, self.seeds.know_generation),
+            self._every(every.tidy, worker.budgets.state),
+            self._every(every.room, self._look_for_room),
+            self._every(every.tidy, worker.frontier.generations.tidy),
+            self._every(every.control, self._obey),
+            self._every(every.control, worker.frontier.shares.turn),
+            self._every(every.tidy, self._clear),
+            self._every(every.idle, self._look_idle),
+            self._every(every.idle, self.runs.look),
         )
 
     async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:

@@ -71,7 +71,7 @@ class Watchdog:
         self._stood_still = stood_still
         self._statement = statement
         self._clock = clock
-        self._renew_seconds = config.lease_ms / 4000
+        self._renew_seconds = config.renew_seconds
         self._start_within = config.start_within_ms / 1000
         self._hard_cap = config.hard_cap_ms / 1000
         self._tick = min(1.0, self._renew_seconds / 4, self._start_within / 4)

@@ -99,7 +99,7 @@ def maintenance_of(workers: Workers, outage: RedisOutage) -> Maintenance:
     settings.set("REDIS_START_URLS_AS_ZSET", False)
     crawler: Any = Idle()
     crawler.settings = settings
-    return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, renew=1, tiers=1))
+    return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, tiers=1))
 
 
 async def reads(maintenance: Maintenance) -> None:
