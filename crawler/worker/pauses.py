@@ -8,46 +8,33 @@ logger = logging.getLogger(__name__)
 
 
 class Pauses:
-    """Reasons, each set and cleared only by its owner.
-
-    *stop*: nothing is leased, because storage has nowhere to put items: buffered requests go back and those in flight
-    wait; that time does not count towards FRONTIER_HARD_CAP_SECONDS. *slow*: one request is leased at a time, because
-    Redis is full: never none, as pages without new links make room.
+    """*stop*: nothing is leased, because storage has nowhere to put items, say: buffered requests go back and those in
+    flight wait; that time does not count towards FRONTIER_HARD_CAP_SECONDS. *slow*: one request is leased at a time,
+    because Redis is full: never none, as pages without new links make room.
     """
 
     def __init__(self) -> None:
-        self._stops: dict[str, str] = {}
-        self._slows: dict[str, str] = {}
+        self._stops: dict[str, str] = {}  # reasons by owner
+        self.slowed = ""  # why only one request is leased at a time; "" for full speed
 
     @property
     def reason(self) -> str:
-        """Why nothing is leased; empty while leasing goes on."""
+        """Why nothing is leased; "" while leasing goes on."""
         return "; ".join(self._stops.values())
 
-    @property
-    def slowed(self) -> str:
-        """Why only one request is leased at a time; empty for full speed."""
-        return "; ".join(self._slows.values())
-
     def stop(self, owner: str, reason: str) -> None:
-        """Set with a reason, clear with ""; logs a change."""
-        _set(self._stops, owner, reason, "Leasing is paused: %s", "Leasing resumes")
+        """Set the reason of *owner*, or clear it with ""; logs a change."""
+        if reason:
+            if owner not in self._stops:
+                logger.warning("Leasing is paused: %s", reason)
+            self._stops[owner] = reason
+        elif self._stops.pop(owner, "") and not self._stops:
+            logger.warning("Leasing resumes")
 
-    def slow(self, owner: str, reason: str) -> None:
-        """Like `stop`."""
-        _set(
-            self._slows,
-            owner,
-            reason,
-            "Leasing is slowed to one request at a time: %s",
-            "Leasing resumes at full speed",
-        )
-
-
-def _set(reasons: dict[str, str], owner: str, reason: str, begun: str, over: str) -> None:
-    if reason and owner not in reasons:
-        logger.warning(begun, reason)
-    if reason:
-        reasons[owner] = reason
-    elif reasons.pop(owner, "") and not reasons:
-        logger.warning(over)
+    def slow(self, reason: str) -> None:
+        """The same for the one reason to slow down."""
+        before, self.slowed = self.slowed, reason
+        if reason and not before:
+            logger.warning("Leasing is slowed to one request at a time: %s", reason)
+        if before and not reason:
+            logger.warning("Leasing resumes at full speed")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from crawler.frontier.frontier import Frontier
 from crawler.worker.pauses import Pauses
-
-OWNER: Final = "redis"  # owner of its reason in Pauses
 
 
 class RedisRoom:
@@ -19,22 +15,25 @@ class RedisRoom:
     def __init__(self, frontier: Frontier, pauses: Pauses) -> None:
         self._frontier = frontier
         self._pauses = pauses
-        self.full = False  # whether leasing is slowed
         self._recall = True  # this worker's predecessor may have put some off
+
+    @property
+    def full(self) -> bool:
+        """Whether leasing is slowed."""
+        return bool(self._pauses.slowed)
 
     def refused(self) -> None:
         """Note that Redis refused requests of a page."""
-        self._slow("Redis refuses new requests: pages wait until the requests found on them are stored")
+        self._pauses.slow("Redis refuses new requests: pages wait until the requests found on them are stored")
 
     async def look(self, *, refused: bool) -> bool:
         """Check how full Redis is. *refused*: requests of this worker wait for room. True if there is room for start
         URLs."""
         used, limit = await self._frontier.gauge.used(), self._frontier.config.memory_limit
         if used >= limit:
-            self._slow(f"Redis uses {used:.0%} of its maxmemory, FRONTIER_MEMORY_LIMIT is {limit:.0%}")
+            self._pauses.slow(f"Redis uses {used:.0%} of its maxmemory, FRONTIER_MEMORY_LIMIT is {limit:.0%}")
         elif not refused:
-            self.full = False
-            self._pauses.slow(OWNER, "")
+            self._pauses.slow("")
         await self._look_for_what_was_put_off(used < (1 + limit) / 2)
         return used < limit
 
@@ -42,7 +41,3 @@ class RedisRoom:
         if has_room and self._recall:
             await self._frontier.recall()
         self._recall = not has_room
-
-    def _slow(self, reason: str) -> None:
-        self.full = True
-        self._pauses.slow(OWNER, reason)

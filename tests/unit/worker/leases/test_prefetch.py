@@ -173,12 +173,12 @@ async def test_what_can_no_longer_start_goes_back(bench: Bench) -> None:
 
 def test_while_redis_is_full_one_request_is_leased_at_a_time_and_never_none(bench: Bench) -> None:
     """Pages that wait for room are no longer in work: those behind them may need none, and make some."""
-    bench.pauses.slow("redis", "full")
+    bench.pauses.slow("full")
     assert bench.prefetcher._room() == 1
     bench.queue.buffer.append(held(1))
     assert bench.prefetcher._room() == 0
     bench.queue.buffer.pop()
     bench.work(held(2))
     assert bench.prefetcher._room() == 0
-    bench.pauses.slow("redis", "")
+    bench.pauses.slow("")
     assert bench.prefetcher._room() == SLOTS

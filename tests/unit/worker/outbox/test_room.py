@@ -59,14 +59,14 @@ def test_each_owner_clears_its_own_reason(caplog: pytest.LogCaptureFixture) -> N
     pauses = Pauses()
     pauses.stop("storage", "the spool is full")
     pauses.stop("other", "no disk")
-    pauses.slow("redis", "full")
+    pauses.slow("full")
     pauses.stop("storage", "the spool is fuller")
     assert (pauses.reason, pauses.slowed) == ("the spool is fuller; no disk", "full")
     for owner in ("storage", "nobody"):
         pauses.stop(owner, "")
     assert (pauses.reason, pauses.slowed) == ("no disk", "full")
     pauses.stop("other", "")
-    pauses.slow("redis", "")
+    pauses.slow("")
     assert (pauses.reason, pauses.slowed) == ("", "")
     assert caplog.messages == [
         "Leasing is paused: the spool is full",
