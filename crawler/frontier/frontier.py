@@ -34,7 +34,7 @@ from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards
 from crawler.frontier.server.wire_format import flag, handle_row, push_row, read_lease, text_of
 from crawler.frontier.state.addresses import Addresses
-from crawler.frontier.state.backpressure import Backpressure, Fullness
+from crawler.frontier.state.backpressure import Backpressure
 from crawler.frontier.state.breakers import HostBreakers
 from crawler.frontier.state.budgets import Budgets
 from crawler.frontier.state.damage import Damage
@@ -126,9 +126,9 @@ class Frontier(LeaseCalls):
         full = not forced and await self.gauge.memory_full()
         return await push_rows(self.shards, rows, forced=forced, full=full)
 
-    async def pressure(self) -> Fullness:
-        """Whether seeds and other new work should wait, and why."""
-        return await self.gauge.read((await self.inspection.stats()).total.backlog)
+    async def why_full(self) -> str:
+        """Why seeds and other new work should wait; "" if they need not."""
+        return await self.gauge.why_full((await self.inspection.stats()).total.backlog)
 
     async def lease(
         self,

@@ -68,7 +68,7 @@ async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_c
             assert await frontier.settle(acks=[handle]) == ([], [], [True])
             assert (await frontier.inspection.stats()).total.done == 1
             assert await frontier.inspection.hosts() == []
-            assert (await frontier.pressure()).paused == ""
+            assert await frontier.why_full() == ""
             assert await frontier.generations.sweep() == 0
             await redis_client.lpush("products:start_urls", "https://shop.example/")
             seeds = Seeds.from_settings(frontier.client, "products:start_urls", settings)

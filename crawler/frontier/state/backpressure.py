@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
@@ -15,16 +14,6 @@ from crawler.frontier.server.server_check import infos
 REFRESH_SECONDS: Final = 1.0
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Fullness:
-    """*memory*: share of maxmemory in use, 0 without a limit. *paused*: why nothing new is accepted, or ""."""
-
-    memory: float
-    queued: int
-    paused: str
-    memory_full: bool
 
 
 class Backpressure:
@@ -46,26 +35,6 @@ class Backpressure:
 
     async def used(self) -> float:
         """Share of maxmemory in use on the fullest server; 0 without a limit."""
-        return await self._share()
-
-    async def memory_full(self) -> bool:
-        """Whether memory is above FRONTIER_MEMORY_LIMIT."""
-        return await self._share() >= self._config.memory_limit
-
-    async def read(self, queued: int) -> Fullness:
-        """The fullness, with *queued* requests in the frontier."""
-        share = await self._share()
-        return Fullness(share, queued, self._reason(share, queued), share >= self._config.memory_limit)
-
-    def _reason(self, share: float, queued: int) -> str:
-        high_memory, high_queue = self._config.memory_high_water, self._config.queue_high_water
-        if share >= high_memory:
-            return f"Redis uses {share:.0%} of its maxmemory, FRONTIER_MEMORY_HIGH_WATER is {high_memory:.0%}"
-        if queued >= high_queue:
-            return f"{queued:,} requests are queued, FRONTIER_QUEUE_HIGH_WATER is {high_queue:,}"
-        return ""
-
-    async def _share(self) -> float:
         if self._clock() - self._read_at >= REFRESH_SECONDS:
             self._read_at = self._clock()
             with translating():
@@ -74,6 +43,19 @@ class Backpressure:
             self._look_for_evictions(servers)
             self._look_who_answers(sorted(str(server.get("run_id", "")) for server in servers))
         return self._memory
+
+    async def memory_full(self) -> bool:
+        """Whether memory is above FRONTIER_MEMORY_LIMIT."""
+        return await self.used() >= self._config.memory_limit
+
+    async def why_full(self, queued: int) -> str:
+        """Why nothing new is accepted with *queued* requests in the frontier; "" while it is."""
+        high_memory, high_queue = self._config.memory_high_water, self._config.queue_high_water
+        if (used := await self.used()) >= high_memory:
+            return f"Redis uses {used:.0%} of its maxmemory, FRONTIER_MEMORY_HIGH_WATER is {high_memory:.0%}"
+        if queued >= high_queue:
+            return f"{queued:,} requests are queued, FRONTIER_QUEUE_HIGH_WATER is {high_queue:,}"
+        return ""
 
     def _look_for_evictions(self, servers: list[dict[str, Any]]) -> None:
         """A server that throws keys away to make room tells nobody: each of them may be a queue, or what is known."""

@@ -77,7 +77,7 @@ class SeedReader:
             return 0
         if self._forget:
             await self.know_generation()
-        self._say_full((await self._worker.frontier.pressure()).paused)
+        self._say_full(await self._worker.frontier.why_full())
         if self._full or not (seeds := await self.queue.lease(SEEDS_AT_ONCE)):
             return 0
         messages = [await self._messages(seed) for seed in seeds]

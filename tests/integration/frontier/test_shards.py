@@ -41,7 +41,7 @@ async def crawl(client: Any, **config: Any) -> None:
     await world.pass_ms(10)
     assert len(await world.fetch()) == 2
     assert await frontier.inspection.empty()
-    assert not (await frontier.pressure()).paused
+    assert not await frontier.why_full()
     assert await frontier.generations.open("s") == "1"
     assert await frontier.generations.sweep() == 0
 

@@ -58,13 +58,13 @@ async def test_a_start_url_stays_where_another_server_than_that_with_its_request
     async def messages(seed: Seed) -> list[Message]:
         return [message(1)]
 
-    async def pressure() -> Any:
-        return SimpleNamespace(paused="")
+    async def why_full() -> str:
+        return ""
 
     monkeypatch.setattr(scrapy_hooks, "is_closing", lambda engine: False)
     drops, restarts = Drops(), iter([True])
     frontier: Any = Frontier(lambda name: drops._other() if next(restarts, False) else None)
-    frontier.client, frontier.pressure = SimpleNamespace(drops=drops), pressure
+    frontier.client, frontier.why_full = SimpleNamespace(drops=drops), why_full
     engine, prefetcher = SimpleNamespace(paused=False), SimpleNamespace(wake=lambda: None)
     crawler: Any = SimpleNamespace(spider=None, engine=engine, stats=Stats())
     worker: Any = SimpleNamespace(frontier=frontier, prefetcher=prefetcher)
