@@ -14,13 +14,12 @@ class DeposedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LeaderLease:
-    """Who leads, for how much longer, and the server's own time."""
+    """Who leads, and for how much longer."""
 
     is_ours: bool
     token: int
     holder: str
     left_ms: int
-    clock_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,8 @@ class Leader:
 
     async def ask(self) -> LeaderLease:
         """Take the lease if it is free, or extend it if it is ours."""
-        is_ours, token, holder, left, clock = await self._shards.run("lead", 0, self._name, self._lease_ms)
-        return LeaderLease(bool(is_ours), int(token), holder.decode(errors="replace"), int(left), int(clock))
+        is_ours, token, holder, left = await self._shards.run("lead", 0, self._name, self._lease_ms)
+        return LeaderLease(bool(is_ours), int(token), holder.decode(errors="replace"), int(left))
 
     async def resign(self) -> bool:
         """Let another replica lead at once; False if one does already."""

@@ -59,7 +59,6 @@ async def test_a_jump_of_the_clock_leaves_one_leader(world: Timed, jump: int) ->
     standings = [await second.ask(), await first.ask(), await second.ask()]
     assert [each.is_ours for each in standings].count(True) in {1, 2}
     assert len({each.holder for each in standings}) == 1
-    assert standings[0].clock_ms == world.now, "the server's own clock is told, whatever the frontier's time is"
 
 
 @pytest.mark.one_server(reason="the same on each node")

@@ -23,7 +23,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def leadership() -> Any:
-    standing = LeaderLease(is_ours=False, token=3, holder="other:1", left_ms=9_000, clock_ms=0)
+    standing = LeaderLease(is_ours=False, token=3, holder="other:1", left_ms=9_000)
     return SimpleNamespace(standing=standing, silence=1.0, lead=None)
 
 

@@ -19,8 +19,8 @@ from crawler.serve.service import FleetService
 from crawler.utils import tasks
 
 LEASE = 15.0
-OURS = LeaderLease(is_ours=True, token=1, holder="us", left_ms=15_000, clock_ms=0)
-THEIRS = LeaderLease(is_ours=False, token=2, holder="them", left_ms=9_000, clock_ms=0)
+OURS = LeaderLease(is_ours=True, token=1, holder="us", left_ms=15_000)
+THEIRS = LeaderLease(is_ours=False, token=2, holder="them", left_ms=9_000)
 
 
 class Redis:
@@ -105,7 +105,7 @@ async def test_the_lease_counts_from_before_redis_was_asked() -> None:
 
 
 async def test_one_that_follows_asks_when_the_lease_is_over() -> None:
-    soon = LeaderLease(is_ours=False, token=2, holder="them", left_ms=200, clock_ms=0)
+    soon = LeaderLease(is_ours=False, token=2, holder="them", left_ms=200)
     world = World()
     assert await world.ask(soon) == pytest.approx(0.25)
     await world.leadership.resign()
@@ -121,7 +121,7 @@ async def test_a_new_token_is_a_new_beginning() -> None:
 
     world = World(work)
     await world.ask()
-    await world.ask(LeaderLease(is_ours=True, token=3, holder="us", left_ms=15_000, clock_ms=0))
+    await world.ask(LeaderLease(is_ours=True, token=3, holder="us", left_ms=15_000))
     assert tokens == [1, 3]
     await world.leadership._stop()
 
