@@ -12,7 +12,7 @@ from crawler.routing.encoder import Encoder
 async def learn_tiers(frontier: Frontier, encoder: Encoder) -> None:
     """Load what the fleet knows of tiers, so that requests go to the right queues at once."""
     routing, tiers = encoder.tier_routing, Tiers(frontier.shards, keep_ms=0)
-    routing.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
+    routing.hosts = await tiers.changes()
     routing.served = await tiers.served(encoder.spider.name)
 
 

@@ -18,13 +18,6 @@ DAY_MS: Final = 86_400_000
 _ZERO: Final = b""  # nothing is known
 
 
-class Change(NamedTuple):
-    """A host's current and stored tier."""
-
-    known: LearnedTier
-    raw: bytes
-
-
 class Spent(NamedTuple):
     """What each tier cost on one day (UTC)."""
 
@@ -45,19 +38,16 @@ class Tiers:
         """Make the next call of `changes` return all hosts."""
         self._seen = ["0"] * len(self._seen)
 
-    async def changes(self) -> dict[str, Change]:
-        """The hosts whose tier changed since the last call; all on the first call."""
-        found: dict[str, Change] = {}
+    async def changes(self) -> dict[str, LearnedTier]:
+        """What is known of hosts whose tier changed since the last call; of all on the first call."""
+        found: dict[str, LearnedTier] = {}
         for shard in range(self._shards.count):
             told = PAGE
             while told == PAGE:
                 self.now_ms, last, rows = await self._shards.run("learned", shard, self._seen[shard], PAGE)
                 self._seen[shard] = last.decode() if isinstance(last, bytes) else str(last)
                 told = len(rows) // 2
-                found |= {
-                    name.decode(): Change(read_learned(raw), raw)
-                    for name, raw in zip(rows[::2], rows[1::2], strict=True)
-                }
+                found |= {name.decode(): read_learned(raw) for name, raw in zip(rows[::2], rows[1::2], strict=True)}
         return found
 
     async def learn(self, host: str, lesson: Callable[[LearnedTier], LearnedTier]) -> LearnedTier:
@@ -70,10 +60,6 @@ class Tiers:
             after = lesson(before)
             if after == before or await self._shards.run("learn", shard, host, raw, _write(after), self._keep_ms, most):
                 return after
-
-    async def known(self, host: str) -> LearnedTier:
-        """What is known of one host."""
-        return read_learned(await self._shards.client.hget(self._shards.key(self._shards.of_host(host), "tiers"), host))
 
     async def served(self, spider: str) -> frozenset[Tier]:
         """The tiers of *spider* served by some worker, as of the last call of `changes`."""

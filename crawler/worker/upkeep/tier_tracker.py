@@ -111,7 +111,7 @@ class TierTracker:
         self._cost = {tier: total - cost.get(tier, 0.0) for tier, total in self._cost.items()}
         changed = await self.tiers.changes()
         self._told_at = self._clock()
-        self.tier_routing.keep({host: change.known for host, change in changed.items()}, MOST_HOSTS)
+        self.tier_routing.keep(changed, MOST_HOSTS)
         served = await self.tiers.served(self._spider)
         self.tier_routing.served = served | {*self.tier_routing.own, *self._config.served}
         self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))

@@ -13,7 +13,7 @@ import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.frontier.state.tiers import Tiers
-from crawler.policy.tiers import LearnedTier
+from crawler.policy.tiers import UNKNOWN, LearnedTier
 from tests.crawling import Fleet, count, ended, open_frontier, said
 from tests.sites import Page, Site
 
@@ -55,7 +55,7 @@ async def crawl(fleet: Fleet, *workers: dict[str, Any]) -> list[str]:
 
 async def learned(fleet: Fleet, host: str = "127.0.0.1") -> LearnedTier:
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-        return await Tiers(frontier.shards, keep_ms=1).known(host)
+        return (await Tiers(frontier.shards, keep_ms=1).changes()).get(host, UNKNOWN)
 
 
 async def term_over(fleet: Fleet) -> None:

@@ -178,7 +178,7 @@ async def test_what_python_reads_may_be_damaged_too(redis_client: Any) -> None:
         },
     )
     tiers = Tiers(frontier.shards, keep_ms=1_000)
-    assert [change.known.tier for change in (await tiers.changes()).values()] == ["http"]
+    assert [known.tier for known in (await tiers.changes()).values()] == ["http"]
     assert await frontier.inspection.empty()
     assert not isinstance(await frontier.robots.claim("a.example", "http://a.example", "w"), CachedRobots | None)
 

@@ -218,8 +218,8 @@ async def test_what_the_fleet_shares_is_there(world: Timed) -> None:
     assert await frontier.robots.sitemaps(HOST) == {ORIGIN: [f"{ORIGIN}/sitemap.xml"]}
     assert await frontier.robots.claim("locked.example", "http://locked.example", "other") is None
     tiers = Tiers(frontier.shards, keep_ms=86_400_000)
-    ((host, change),) = (await tiers.changes()).items()
-    assert (host, change.known.tier, change.known.ok) == (HOST, "browser", 3)
+    ((host, learned),) = (await tiers.changes()).items()
+    assert (host, learned.tier, learned.ok) == (HOST, "browser", 3)
     assert await tiers.served("products") == {"http", "browser"}
     spent = await tiers.spent(world.now)
     assert (spent.requests["http"], spent.cost["browser"]) == (5, 20.5)

@@ -11,7 +11,7 @@ import pytest
 from scrapy import Request
 
 from crawler.frontier.errors import FrontierUnavailableError
-from crawler.frontier.state.tiers import Change, Spent
+from crawler.frontier.state.tiers import Spent
 from crawler.policy.tiers import UNKNOWN, LearnedTier, Tier
 from crawler.routing.host_rules import HostRules
 from crawler.routing.tier_routing import TierRouting
@@ -41,8 +41,8 @@ class Fleet:
         self.known[host] = lesson(self.known.get(host, UNKNOWN))
         return self.known[host]
 
-    async def changes(self) -> dict[str, Change]:
-        return {host: Change(known, b"") for host, known in self.known.items()}
+    async def changes(self) -> dict[str, LearnedTier]:
+        return dict(self.known)
 
     def forget(self) -> None:
         self.forgotten += 1
