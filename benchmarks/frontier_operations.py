@@ -155,7 +155,7 @@ class Operations:
             await sweeper.push([_old(number) for number in range(at, at + PUSHED)], forced=True)
             leased = (await sweeper.lease(["old"], PUSHED, worker="benchmark")).leases
             await sweeper.settle(acks=[(one.id, one.token) for one in leased])
-        await sweeper.generations.open("old")
+        await sweeper.shards.client.hincrby(sweeper.shards.key(0, "current"), "old", 1)
         while await sweeper.generations.sweep():
             pass
         await self._repeat(lambda _: self._frontier.generations.sweep())

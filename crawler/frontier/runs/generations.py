@@ -24,10 +24,6 @@ class Generations:
         number = await self._shards.client.hget(self._key, spider)
         return number.decode() if number else "0"
 
-    async def open(self, spider: str) -> str:
-        """Start a new generation: every URL of *spider* may be crawled again."""
-        return str(await self._shards.client.hincrby(self._key, spider, 1))
-
     async def tidy(self) -> None:
         """Forget everything that may be forgotten, in slices with pauses, in which Redis serves others."""
         left = 1

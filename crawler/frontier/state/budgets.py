@@ -131,16 +131,6 @@ class Budgets:
                     found[text] = Closed(text, what, int(at) - now_ms)
         return sorted(found.values(), key=lambda one: (one.until_ms, one.name))
 
-    async def used(self, name: str, day_ms: int) -> tuple[float, float, float, float]:
-        """Requests, bytes, browser ms and cost of a budget in the day that began at *day_ms*, over all shards."""
-        total = (0.0, 0.0, 0.0, 0.0)
-        for shard in range(self._shards.count):
-            raw = await self._shards.client.hget(self._shards.key(shard, f"used:{day_ms}"), name)
-            if raw and len(raw) == _USED.size:
-                requests, size, browser_ms, cost = _USED.unpack(raw)
-                total = (total[0] + requests, total[1] + size, total[2] + browser_ms, total[3] + cost / MILLION)
-        return total
-
     async def shares(self, now_ms: int) -> list[Share]:
         """The shares of every budget in force, on all shards together, most spent first.
 

@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 from tests.crawling import Fleet, count, ended, open_frontier
+from tests.integration.frontier.making import spent_of
 from tests.sites import Page, Site
 
 BODY = "<html><title>A page</title>" + "x" * 5_000 + "</html>"
@@ -26,7 +27,7 @@ async def test_a_spent_budget_holds_back_its_host_and_no_other(fleet: Fleet, tmp
             now = (await frontier.inspection.stats()).now_ms
             closed = await frontier.budgets.closed(now)
             begin = now - now % 86_400_000
-            used = await frontier.budgets.used("d:127.0.0.1", begin)
+            used = await spent_of(frontier, "d:127.0.0.1", begin)
         shown = fleet.runner.run("status", "walk", *fleet.options())
         found = fleet.runner.run("find", site.url("/11"), "--spider", "walk", *fleet.options(SCOPE={"exclude": "/11"}))
         worker.send_signal(signal.SIGTERM)

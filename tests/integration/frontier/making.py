@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,6 +42,19 @@ async def reported(frontier: Frontier, reports: Sequence[Report]) -> list[int]:
 
 async def acked(frontier: Frontier, leases: Sequence[Handle]) -> list[bool]:
     return (await frontier.settle(acks=leases))[2]
+
+
+async def open_generation(frontier: Frontier, spider: str) -> str:
+    """As a plain start after the end of a crawl: every URL may be crawled again."""
+    return str(await frontier.shards.client.hincrby(frontier.shards.key(0, "current"), spider, 1))
+
+
+async def spent_of(frontier: Frontier, budget: str, day_ms: int) -> tuple[float, ...]:
+    """Requests, bytes, browser ms and cost in millionths of that day, over all shards."""
+    keys = [frontier.shards.key(shard, f"used:{day_ms}") for shard in range(frontier.shards.count)]
+    raws = [await frontier.shards.client.hget(key, budget) for key in keys]
+    spent = [struct.unpack("<4d", raw) for raw in raws if raw]
+    return tuple(map(sum, zip((0.0,) * 4, *spent, strict=True)))
 
 
 async def asks_for(frontier: Frontier, host: str, origin: str, delay_ms: int) -> int | None:

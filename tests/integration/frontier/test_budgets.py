@@ -12,7 +12,7 @@ import pytest
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.robots import CachedRobots
 from crawler.policy.robots.responses import RobotsVerdict
-from tests.integration.frontier.making import START_MS, Timed, acked, handles, message, sent, timed
+from tests.integration.frontier.making import START_MS, Timed, acked, handles, message, sent, spent_of, timed
 
 DAY = 86_400_000
 HOUR = 3_600_000
@@ -75,7 +75,7 @@ async def test_a_request_that_was_not_sent_is_given_back_and_a_retry_is_not(redi
     await made.frontier.nack(other.id, other.token, delay_ms=0)
     assert len(await made.lease(2)) == 1
     assert await made.lease(2) == []
-    used = await made.frontier.budgets.used("d:a.example", TODAY[0])
+    used = await spent_of(made.frontier, "d:a.example", TODAY[0])
     assert used[0] == 2
 
 
@@ -92,11 +92,11 @@ async def test_what_ends_unsent_spends_nothing(redis_client: Any, end: str) -> N
         return (await made.frontier.skip(handles([lease, lease]))) == [True, False]
 
     assert [await ended() for _ in range(4)] == [True] * 4
-    assert (await made.frontier.budgets.used("d:a.example", TODAY[0]))[0] == 0
+    assert (await spent_of(made.frontier, "d:a.example", TODAY[0]))[0] == 0
     [started] = await made.lease(1)
     await sent(made.frontier, handles([started]))
     assert await made.frontier.bury(started.id, started.token, reason="http_500")
-    assert (await made.frontier.budgets.used("d:a.example", TODAY[0]))[0] == 1
+    assert (await spent_of(made.frontier, "d:a.example", TODAY[0]))[0] == 1
 
 
 async def test_what_was_leased_yesterday_gives_nothing_back_to_today(redis_client: Any) -> None:
@@ -110,7 +110,7 @@ async def test_what_was_leased_yesterday_gives_nothing_back_to_today(redis_clien
     await state(made, Terms("d:a.example", tomorrow, requests=5))
     assert len(await made.lease(1)) == 1
     await made.frontier.give_back(before)
-    assert (await made.frontier.budgets.used("d:a.example", tomorrow[0]))[0] == 1
+    assert (await spent_of(made.frontier, "d:a.example", tomorrow[0]))[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ async def test_the_hours_of_a_robots_txt_hold_its_host_and_no_other(redis_client
     assert len(await made.fetch(2)) == 2
     await rest(made, HOUR)
     assert await made.lease(1) == []
-    assert await made.frontier.budgets.used("v:a.example", 0) == (0, 0, 0, 0)
+    assert await spent_of(made.frontier, "v:a.example", 0) == (0, 0, 0, 0)
     await rest(made, DAY)  # the file is out of date, and its hours with it
     assert len(await made.lease(1)) == 1
     await keep(hours=hours)

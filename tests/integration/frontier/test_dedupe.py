@@ -11,7 +11,7 @@ import pytest
 
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.server.scripts import source
-from tests.integration.frontier.making import Timed, acked, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, open_generation, timed
 from tests.integration.frontier.observation import DUMP, observe
 
 ACCEPTED, DUPLICATE = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE
@@ -166,7 +166,7 @@ async def test_a_finished_generation_is_forgotten_after_its_retention_in_small_s
     world = await timed(redis_client, retention_ms=600_000)
     generations = world.frontier.generations
     await world.frontier.push(urls(30_000))
-    await generations.open("s")
+    await open_generation(world.frontier, "s")
     await world.frontier.push([message(1, generation="1")])
     async for key in redis_client.scan_iter("*:gen:s:0"):
         await redis_client.hset(key, mapping={"queued": 0, "done": 30_000})  # as if all were done by now
@@ -184,7 +184,7 @@ async def test_a_finished_generation_is_forgotten_after_its_retention_in_small_s
 async def test_a_generation_with_work_is_not_forgotten(redis_client: Any) -> None:
     world = await timed(redis_client, retention_ms=600_000)
     await world.frontier.push([message(1, not_before_ms=world.now + 900_000)])
-    await world.frontier.generations.open("s")
+    await open_generation(world.frontier, "s")
     await world.pass_ms(700_000)
     await world.frontier.generations.sweep()
     assert await world.frontier.push([message(1)]) == [DUPLICATE]

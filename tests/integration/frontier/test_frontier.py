@@ -11,7 +11,18 @@ from crawler.errors import ServiceError
 from crawler.frontier.config import SCHEMA
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome, SpiderStats
-from tests.integration.frontier.making import START_MS, Timed, acked, answer, handles, message, reported, sent, timed
+from tests.integration.frontier.making import (
+    START_MS,
+    Timed,
+    acked,
+    answer,
+    handles,
+    message,
+    open_generation,
+    reported,
+    sent,
+    timed,
+)
 
 ACCEPTED, DUPLICATE, DUPLICATE_DEAD = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE, PushOutcome.DUPLICATE_DEAD
 HOUR_MS = 3_600_000
@@ -284,7 +295,7 @@ async def test_generations_know_nothing_of_each_other(redis_client: Any) -> None
     generations = world.frontier.generations
     assert await generations.current("s") == "0"
     await world.frontier.push([message(1)])
-    assert await generations.open("s") == await generations.current("s") == "1"
+    assert await open_generation(world.frontier, "s") == await generations.current("s") == "1"
     assert await generations.current("t") == "0"
     assert await world.frontier.push([message(1, generation="1"), message(1, generation="0")]) == [ACCEPTED, DUPLICATE]
     [lease] = await world.lease()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
-from tests.integration.frontier.making import Timed, acked, handles, message
+from tests.integration.frontier.making import Timed, acked, handles, message, open_generation
 from tests.integration.frontier.making import timed as opened
 
 MANY: dict[str, Any] = {"cap": 100}
@@ -118,7 +118,7 @@ async def test_the_latest_push_says_how_many_and_a_retired_run_leaves_nothing(re
     assert len(await drain(timed)) == 3
     await timed.frontier.push([message(n, **MANY) for n in range(20, 40)])
     assert len(await drain(timed)) == 20
-    await timed.frontier.generations.open("s")
+    await open_generation(timed.frontier, "s")
     await timed.pass_ms(70_000)
     await timed.frontier.generations.tidy()
     keys = (

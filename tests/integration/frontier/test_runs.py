@@ -14,7 +14,7 @@ from crawler.frontier.run_record import RunCounts, RunError, run_id_of
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.server.shards import GENERATIONS
 from crawler.policy.webhooks import ENOUGH
-from tests.integration.frontier.making import acked, handles, message, timed
+from tests.integration.frontier.making import acked, handles, message, open_generation, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, events, over, push
 
 
@@ -192,7 +192,7 @@ async def test_a_run_keeps_the_fingerprints_that_it_shares(redis_client: Any) ->
     await world.frontier.push([message(1)])
     run = await world.frontier.runs.open("s")
     await world.fetch()
-    await world.frontier.generations.open("s")
+    await open_generation(world.frontier, "s")
     for _ in range(9):
         await world.pass_ms(20_000)
     await world.frontier.generations.tidy()
@@ -317,7 +317,7 @@ async def test_a_page_was_fetched_before_where_the_run_says_so(redis_client: Any
     world = await timed(redis_client)
     runs = world.frontier.runs
     first, recrawl = await runs.open("s"), await runs.open("s", fresh=True)
-    await world.frontier.generations.open("s")
+    await open_generation(world.frontier, "s")
     later = await runs.open("s")
     found = [await runs.revisits(one) for one in ("0", "1", first.generation, recrawl.generation, later.generation)]
     assert found == [False, True, False, True, True]

@@ -10,7 +10,7 @@ from redis.asyncio.cluster import RedisCluster
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.seeds import Seeds
-from tests.integration.frontier.making import handles, message, timed
+from tests.integration.frontier.making import handles, message, open_generation, timed
 
 
 async def crawl(client: Any, **config: Any) -> None:
@@ -42,7 +42,7 @@ async def crawl(client: Any, **config: Any) -> None:
     assert len(await world.fetch()) == 2
     assert await frontier.inspection.empty()
     assert not await frontier.why_full()
-    assert await frontier.generations.open("s") == "1"
+    assert await open_generation(frontier, "s") == "1"
     assert await frontier.generations.sweep() == 0
 
 

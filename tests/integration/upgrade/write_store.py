@@ -55,7 +55,7 @@ from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
 from tests import servers
-from tests.integration.frontier.making import Timed, acked, answer, handles, reported, timed
+from tests.integration.frontier.making import Timed, acked, answer, handles, open_generation, reported, timed
 from tests.integration.storage.observing import RecordedStats, at, seen
 
 STREAM = "products"
@@ -96,7 +96,7 @@ class Writer:
         await reported(self.frontier, [answer(handle, how.pop("status", 200), latency_ms=120, **how)])
 
     async def fill(self) -> None:
-        await self.frontier.generations.open("products")
+        await open_generation(self.frontier, "products")
         await self.leave_suspect()
         await self.leave_paces()
         await self.leave_leases()
