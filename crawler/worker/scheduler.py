@@ -115,7 +115,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         book, outbox, requeue = worker.book, worker.outbox, worker.requeue
         self._admission = Admission(self.queue, book, outbox, requeue, worker.frontier.statement)
         rules = self.queue.encoder.rules
-        self._follow_ups = FollowUps(book, outbox, requeue, rules, self._push_hop, self._count)
+        self._follow_ups = FollowUps(book, outbox, requeue, rules, self._push, self._count)
 
     def close(self, reason: str) -> Deferred[None]:
         """Send what is left and give back what was not started; shared state stays."""
@@ -142,7 +142,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return len(self._follow_ups.ready) + len(self.queue)
 
     def has_pending_requests(self) -> bool:
-        """Whether this worker has anything to do or send; `Worker.finished` answers for the fleet."""
+        """Whether this worker has anything to do or send; `Maintenance.finished_for` answers for the fleet."""
         return bool(len(self) or len(self.worker.outbox))
 
     def next_request(self) -> Request | None:
@@ -171,9 +171,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             reason = CodecError(f"{codec.shown(request)} cannot be queued ({type(error).__name__}: {error})")
             self._refuse(request, reason, chain, parent)
             return False
-
-    def _push_hop(self, request: Request, parent: HeldLease, dedupe: bool) -> bool:
-        return self._push(request, parent, dedupe=dedupe)
 
     def _push(self, request: Request, parent: HeldLease | None, *, dedupe: bool, start: bool = False) -> bool:
         generation = self.worker.generation

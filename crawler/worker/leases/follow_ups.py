@@ -1,7 +1,7 @@
 """What happens to a request that a downloader middleware returned in place of a leased one: a retry, a redirect,
 another tier.
 
-`decide` picks one of eight courses, `FollowUps.enqueue` takes it. Nothing else decides about follow-ups.
+`decide` picks one of eight routes, `FollowUps.enqueue` takes it. Nothing else decides about follow-ups.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class FollowUpRoute(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A course and its parameters."""
+    """A route and its parameters."""
 
-    course: FollowUpRoute
+    route: FollowUpRoute
     tier: Tier | None = None  # for MOVE
     problem: str = ""  # for REFUSE: why
 
 
 def decide(request: Request, held: HeldLease, source: Request, group_of: Callable[[Request], str]) -> Decision:
-    """The course of *request*, which a middleware returned for *source*, leased as *held*; the first that applies."""
+    """The route of *request*, which a middleware returned for *source*, leased as *held*; the first that applies."""
     if request is source:
         return Decision(_unsent(held))
     tier = request.meta.get("tier")
@@ -73,7 +73,7 @@ def _unsent(held: HeldLease) -> FollowUpRoute:
 
 
 class FollowUps:
-    """Sends follow-ups on their course. *push* queues a child; *ready* holds hops for the scheduler."""
+    """Sends follow-ups on their route. *push* queues a child; *ready* holds hops for the scheduler."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class FollowUps:
         outbox: Outbox,
         requeue: Requeue,
         rules: HostRules,
-        push: Callable[[Request, HeldLease, bool], bool],
+        push: Callable[..., bool],
         count: Callable[[str], None],
     ) -> None:
         self._book = book
@@ -95,13 +95,13 @@ class FollowUps:
     def enqueue(self, request: Request, held: HeldLease, source: Request) -> bool:
         """Whether *request* continues in some way; raises what an invalid meta value raises."""
         decision = decide(request, held, source, lambda asked: self._rules.of(asked).group)
-        if decision.course is FollowUpRoute.CHILD:
+        if decision.route is FollowUpRoute.CHILD:
             return self._child(request, held)
-        if decision.course is FollowUpRoute.REFUSE:
+        if decision.route is FollowUpRoute.REFUSE:
             held.evidence.failure, held.evidence.malformed = FailureClass.MALFORMED, decision.problem
             return False
         self._book.release(source)
-        match decision.course:
+        match decision.route:
             case FollowUpRoute.POSTPONE:
                 self._requeue.again(request, held, held.postponed_for, held.postponed_ms)
             case FollowUpRoute.GIVE_BACK:
@@ -137,7 +137,7 @@ class FollowUps:
         held.evidence.replaced = True
         request = self._requeue.storable(request, held)
         request.meta.pop(MIN_TIER, None)  # one host's tier says nothing about another's
-        return self._push(request, held, not (request.dont_filter or _closes_chain(request)))
+        return self._push(request, held, dedupe=not (request.dont_filter or _closes_chain(request)))
 
 
 def _closes_chain(request: Request) -> bool:

@@ -31,7 +31,7 @@ def lease(**changes: Any) -> HeldLease:
 
 
 @pytest.mark.parametrize(
-    ("changes", "course"),
+    ("changes", "route"),
     [
         ({}, FollowUpRoute.GIVE_BACK),
         ({"reported": True}, FollowUpRoute.POSTPONE),
@@ -40,13 +40,13 @@ def lease(**changes: Any) -> HeldLease:
         ({"lost": True, "reported": True, "postponed_ms": 5}, FollowUpRoute.LOST),
     ],
 )
-def test_a_request_that_was_not_sent(changes: dict[str, Any], course: FollowUpRoute) -> None:
+def test_a_request_that_was_not_sent(changes: dict[str, Any], route: FollowUpRoute) -> None:
     request = Request(HERE)
-    assert decide(request, lease(**changes), request, group_of) == Decision(course)
+    assert decide(request, lease(**changes), request, group_of) == Decision(route)
 
 
 @pytest.mark.parametrize(
-    ("url", "meta", "course"),
+    ("url", "meta", "route"),
     [
         (HERE, {}, FollowUpRoute.HOP),
         (THERE, {}, FollowUpRoute.CHILD),
@@ -57,11 +57,11 @@ def test_a_request_that_was_not_sent(changes: dict[str, Any], course: FollowUpRo
         (NOWHERE, {"retry_times": 1}, FollowUpRoute.RETRY),
     ],
 )
-def test_what_a_middleware_made_of_a_request(url: str, meta: dict[str, Any], course: FollowUpRoute) -> None:
+def test_what_a_middleware_made_of_a_request(url: str, meta: dict[str, Any], route: FollowUpRoute) -> None:
     decision = decide(Request(url, meta=meta), lease(), Request(HERE), group_of)
-    assert decision.course is course
-    assert (decision.tier is not None) == (course is FollowUpRoute.MOVE)
-    assert bool(decision.problem) == (course is FollowUpRoute.REFUSE)
+    assert decision.route is route
+    assert (decision.tier is not None) == (route is FollowUpRoute.MOVE)
+    assert bool(decision.problem) == (route is FollowUpRoute.REFUSE)
 
 
 class Worker:
@@ -79,7 +79,7 @@ class Worker:
             retry_delay_ms=lambda attempt: 1_000,
         )
         rules: Any = SimpleNamespace(of=lambda request: SimpleNamespace(group=group_of(request)))
-        self.follow_ups = FollowUps(self.book, outbox, requeue, rules, lambda *_: not note("push"), note)
+        self.follow_ups = FollowUps(self.book, outbox, requeue, rules, lambda *_, **__: not note("push"), note)
 
 
 @given(
@@ -97,19 +97,19 @@ def test_no_lease_is_left_without_an_owner(
     worker, held = Worker(), lease(reported=reported, lost=lost)
     source = Request(HERE)
     follow_up = source if same else Request(url, meta=meta)
-    course = decide(follow_up, held, source, group_of).course
+    route = decide(follow_up, held, source, group_of).route
     worker.book.hold(source, held)
-    assert worker.follow_ups.enqueue(follow_up, held, source) == (course is not FollowUpRoute.REFUSE)
-    stays = course in {FollowUpRoute.REFUSE, FollowUpRoute.CHILD}  # with the page, whose end is still to come
+    assert worker.follow_ups.enqueue(follow_up, held, source) == (route is not FollowUpRoute.REFUSE)
+    stays = route in {FollowUpRoute.REFUSE, FollowUpRoute.CHILD}  # with the page, whose end is still to come
     assert (worker.book.of(source) is held) == stays
-    hops = course is FollowUpRoute.HOP
+    hops = route is FollowUpRoute.HOP
     assert (not same and worker.book.of(follow_up) is held, list(worker.follow_ups.ready)) == (
         hops,
         [follow_up] if hops else [],
     )
-    assert bool(worker.done) == (course not in {FollowUpRoute.LOST, FollowUpRoute.REFUSE, FollowUpRoute.HOP})
-    assert held.evidence.replaced == (course is FollowUpRoute.CHILD)
-    assert (held.evidence.failure is FailureClass.MALFORMED) == (course is FollowUpRoute.REFUSE)
+    assert bool(worker.done) == (route not in {FollowUpRoute.LOST, FollowUpRoute.REFUSE, FollowUpRoute.HOP})
+    assert held.evidence.replaced == (route is FollowUpRoute.CHILD)
+    assert (held.evidence.failure is FailureClass.MALFORMED) == (route is FollowUpRoute.REFUSE)
 
 
 def test_what_continues_here_names_its_lease_and_run_whatever_a_middleware_made_of_its_meta() -> None:
