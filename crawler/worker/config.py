@@ -12,15 +12,15 @@ from crawler import config
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """Times in seconds."""
+    """What belongs to no part alone."""
 
-    close: float  # to send Redis what is left; then leases are left to expire
-    addresses: float  # for which the address of a host holds once it is looked up
+    close_seconds: float  # to send Redis what is left; then leases are left to expire
+    address_seconds: float  # for which the address of a host holds once it is looked up
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError for a value out of range."""
         return cls(
-            close=config.number(settings, "FRONTIER_CLOSE_SECONDS", 1, 3_600),
-            addresses=config.number(settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400),
+            close_seconds=config.number(settings, "FRONTIER_CLOSE_SECONDS", 1, 3_600),
+            address_seconds=config.number(settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400),
         )

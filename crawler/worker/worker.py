@@ -65,7 +65,6 @@ FAILED = "frontier_error"  # finish reason of a worker that cannot go on
 CLOSE_POLL_SECONDS = 0.5
 START_SECONDS = 20.0  # to wait for a Redis that goes while this worker starts
 LEAVE_SECONDS = 1.0  # for everything once Redis is given up, and at least to sign off
-FLUSH_SECONDS = 0.005  # how long the outbox collects a batch before it sends
 
 
 class Worker:
@@ -91,9 +90,7 @@ class Worker:
         self.pauses = Pauses()
         self.shortages = Shortages(self.pauses)
         self.room = RedisRoom(frontier, self.pauses)
-        self.outbox = Outbox(
-            frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
-        )
+        self.outbox = Outbox(frontier, crawler.stats, self.outage, self._confirmed, self._wake, self.room)
         self.budgets = WorkerBudgets(crawler, frontier, self.book, self.outbox, queue.encoder)
         self.cuts = ScopeCuts(crawler.stats, partial(self.outbox.counts.cut, crawler.spider.name))
         self.requeue = Requeue(crawler, self.outbox)
@@ -119,7 +116,7 @@ class Worker:
         context = WorkerContext(self.name, frontier, rules, self.book, self.outbox, self.outage)
         self.answers = AnswerReporter(context)
         shared = SharedAddresses.from_settings(crawler.settings)
-        self.addresses = AddressBook(context, shared, self._wake, self._ended, self._config.addresses)
+        self.addresses = AddressBook(context, shared, self._wake, self._ended, self._config.address_seconds)
         self.pacer = Pacer(context, self.answers, self.addresses, partial(scrapy_hooks.gives_up, crawler))
         self.plain_runs = PlainRunIds(
             frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
@@ -213,7 +210,9 @@ class Worker:
         Takes at most FRONTIER_CLOSE_SECONDS, whatever Redis does; after that leases are left to expire.
         """
         self.has_left = True
-        until = asyncio.get_running_loop().time() + (LEAVE_SECONDS if self.outbox.broken else self._config.close)
+        until = asyncio.get_running_loop().time() + (
+            LEAVE_SECONDS if self.outbox.broken else self._config.close_seconds
+        )
         try:
             async with asyncio.timeout_at(until):
                 await self._give_back()
@@ -239,7 +238,7 @@ class Worker:
         """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
         engine = self._crawler.engine
         assert engine is not None
-        seconds = self._config.close
+        seconds = self._config.close_seconds
         while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
             await asyncio.sleep(CLOSE_POLL_SECONDS)
         self._let_expire()
@@ -248,7 +247,7 @@ class Worker:
         """Redis accepts nothing: stop sending, and log that once."""
         if self.outbox.broken:
             return
-        seconds = self._config.close
+        seconds = self._config.close_seconds
         logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
         self.outbox.give_up()
 

@@ -39,7 +39,7 @@ class LeaseBook:
         self.hosts: Counter[str] = Counter()
         self._at: defaultdict[str, dict[Request, HeldLease]] = defaultdict(dict)  # `_held` by host
         self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see worker/upkeep/plain_runs.py)
-        self.said = ControlState()  # by operators, as of a second ago
+        self.control = ControlState()  # what operators have paused or cancelled, as of a second ago
 
     def run_of(self, generation: str) -> str | None:
         """The id of the run that requests of *generation* are part of; None where nobody can tell."""
@@ -47,7 +47,7 @@ class LeaseBook:
 
     def is_forbidden(self, held: HeldLease) -> bool:
         """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""
-        return bool(self.said.fields) and self.said.forbids(held.lease)
+        return self.control.forbids(held.lease)
 
     def __len__(self) -> int:
         return len(self._held)

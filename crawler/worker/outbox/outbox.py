@@ -8,14 +8,13 @@ in front. Children that Redis has no room for delay only their own page: other e
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from scrapy.statscollectors import StatsCollector
 
@@ -35,7 +34,7 @@ from crawler.worker.outbox.room import RedisRoom
 from crawler.worker.outbox.settler import Settler
 from crawler.worker.outbox.waiting_endings import WaitingEndings
 
-logger = logging.getLogger(__name__)
+FLUSH_SECONDS: Final = 0.005  # how long a batch is collected before it is sent
 
 
 class Outbox:
@@ -46,7 +45,6 @@ class Outbox:
         frontier: Frontier,
         stats: StatsCollector,
         outage: RedisOutage,
-        flush_seconds: float,
         confirmed: Callable[[Message], None],
         wake: Callable[[], None],
         room: RedisRoom,
@@ -55,7 +53,6 @@ class Outbox:
         self._frontier = frontier
         self._stats = stats
         self._outage = outage
-        self._flush_seconds = flush_seconds
         self._confirmed = confirmed
         self._wake = wake
         self._room = room
@@ -188,7 +185,7 @@ class Outbox:
             patience = AGAIN_SECONDS if self._children or self._waiting or self._offers else None
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._filled.wait(), patience)
-            await asyncio.sleep(max(0.0, flushed + self._flush_seconds - monotonic()))
+            await asyncio.sleep(max(0.0, flushed + FLUSH_SECONDS - monotonic()))
             await self.flush()
             flushed = monotonic()
 

@@ -198,7 +198,7 @@ class Maintenance:
     async def _obey(self) -> None:
         """What operators have said since: leases in hand that may not go out are given back."""
         book, outbox = self._worker.book, self._worker.outbox
-        book.said = await self._worker.frontier.control.said()
+        book.control = await self._worker.frontier.control.said()
         for held in self._worker.queue.buffer.withdraw(book.is_forbidden):
             outbox.give_back(held.handle)
 

@@ -33,7 +33,7 @@ class Desk:
         self.woken: list[str] = []  # the last call before each wake
         confirmed, wake = self.confirmed.append, lambda: self.woken.append(frontier.names[-1])
         self.room = Room()
-        self.outbox: Outbox = made(frontier, self.stats, self.outage, 0.0, confirmed, wake, self.room)
+        self.outbox: Outbox = made(frontier, self.stats, self.outage, confirmed, wake, self.room)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ class Site:
         self.buffer = Buffer()
         self.book = LeaseBook(self.buffer)
         made: Any = Outbox
-        self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None, Room())
+        self.outbox: Outbox = made(self.frontier, Stats(), Outage(), lambda message: None, lambda: None, Room())
         made = WorkerContext
         context: WorkerContext = made("w", self.frontier, Rules(), self.book, self.outbox, Outage(), self.clock)
         self.answers = AnswerReporter(context)
@@ -354,7 +354,7 @@ async def test_a_redirect_is_not_followed_once_operators_say_so(site: Site) -> N
     site.frontier.takes = [GRANTED]
     turn = await site.pacer.turn(PAGE)
     assert site.pacer.allowed(turn)
-    site.book.said = ControlState(frozenset({f"pause host {lease.lease.host}"}))
+    site.book.control = ControlState(frozenset({f"pause host {lease.lease.host}"}))
     assert not site.pacer.allowed(turn), "it was paused while the connection was made"
     site.pacer.missed(turn)
     await site.outbox.flush()
