@@ -5,7 +5,6 @@
 -- ARGV[2]  most requests per queue
 -- Result: {ms since it opened first, requests made dead letters}. O(log dead) per request.
 -- include: clock damage state tally lose_one dead_again hosts addresses lines members records seen dead down
--- include: unfile
 local name, most, buried = ARGV[1], tonumber(ARGV[2]), 0
 local h, key = host(name), T .. ':down:' .. ARGV[1]
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -12,7 +12,7 @@
 -- ARGV[8]  how many
 -- Result: {how many were examined, how many of them matched, 1 if they came from the list, how many were invalid and
 -- set aside}. O(log queue) each.
--- include: clock damage state tally lose_one hosts addresses lines members queue seen unfile heads
+-- include: clock damage state tally lose_one hosts addresses lines members queue seen heads
 local queue, name, generation, pattern, action = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local stream, most = string.gsub(queue, '!$', ''), tonumber(ARGV[8])
 local place = place_of(queue, name)
