@@ -210,9 +210,8 @@ class Worker:
         Takes at most FRONTIER_CLOSE_SECONDS, whatever Redis does; after that leases are left to expire.
         """
         self.has_left = True
-        until = asyncio.get_running_loop().time() + (
-            LEAVE_SECONDS if self.outbox.broken else self._config.close_seconds
-        )
+        seconds = LEAVE_SECONDS if self.outbox.broken else self._config.close_seconds
+        until = asyncio.get_running_loop().time() + seconds
         try:
             async with asyncio.timeout_at(until):
                 await self._give_back()

@@ -44,7 +44,7 @@ class Tiers:
         for shard in range(self._shards.count):
             told = PAGE
             while told == PAGE:
-                self.now_ms, last, rows = await self._shards.run("learned", shard, self._seen[shard], PAGE)
+                self.now_ms, last, rows = await self._shards.run("tiers_learned", shard, self._seen[shard], PAGE)
                 self._seen[shard] = last.decode() if isinstance(last, bytes) else str(last)
                 told = len(rows) // 2
                 found |= {name.decode(): read_learned(raw) for name, raw in zip(rows[::2], rows[1::2], strict=True)}
@@ -58,7 +58,8 @@ class Tiers:
             raw = await self._shards.client.hget(self._shards.key(shard, "tiers"), host) or _ZERO
             before = read_learned(raw)
             after = lesson(before)
-            if after == before or await self._shards.run("learn", shard, host, raw, _write(after), self._keep_ms, most):
+            change = (host, raw, _write(after))
+            if after == before or await self._shards.run("tier_learn", shard, *change, self._keep_ms, most):
                 return after
 
     async def served(self, spider: str) -> frozenset[Tier]:
@@ -72,7 +73,7 @@ class Tiers:
         """Add spending, and return what the fleet has spent today."""
         tiers = [tier for tier in TIERS if requests.get(tier) or cost.get(tier)]
         counts = [part for tier in tiers for part in (tier, requests.get(tier, 0), cost.get(tier, 0.0))]
-        flat = await self._shards.run("spend", 0, *counts)
+        flat = await self._shards.run("tier_spend", 0, *counts)
         return _spent(dict(zip(flat[::2], flat[1::2], strict=True)))
 
     async def spent(self, now_ms: int) -> Spent:

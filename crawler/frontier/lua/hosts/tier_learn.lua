@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- learn: replace what is known of a host's tier, unless it has changed meanwhile.
+-- tier_learn: replace what is known of a host's tier, unless it has changed meanwhile.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  host
 -- ARGV[2]  the old state, '' for none

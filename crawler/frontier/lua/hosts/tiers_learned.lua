@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- learned: the hosts whose tier has changed, oldest change first.
+-- tiers_learned: the hosts whose tier has changed, oldest change first.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  only changes after this one
 -- ARGV[2]  how many

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- spend: count what tiers cost today.
+-- tier_spend: count what tiers cost today.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1...]  tier, requests, cost of each
 -- T:spent:<day> HASH <tier>:requests, <tier>:cost.
