@@ -31,8 +31,8 @@ class LineageMiddleware(FleetMiddleware, OutputMiddleware[HeldLease]):
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Another middleware may still make something of it."""
         if (page := self._worker.book.behind(response)) is not None:
-            self._worker.book.failed(page, exception)
+            page.failed(exception)
 
     def end(self, page: HeldLease) -> None:
         """The callback has ended well."""
-        self._worker.book.parsed(page)
+        page.parsed()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
-from weakref import ReferenceType
+from weakref import ReferenceType, ref
+
+from scrapy.exceptions import CloseSpider
 
 from crawler.frontier.messages import Handle, Lease
 from crawler.frontier.streams import tier_of
@@ -59,3 +62,20 @@ class HeldLease:
         """Whether it, or the request it waits for, was sent before *moment* and is still unanswered."""
         since = self.leased_at if self.started_at is None and self.lent else self.started_at
         return since is not None and since < moment and not self.reported
+
+    def handed(self) -> None:
+        """Note that the task that runs now is about to call its callback or errback."""
+        self.handed_at = monotonic()
+        task = asyncio.current_task()
+        self.task = ref(task) if task is not None else None
+
+    def parsed(self) -> None:
+        """Note that its callback ran to its end."""
+        self.evidence.parsed = True
+        self.parsed_at = monotonic()
+
+    def failed(self, error: Exception) -> None:
+        """Note that its callback or errback has closed the spider, if that is what *error* does: Scrapy tells of all
+        others."""
+        if isinstance(error, CloseSpider):
+            self.evidence.closed = str(error.reason) or "cancelled"

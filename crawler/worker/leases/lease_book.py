@@ -5,16 +5,14 @@ Keyed by the Request object and never by its meta, which redirects and `follow` 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from time import monotonic
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from scrapy import Request
-from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from crawler.frontier.run_record import run_id_of
@@ -110,15 +108,9 @@ class LeaseBook:
                     self.found(one, parent)
                 yield one
         except Exception as error:
-            self.failed(parent, error)
+            parent.failed(error)
             raise
-        self.parsed(parent)
-
-    def handed(self, held: HeldLease) -> None:
-        """Note that the task that runs now is about to call the callback or errback of *held*."""
-        held.handed_at = monotonic()
-        task = asyncio.current_task()
-        held.task = ref(task) if task is not None else None
+        parent.parsed()
 
     def stop_overdue(self, seconds: float) -> None:
         """Cancel callbacks that have run for longer than *seconds* under a lease that is lost: nothing of theirs counts
@@ -135,17 +127,6 @@ class LeaseBook:
     def found(self, child: Request, parent: HeldLease) -> None:
         """Note that the callback of *parent* yielded *child*."""
         self._parents[child] = parent
-
-    def parsed(self, parent: HeldLease) -> None:
-        """Note that the callback of *parent* ran to its end."""
-        parent.evidence.parsed = True
-        parent.parsed_at = monotonic()
-
-    def failed(self, parent: HeldLease, error: Exception) -> None:
-        """Note that the callback or errback of *parent* has closed the spider, if that is what *error* does: Scrapy
-        tells of all others."""
-        if isinstance(error, CloseSpider):
-            parent.evidence.closed = str(error.reason) or "cancelled"
 
     def parent(self, child: Request) -> HeldLease | None:
         """The lease of the page that *child* was found on."""

@@ -130,7 +130,7 @@ class RequestTracker:
         """The callback is about to get *response*."""
         if (held := self._book.behind(response)) is not None:
             held.evidence.handed = True
-            self._book.handed(held)
+            held.handed()
 
     def refused(self, response: Response, why: str) -> None:
         """*response* was kept from its callback as no page."""
@@ -211,7 +211,7 @@ class RequestTracker:
 
         async def tracked(failure: Failure) -> AsyncIterator[Any]:
             current_request.note(request)
-            self._book.handed(held)
+            held.handed()
             request.errback = errback  # a retry that it yields must name a method of the spider
             try:
                 output = errback(failure)
@@ -220,7 +220,7 @@ class RequestTracker:
                 found = await ensure_awaitable(iterate_spider_output(output))
             except Exception as error:
                 held.evidence.errback = error is not failure.value  # it returned the failure: then it handled nothing
-                self._book.failed(held, error)
+                held.failed(error)
                 raise
             return self._book.track_output(as_async_generator(found), held)
 

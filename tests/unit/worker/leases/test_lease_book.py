@@ -123,7 +123,7 @@ async def test_a_callback_that_outlasts_its_lease_is_cancelled(lost: bool, secon
     book.hold(Request(URL), lease)
 
     async def callback() -> None:
-        book.handed(lease)
+        lease.handed()
         await asyncio.sleep(60)
 
     task = asyncio.create_task(callback())
