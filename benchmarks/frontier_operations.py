@@ -61,7 +61,7 @@ class Operations:
 
     async def _spent(self, name: str, call: Callable[[], Awaitable[None]]) -> list[Spent]:
         client = self._ours.client
-        digest = await client.script_load(LOOP_SCRIPT) if name == LOOP else self._frontier.shards.digest(name)
+        digest = await client.script_load(LOOP_SCRIPT) if name == LOOP else self._frontier.shards.scripts.digest(name)
         client.spent.clear()
         await call()
         if not client.spent[digest]:

@@ -102,7 +102,7 @@ class Command(FleetCommand, ScrapyCommand):
             url=url,
             spider=spider,
             places=places,
-            host=await frontier.finding.host(message),
+            host=await frontier.inspection.host(message.host),
             robots=await _robots(frontier, message, url, agent) if obeys else "",
             scope=encoder.scopes.usual.link(url, url, 1).rule,
             closed=await _closed(frontier, message),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawler.frontier.inspection.inspection import Inspection
-from crawler.frontier.messages import DeadLetter, HostState, Message
+from crawler.frontier.messages import DeadLetter, Message
 from crawler.frontier.runs.generations import Generations
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import Shards
@@ -62,10 +62,6 @@ class UrlFinder:
         found += [one async for one in self._leased(shard, message.spider, fingerprint)]
         found += await self._letters(message)
         return found or await self._known(shard, message)
-
-    async def host(self, message: Message) -> HostState:
-        """What the URL's host waits for."""
-        return await self._inspection.host(message.host)
 
     async def _queued(self, shard: int, message: Message, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         for tier in TIERS:

@@ -33,7 +33,7 @@ class Generations:
 
     async def _forget_outlived(self) -> int:
         """Where there are windows, check all fingerprints for an expired window once per quarter of the window."""
-        if not self._shards.has_windows:
+        if not self._shards.scripts.has_windows:
             return 0
         return sum(await self._shards.run_all("window", self._shards.config.window_s * 250))
 

@@ -20,7 +20,6 @@ from crawler.frontier.runs.run_snapshot import RunSnapshot
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import Shards, unpack
 from crawler.frontier.state.seeds import Kind, Seeds
-from crawler.frontier.state.workers import Workers
 
 _KINDS: Final = get_args(Kind)
 LOST: Final = "lost"  # see lua/runs/run_begin.lua
@@ -52,7 +51,6 @@ class PlainRuns:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
-        self._workers = Workers(shards)
 
     async def serves(self, spider: str, key: str, kind: str) -> None:
         """Note that workers of *spider* take start URLs from *key*; "" for none."""
@@ -84,10 +82,6 @@ class PlainRuns:
                 run = await self.begin(spider, generation, LOST if accepted < before else accepted)
                 found += [run] if run is not None else []
         return found
-
-    async def workers(self) -> list[WorkerState]:
-        """Those that live, for `is_complete`."""
-        return await self._workers.alive()
 
     async def is_complete(
         self, run: Run, known: KnownRuns, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str

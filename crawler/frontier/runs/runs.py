@@ -21,6 +21,7 @@ from crawler.frontier.runs.plain_runs import KnownRuns, PlainRuns
 from crawler.frontier.runs.run_snapshot import RunSnapshot
 from crawler.frontier.server.shards import Shards, pack
 from crawler.frontier.server.wire_format import flag
+from crawler.frontier.state.workers import Workers
 
 _OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/runs/run_open.lua
 WAIT_SECONDS: Final = 1.0  # between checks whether a run has finished
@@ -33,6 +34,7 @@ class Runs:
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
         self.plain = PlainRuns(shards)
+        self._workers = Workers(shards)
         self._anew: dict[str, bool] = {}
 
     async def open(
@@ -214,7 +216,7 @@ class Runs:
         if first.uncounted:
             return []  # unknown is not finished
         runs = [*known.runs, *await self.plain.begun(known, first)]
-        alive = await self.plain.workers() if any(run.is_plain and run.state == "open" for run in runs) else []
+        alive = await self._workers.alive() if any(run.is_plain and run.state == "open" for run in runs) else []
         sealed = [run for one in runs if (run := await self._sealed(one, known, first, alive, leaving))]
         over = [run for run in sealed if not first.counted(run).counts.pending]
         over = [run for run in over if not run.is_plain or not await self.plain.awaits(run, known)]

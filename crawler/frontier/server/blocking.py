@@ -72,9 +72,9 @@ class BlockingScripts:
             if self._client is None:
                 self._client = self._connect()
             try:
-                return self._client.evalsha(self._shards.digest(name), 1, key, *arguments)
+                return self._client.evalsha(self._shards.scripts.digest(name), 1, key, *arguments)
             except NoScriptError:
-                return self._client.eval(self._shards.text(name), 1, key, *arguments)
+                return self._client.eval(self._shards.scripts.text(name), 1, key, *arguments)
 
     def _by_shard(self, handles: Sequence[Handle]) -> dict[int, list[Handle]]:
         found: dict[int, list[Handle]] = {}

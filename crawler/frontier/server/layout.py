@@ -53,7 +53,7 @@ async def adopt_modes(shards: Shards) -> None:
     """
     rows = [row for one in await shards.stats_all() for row in one.generations]
     if any(dict(zip(flat[::2], flat[1::2], strict=True)).get(b"mode") == b"window" for _, flat in rows):
-        shards.serve_windows()
+        shards.scripts.serve_windows()
 
 
 async def _any_work(shards: Shards, count: int) -> bool:

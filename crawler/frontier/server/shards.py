@@ -34,7 +34,7 @@ class Shards:
         self.count = config.shards
         self._key = config.key
         self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]
-        self._scripts = Scripts(client, config.constants(), replaced)
+        self.scripts = Scripts(client, config.constants(), replaced)
 
     def key(self, shard: int, name: str) -> str:
         """A key of *shard*, for reading."""
@@ -48,27 +48,10 @@ class Shards:
         """The shard that *host* lives on."""
         return keys.shard_of(host, self.count)
 
-    def text(self, name: str) -> str:
-        """The whole script as the server gets it."""
-        return self._scripts.text(name)
-
-    def digest(self, name: str) -> str:
-        """The SHA-1 by which the server and its statistics name a script."""
-        return self._scripts.digest(name)
-
-    @property
-    def has_windows(self) -> bool:
-        """Whether fingerprints are kept for a window, in this configuration or by some generation."""
-        return self._scripts.has_windows
-
-    def serve_windows(self) -> None:
-        """See Scripts."""
-        self._scripts.serve_windows()
-
     async def _mend(self, command: str, key: str) -> bool:
         """Set a key of ours aside that has another type than *command* expects; False for others' keys."""
         tag = next((tag for tag in self._tags if key.startswith(f"{tag}:")), None)
-        return tag is not None and bool(await self._scripts.run("mend", [tag], command, key))
+        return tag is not None and bool(await self.scripts.run("mend", [tag], command, key))
 
     async def read(self, calls: Sequence[Callable[[Any], Any]]) -> list[Any]:
         """Their answers in one round trip; what one of them refuses is asked for alone, which mends it or names its
@@ -84,7 +67,7 @@ class Shards:
 
     async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
         """Run one script on one shard."""
-        return await self._scripts.run(name, [self._tags[shard]], *arguments)
+        return await self.scripts.run(name, [self._tags[shard]], *arguments)
 
     async def run_all(self, name: str, *arguments: bytes | str | float) -> list[Any]:
         """Run one script on every shard; answers in the order of the shards."""

@@ -40,7 +40,7 @@ async def test_no_step_of_forgetting_idle_hosts_takes_longer_than_an_operation_m
     try:
         await frontier.open()
         await plant(frontier, HOSTS)
-        digest = frontier.shards.digest("sweep")
+        digest = frontier.shards.scripts.digest("sweep")
         client.spent.clear()
         while await frontier.generations.sweep():
             pass
