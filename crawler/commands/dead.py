@@ -25,7 +25,7 @@ from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.run_record import Run
-from crawler.frontier.runs.retries import Retries
+from crawler.frontier.runs.letter_retries import Retries
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.policy.endings.outcome import DEAD_REASONS
 from crawler.routing.readable import readable

@@ -17,7 +17,7 @@ from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import PARENT_ID, UNSTORED, pooled
-from crawler.routing import arguments, callback_names, page_methods, stored_items
+from crawler.routing import callback_arguments, callback_names, page_methods, stored_items
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 262_144  # per request; larger ones do not belong in Redis
@@ -161,7 +161,7 @@ def decode(body: bytes, spider: Spider) -> Request:
 def check_arguments(body: bytes, request: Request, spider: Spider) -> None:
     """Raises OtherReleaseError if *request*, decoded from *body*, has `cb_kwargs` that its callback takes in another
     release only. A mistake of its author's is none: the callback shall fail at once."""
-    name = arguments.unexpected(request, spider)
+    name = callback_arguments.unexpected(request, spider)
     if name and not _unpacked(body).get(_MISTAKEN):
         called = f"{getattr(request.callback or spider.parse, '__name__', '')}({name}=)"
         raise OtherReleaseError(spider.name, "callback", called, request.url)
@@ -227,7 +227,7 @@ def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[
         state["f"] = callback_names.name_of(spider, request.callback, request)
     if request.errback is not None:
         state["r"] = callback_names.name_of(spider, request.errback, request)
-    if arguments.unexpected(request, spider):
+    if callback_arguments.unexpected(request, spider):
         state[_MISTAKEN] = True
 
 

@@ -37,7 +37,6 @@ from crawler.utils import tasks
 from crawler.worker import feeds
 from crawler.worker.config import WorkerConfig
 from crawler.worker.context import WorkerContext
-from crawler.worker.cuts import ScopeCuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_queue import FrontierQueue
 from crawler.worker.leases.lease_book import LeaseBook
@@ -48,6 +47,7 @@ from crawler.worker.outbox.offers import tell_lost
 from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.outbox.room import RedisRoom
 from crawler.worker.pauses import Pauses
+from crawler.worker.scope_cuts import ScopeCuts
 from crawler.worker.shortages import Shortages
 from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import AnswerReporter

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import Run, RunCounts
-from crawler.frontier.runs.retries import Retries
+from crawler.frontier.runs.letter_retries import Retries
 from tests.integration.frontier.making import Timed, acked, handles, message, timed
 
 ACCEPTED, DUPLICATE, DEAD = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE, PushOutcome.DUPLICATE_DEAD

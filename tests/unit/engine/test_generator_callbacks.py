@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from scrapy.utils import misc
 from scrapy.utils.misc import is_generator_with_return_value
 
-from crawler.engine import callbacks
+from crawler.engine import generator_callbacks
 
 
 class Returning(Spider):
@@ -35,7 +35,7 @@ def spider(monkeypatch: pytest.MonkeyPatch) -> Spider:
     monkeypatch.setattr(misc, "_generator_callbacks_cache", type(misc._generator_callbacks_cache)(limit=128))
     spider = Returning()
     spider.settings = Settings()
-    callbacks.install()
+    generator_callbacks.install()
     return spider
 
 
