@@ -1,12 +1,9 @@
-"""One worker's share of the frontier: builds its parts, runs its background tasks, and signs off."""
+"""One worker's share of the frontier: joins a crawl, runs the background tasks of its parts, and signs off."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import random
-import socket
 from collections.abc import Coroutine
 from functools import partial
 from typing import Any, Self
@@ -23,40 +20,18 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.joining import join, project_of
-from crawler.frontier.messages import Message
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
-from crawler.frontier.server.losses import DataLossListeners
-from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address, explained
-from crawler.frontier.state.statement import Statement
 from crawler.policy.endings.shortages import shortage
-from crawler.policy.shared_addresses import SharedAddresses
 from crawler.utils import tasks
 from crawler.worker import feeds
-from crawler.worker.config import WorkerConfig
-from crawler.worker.context import WorkerContext
-from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_queue import FrontierQueue
-from crawler.worker.leases.lease_book import LeaseBook
-from crawler.worker.leases.prefetch import Prefetcher
-from crawler.worker.leases.request_tracker import RequestTracker
-from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.offers import tell_lost
-from crawler.worker.outbox.outbox import Outbox
-from crawler.worker.outbox.room import RedisRoom
-from crawler.worker.pauses import Pauses
-from crawler.worker.scope_cuts import ScopeCuts
-from crawler.worker.shortages import Shortages
-from crawler.worker.turns.addresses import AddressBook
-from crawler.worker.turns.answers import AnswerReporter
-from crawler.worker.turns.pacing import Pacer
-from crawler.worker.upkeep.budgets import WorkerBudgets
+from crawler.worker.parts import WorkerParts
 from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
-from crawler.worker.upkeep.plain_runs import PlainRunIds
 from crawler.worker.upkeep.seed_reader import start_key
-from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
 from crawler.worker.upkeep.watchdog import InHand, Watchdog
 
 logger = logging.getLogger(__name__)
@@ -67,35 +42,12 @@ START_SECONDS = 20.0  # to wait for a Redis that goes while this worker starts
 LEAVE_SECONDS = 1.0  # for everything once Redis is given up, and at least to sign off
 
 
-class Worker:
+class Worker(WorkerParts):
     """Everything between Scrapy's scheduler interface and the Frontier."""
 
     def __init__(self, crawler: Crawler, server: Client, frontier: Frontier, queue: FrontierQueue) -> None:
-        rules, obeys = queue.encoder.rules, crawler.settings.getbool("ROBOTSTXT_OBEY")
-        frontier.statement = Statement(
-            queue.spider.name, *rules.by_name(), obeys_robots=obeys, by_address=rules.by_address
-        )
-        self.name = f"{socket.gethostname()}-{os.getpid()}-{random.getrandbits(16):04x}"
-        self.frontier = frontier
-        self.queue = queue
-        self.generation = "0"
+        super().__init__(crawler, frontier, queue, self._ended)
         self.has_left = False  # closed: it sends nothing any more
-        self._config = WorkerConfig.from_settings(crawler.settings)
-        self.book = LeaseBook(queue.buffer)
-        assert crawler.spider is not None
-        self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
-        steady = STEADY_SECONDS if frontier.on_cluster else 0.0
-        self.losses = DataLossListeners()
-        self.outage = RedisOutage(crawler.stats, self.losses.forget, steady_seconds=steady)
-        self.pauses = Pauses()
-        self.shortages = Shortages(self.pauses)
-        self.room = RedisRoom(frontier, self.pauses)
-        self.outbox = Outbox(frontier, crawler.stats, self.outage, self._confirmed, self._wake, self.room)
-        self.budgets = WorkerBudgets(crawler, frontier, self.book, self.outbox, queue.encoder)
-        self.cuts = ScopeCuts(crawler.stats, partial(self.outbox.counts.cut, crawler.spider.name))
-        self.requeue = Requeue(crawler, self.outbox)
-        self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
-        self._build_leasing(crawler)
         self.maintenance = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
         scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
         self.watchdog = Watchdog(
@@ -108,24 +60,6 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._leasing: asyncio.Task[None] | None = None
         self._sending: asyncio.Task[None] | None = None
-
-    def _build_leasing(self, crawler: Crawler) -> None:
-        """What leases, what paces it, and what learns the tiers of hosts."""
-        frontier, queue = self.frontier, self.queue
-        rules = queue.encoder.rules
-        context = WorkerContext(self.name, frontier, rules, self.book, self.outbox, self.outage)
-        self.answers = AnswerReporter(context)
-        shared = SharedAddresses.from_settings(crawler.settings)
-        self.addresses = AddressBook(context, shared, self._wake, self._ended, self._config.address_seconds)
-        self.pacer = Pacer(context, self.answers, self.addresses, partial(scrapy_hooks.gives_up, crawler))
-        self.plain_runs = PlainRunIds(
-            frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
-        )
-        self.prefetcher = Prefetcher(context, crawler, queue, self.pauses, self.addresses, self.plain_runs)
-        tiers = TierConfig.from_settings(crawler.settings)
-        self.tiers = TierTracker(
-            frontier.shards, queue.tier_routing, rules, tiers, crawler.stats, queue.spider.name, self.outage
-        )
 
     @classmethod
     async def open(cls, crawler: Crawler, server: Client, *, queue_cls: str, queue_key: str) -> Self:
@@ -210,7 +144,7 @@ class Worker:
         Takes at most FRONTIER_CLOSE_SECONDS, whatever Redis does; after that leases are left to expire.
         """
         self.has_left = True
-        seconds = LEAVE_SECONDS if self.outbox.broken else self._config.close_seconds
+        seconds = LEAVE_SECONDS if self.outbox.broken else self.config.close_seconds
         until = asyncio.get_running_loop().time() + seconds
         try:
             async with asyncio.timeout_at(until):
@@ -237,7 +171,7 @@ class Worker:
         """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
         engine = self._crawler.engine
         assert engine is not None
-        seconds = self._config.close_seconds
+        seconds = self.config.close_seconds
         while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
             await asyncio.sleep(CLOSE_POLL_SECONDS)
         self._let_expire()
@@ -246,7 +180,7 @@ class Worker:
         """Redis accepts nothing: stop sending, and log that once."""
         if self.outbox.broken:
             return
-        seconds = self._config.close_seconds
+        seconds = self.config.close_seconds
         logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
         self.outbox.give_up()
 
@@ -267,13 +201,6 @@ class Worker:
 
     def _stood_still(self) -> None:
         self._loop.call_soon_threadsafe(self._crawler.stats.inc_value, names.STANDSTILLS)
-
-    def _wake(self) -> None:
-        self.prefetcher.wake()
-
-    def _confirmed(self, message: Message) -> None:
-        if message.dedupe:
-            self.dupefilter.confirm((message.stream, message.generation, message.fingerprint))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

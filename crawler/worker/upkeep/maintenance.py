@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -17,13 +16,11 @@ from crawler import config, scrapy_hooks
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
+from crawler.worker.parts import WorkerParts
 from crawler.worker.upkeep.run_stats import RunStats, read_table
 from crawler.worker.upkeep.runs import WorkerRuns
 from crawler.worker.upkeep.seed_reader import SeedReader
 from crawler.worker.upkeep.vitals import Vitals
-
-if TYPE_CHECKING:
-    from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +54,11 @@ class Maintenance:
     """Runs each duty at its interval; an unreachable Redis delays them all and breaks none."""
 
     def __init__(
-        self, crawler: Crawler, worker: Worker, intervals: MaintenanceConfig, clock: Callable[[], float] = monotonic
+        self,
+        crawler: Crawler,
+        worker: WorkerParts,
+        intervals: MaintenanceConfig,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._crawler = crawler
         self._worker = worker
@@ -223,6 +224,6 @@ class Maintenance:
             scrapy_hooks.wake(self._crawler.engine)
 
 
-def _largest_waiting(worker: Worker) -> dict[str, str | int]:
+def _largest_waiting(worker: WorkerParts) -> dict[str, str | int]:
     url, size = worker.outbox.largest_waiting() or ("", 0)
     return {"largest_waiting": url, "largest_waiting_bytes": size}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -21,9 +20,7 @@ from crawler.frontier.messages import Message
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.utils.masking import mask
-
-if TYPE_CHECKING:
-    from crawler.worker.worker import Worker
+from crawler.worker.parts import WorkerParts
 
 SEEDS_AT_ONCE = 64
 MOST_SHOWN = 200  # bytes of an entry in an error
@@ -34,7 +31,7 @@ logger = logging.getLogger(__name__)
 class SeedReader:
     """Reads while the frontier has room; `queue` is None for a spider without a key of start URLs."""
 
-    def __init__(self, crawler: Crawler, worker: Worker) -> None:
+    def __init__(self, crawler: Crawler, worker: WorkerParts) -> None:
         self._crawler = crawler
         self._worker = worker
         key = start_key(crawler.spider)
