@@ -30,7 +30,7 @@ INTERRUPTED: Final = 130
 
 
 @dataclass(slots=True)
-class Place:
+class LocalWorker:
     """One worker, across its restarts."""
 
     number: int
@@ -48,7 +48,7 @@ class Place:
 
 
 class LocalFleet:
-    """Runs *workers* processes `scrapy *arguments*` until all have ended by themselves, or one cannot be kept alive.
+    """Runs *count* processes `scrapy *arguments*` until all have ended by themselves, or one cannot be kept alive.
 
     One that dies is restarted, with growing delays; one whose event loop is stuck for longer than its /healthz allows
     is killed first. The first opens its spider before the others start, so that an error of the spider is logged once.
@@ -58,7 +58,7 @@ class LocalFleet:
     def __init__(
         self,
         arguments: Sequence[str],
-        workers: int,
+        count: int,
         told: Mapping[str, Any],
         display: Display,
         clock: Callable[[], float] = monotonic,
@@ -73,62 +73,62 @@ class LocalFleet:
         self._asked = 0  # how often a signal asked to end
         self._heard = 0
         self._gave_up = 0  # its exit status
-        self.places = [Place(number) for number in range(1, workers + 1)]
+        self.workers = [LocalWorker(number) for number in range(1, count + 1)]
 
     def run(self) -> int:
         """Run until all have ended; returns the worst of their exit statuses, 130 if a second signal killed them."""
         try:
             with self._signals():
-                while any(place.process is not None or place.next_at is not None for place in self.places):
+                while any(worker.process is not None or worker.next_at is not None for worker in self.workers):
                     self._turn()
         finally:
-            kill([place.process.process for place in self.places if place.process is not None])
+            kill([worker.process.process for worker in self.workers if worker.process is not None])
             self._selector.close()
         self._display.close(self._summary())
-        return INTERRUPTED if self._asked > 1 else self._gave_up or max(place.status for place in self.places)
+        return INTERRUPTED if self._asked > 1 else self._gave_up or max(worker.status for worker in self.workers)
 
     def endpoints(self) -> dict[str, str]:
         """URLs of the workers' metrics and probes by number; empty for one that has none now. Thread-safe."""
         return {
-            str(place.number): process.endpoint if process is not None else ""
-            for place in self.places
-            if (process := place.process) is not None or place.next_at is not None
+            str(worker.number): process.endpoint if process is not None else ""
+            for worker in self.workers
+            if (process := worker.process) is not None or worker.next_at is not None
         }
 
     def restarts(self) -> dict[str, int]:
         """How often each worker was restarted. Thread-safe."""
-        return {str(place.number): place.past["restarts"] for place in self.places}
+        return {str(worker.number): worker.past["restarts"] for worker in self.workers}
 
     def _turn(self) -> None:
         self._hear()
-        for place in self.places:
-            if place.process is None and place.next_at is not None and self._clock() >= place.next_at:
-                self._begin(place)
+        for worker in self.workers:
+            if worker.process is None and worker.next_at is not None and self._clock() >= worker.next_at:
+                self._begin(worker)
         ready = {key.data for key, _ in self._selector.select(TURN_SECONDS)}
-        for place in self.places:
-            if place.process is not None:
-                self._look_after(place, place.process, heard=place.number in ready)
+        for worker in self.workers:
+            if worker.process is not None:
+                self._look_after(worker, worker.process, heard=worker.number in ready)
         self._rate.note(self._clock(), self._counts()["pages"])
-        if self._display.due() and any(place.process for place in self.places):
+        if self._display.due() and any(worker.process for worker in self.workers):
             self._display.show(self._line())
 
-    def _begin(self, place: Place) -> None:
-        leader = self.places[0]
-        if place is not leader and leader.next_at is not None and not self._has_opened(leader):
+    def _begin(self, worker: LocalWorker) -> None:
+        leader = self.workers[0]
+        if worker is not leader and leader.next_at is not None and not self._has_opened(leader):
             return
-        told = {**self._told, "number": place.number}
+        told = {**self._told, "number": worker.number}
         try:
-            place.process = WorkerProcess(self._arguments, told, self._display.relay)
+            worker.process = WorkerProcess(self._arguments, told, self._display.relay)
         except OSError as error:
-            self._give_up(FAILED, f"worker {place.number} cannot be started: {error}")
+            self._give_up(FAILED, f"worker {worker.number} cannot be started: {error}")
             return
-        for descriptor in place.process.descriptors:
-            self._selector.register(descriptor, selectors.EVENT_READ, place.number)
+        for descriptor in worker.process.descriptors:
+            self._selector.register(descriptor, selectors.EVENT_READ, worker.number)
 
-    def _has_opened(self, place: Place) -> bool:
-        return bool(place.past["opened"] or (place.process and place.process.opened_at))
+    def _has_opened(self, worker: LocalWorker) -> bool:
+        return bool(worker.past["opened"] or (worker.process and worker.process.opened_at))
 
-    def _look_after(self, place: Place, process: WorkerProcess, *, heard: bool) -> None:
+    def _look_after(self, worker: LocalWorker, process: WorkerProcess, *, heard: bool) -> None:
         before = process.descriptors
         if heard:
             process.read()
@@ -140,42 +140,42 @@ class LocalFleet:
             self._selector.unregister(descriptor)
         if status is not None:
             process.ended()
-            self._bury(place, process, status)
+            self._bury(worker, process, status)
 
-    def _bury(self, place: Place, process: WorkerProcess, status: int) -> None:
-        place.process, place.reason = None, process.reason
-        place.past += process.counts
-        place.past["opened"] += bool(process.opened_at)
+    def _bury(self, worker: LocalWorker, process: WorkerProcess, status: int) -> None:
+        worker.process, worker.reason = None, process.reason
+        worker.past += process.counts
+        worker.past["opened"] += bool(process.opened_at)
         if self._asked and not process.opened_at:  # it may not have installed its signal handlers yet
             status = 0
-        place.status = FAILED if status < 0 else status
+        worker.status = FAILED if status < 0 else status
         if status == 0 or self._asked or self._gave_up or (process.reason not in {"", CANNOT_GO_ON}):
-            place.next_at = None
-        elif status == REFUSED and not place.past["opened"]:
+            worker.next_at = None
+        elif status == REFUSED and not worker.past["opened"]:
             self._give_up(status, "")
-        elif status > 0 and not any(self._has_opened(one) for one in self.places):  # so would the next
-            words = f"worker {place.number} ended with status {status} before its spider was open: giving up"
+        elif status > 0 and not any(self._has_opened(one) for one in self.workers):  # so would the next
+            words = f"worker {worker.number} ended with status {status} before its spider was open: giving up"
             self._give_up(status, words)
         else:
-            self._restart(place, process, status)
+            self._restart(worker, process, status)
 
-    def _restart(self, place: Place, process: WorkerProcess, status: int) -> None:
+    def _restart(self, worker: LocalWorker, process: WorkerProcess, status: int) -> None:
         lived = self._clock() - (process.opened_at or self._clock())
         steady = lived >= STEADY_SECONDS or process.counts["pages"] >= STEADY_PAGES
-        place.deaths = 1 if steady else place.deaths + 1
+        worker.deaths = 1 if steady else worker.deaths + 1
         how = f"was killed by {_signal(-status)}" if status < 0 else f"ended with status {status}"
         if process.stuck:
             how = f"was stuck ({process.stuck}) and killed"
-        if place.deaths >= MOST_DEATHS:
-            times = f"{place.deaths} times in a row, each time soon after its start"
+        if worker.deaths >= MOST_DEATHS:
+            times = f"{worker.deaths} times in a row, each time soon after its start"
             self._give_up(
-                FAILED, f"worker {place.number} {how}, {times}: giving up, the others finish their started pages"
+                FAILED, f"worker {worker.number} {how}, {times}: giving up, the others finish their started pages"
             )
             return
-        seconds = BACKOFF_SECONDS * 2 ** (place.deaths - 1)
-        place.next_at = self._clock() + seconds
-        place.past["restarts"] += 1
-        words = f"worker {place.number} {how}: restarting in {seconds:g} s, its leases will expire"
+        seconds = BACKOFF_SECONDS * 2 ** (worker.deaths - 1)
+        worker.next_at = self._clock() + seconds
+        worker.past["restarts"] += 1
+        words = f"worker {worker.number} {how}: restarting in {seconds:g} s, its leases will expire"
         self._display.note(logging.WARNING, words)
 
     def _give_up(self, status: int, why: str) -> None:
@@ -185,10 +185,10 @@ class LocalFleet:
         self._finish()
 
     def _finish(self) -> None:
-        for place in self.places:
-            place.next_at = None
-            if place.process is not None:
-                place.process.finish()
+        for worker in self.workers:
+            worker.next_at = None
+            if worker.process is not None:
+                worker.process.finish()
 
     def _hear(self) -> None:
         """Pass the supervisor's signals on; a third one changes nothing more."""
@@ -199,7 +199,7 @@ class LocalFleet:
                 self._display.note(logging.INFO, words)
                 self._finish()
             elif self._heard == 2:
-                kill([place.process.process for place in self.places if place.process is not None])
+                kill([worker.process.process for worker in self.workers if worker.process is not None])
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -214,22 +214,22 @@ class LocalFleet:
                 signal.signal(number, handler)
 
     def _counts(self) -> Counter[str]:
-        return sum((place.counts for place in self.places), Counter[str]())
+        return sum((worker.counts for worker in self.workers), Counter[str]())
 
     def _line(self) -> str:
         counts = self._counts()
-        running = sum(place.process is not None for place in self.places)
+        running = sum(worker.process is not None for worker in self.workers)
         return (
-            f"{self._clock() - self._began:5.0f} s  {running}/{len(self.places)} workers  {counts['pages']:,} pages  "
+            f"{self._clock() - self._began:5.0f} s  {running}/{len(self.workers)} workers  {counts['pages']:,} pages  "
             f"{self._rate.now:.0f}/s  {counts['items']:,} items  {counts['errors']:,} errors"
         )
 
     def _summary(self) -> str:
         counts = self._counts()
         unknown = "stopped" if self._asked else "died"
-        reasons = ", ".join(sorted({place.reason or unknown for place in self.places}))
+        reasons = ", ".join(sorted({worker.reason or unknown for worker in self.workers}))
         return (
-            f"{self._clock() - self._began:5.0f} s  {len(self.places)} workers ended ({reasons:.24}): "
+            f"{self._clock() - self._began:5.0f} s  {len(self.workers)} workers ended ({reasons:.24}): "
             f"{several(counts['pages'], 'page')}, {several(counts['items'], 'item')}"
         )
 
