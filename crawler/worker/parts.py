@@ -78,7 +78,7 @@ class WorkerParts:
         self.addresses = AddressBook(context, shared, self._wake, ended, self.config.address_seconds)
         self.pacer = Pacer(context, self.answers, self.addresses, partial(scrapy_hooks.gives_up, crawler))
         self.plain_runs = PlainRunIds(
-            frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
+            frontier.runs.plain, self.book, queue.spider.name, frontier.config.lease_ms / 1000
         )
         self.prefetcher = Prefetcher(context, crawler, queue, self.pauses, self.addresses, self.plain_runs)
         tiers = TierConfig.from_settings(crawler.settings)

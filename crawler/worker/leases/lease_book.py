@@ -133,5 +133,9 @@ class LeaseBook:
         return self._parents.get(child)
 
     def all(self) -> list[HeldLease]:
-        """Every lease held, started or not."""
+        """Every lease whose request the engine has, sent or not."""
         return list(self._held.values())
+
+    def in_hand(self) -> list[HeldLease]:
+        """These, and those that wait in the buffer."""
+        return [*self._held.values(), *self._buffered]

@@ -125,7 +125,7 @@ class Prefetcher:
         return not self._book and not self._queue.buffer
 
     def _holds_suspect(self) -> bool:
-        return any(held.lease.is_suspect for held in (*self._queue.buffer, *self._book.all()))
+        return any(held.lease.is_suspect for held in self._book.in_hand())
 
     async def _fill(self, room: int) -> float:
         """Lease up to *room* requests; returns the seconds until the next try."""

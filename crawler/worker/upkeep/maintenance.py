@@ -133,7 +133,7 @@ class Maintenance:
 
     async def _renew(self) -> None:
         worker = self._worker
-        held = [*worker.book.all(), *worker.queue.buffer]
+        held = worker.book.in_hand()
         if handles := [*(one.handle for one in held), *worker.outbox.ending()]:
             answers = await worker.frontier.renew(handles, suspended=bool(worker.pauses.reason))
             for one, ours in zip(held, answers, strict=False):  # endings that wait to be sent need no answer

@@ -10,7 +10,6 @@ from crawler.frontier.messages import Lease
 from crawler.frontier.run_record import is_run_generation
 from crawler.frontier.runs.plain_runs import PlainRuns
 from crawler.worker.leases.lease_book import LeaseBook
-from crawler.worker.leases.lease_buffer import Buffer
 
 TRUSTED: Final = 0.25  # of a lease's time: less than a frozen worker has to be frozen to lose its leases
 
@@ -26,14 +25,12 @@ class PlainRunIds:
         self,
         runs: PlainRuns,
         book: LeaseBook,
-        buffered: Buffer,
         spider: str,
         lease_seconds: float,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._runs = runs
         self._book = book
-        self._buffered = buffered
         self._spider = spider
         self._seconds = lease_seconds * TRUSTED
         self._clock = clock
@@ -44,7 +41,7 @@ class PlainRunIds:
         self._asked.clear()
 
     async def learn(self, leases: Iterable[Lease]) -> None:
-        """Know the run of *leases*, which this worker holds now besides those of the book and the buffer."""
+        """Know the run of *leases*, which this worker holds now besides those of the book."""
         plain = {lease.generation for lease in leases if not is_run_generation(lease.generation)}
         for generation in plain:
             before = self._clock()
@@ -60,4 +57,4 @@ class PlainRunIds:
         asked = self._asked.get(generation)
         if asked is None or now >= asked + self._seconds:
             return False
-        return any(one.lease.generation == generation for one in (*self._buffered, *self._book.all()))
+        return any(one.lease.generation == generation for one in self._book.in_hand())

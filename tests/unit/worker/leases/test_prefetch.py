@@ -29,8 +29,8 @@ class Bench:
     def __init__(self) -> None:
         self.clock = Clock()
         self.frontier = Frontier()
-        self.book = LeaseBook()
         self.queue: Any = _Queue()
+        self.book = LeaseBook(self.queue.buffer)
         self.given_back: list[Any] = []
         settings = Settings(
             {"CONCURRENT_REQUESTS": SLOTS, "FRONTIER_POLL_SECONDS": 0.5, "FRONTIER_SLOW_HOST_SECONDS": 10}

@@ -17,10 +17,11 @@ class Bench:
     """A worker's leases, and runs that Redis names one after the other."""
 
     def __init__(self) -> None:
-        self.clock, self.book, self.buffer = Clock(), LeaseBook(), Buffer()
+        self.clock, self.buffer = Clock(), Buffer()
+        self.book = LeaseBook(self.buffer)
         self.asked: list[str] = []
         runs: Any = SimpleNamespace(holding=self._holding)
-        self.ids = PlainRunIds(runs, self.book, self.buffer, "s", 120, self.clock)
+        self.ids = PlainRunIds(runs, self.book, "s", 120, self.clock)
 
     async def _holding(self, spider: str, generation: str) -> Any:
         self.asked.append(generation)
