@@ -35,7 +35,6 @@ class RunFigures:
     id: str
     spider: str
     name: str
-    state: str
     opened_at: float
     ended_at: float
     counts: Mapping[str, int]  # by RUN_STATES

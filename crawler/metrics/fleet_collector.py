@@ -154,7 +154,7 @@ class FleetCollector:
 def _figures(run: Run, coverage: Mapping[str, float], place: str) -> RunFigures:
     counts = {name: getattr(run.counts, name) for name in RUN_STATES}
     times = run.opened_ms / 1000, run.ended_ms / 1000
-    return RunFigures(run.id, run.spider, run.name, run.state, *times, counts, coverage, place)
+    return RunFigures(run.id, run.spider, run.name, *times, counts, coverage, place)
 
 
 class MonotonicSums:

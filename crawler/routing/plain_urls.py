@@ -51,7 +51,6 @@ class PlainUrls:
     def __init__(self, encoder: Encoder, generation: str, priority: int, *, in_scope: bool = False) -> None:
         self._encoder = encoder
         self._generation = generation
-        self._priority = priority
         self._tracer = encoder.tracer
         scope = encoder.scopes.of(generation)
         self._excluded = scope.pushed if scope.excludes and not in_scope else None
