@@ -23,6 +23,7 @@ from crawler.worker.context import WorkerContext
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_queue import FrontierQueue
 from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.leases.plain_run_ids import PlainRunIds
 from crawler.worker.leases.prefetch import Prefetcher
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.leases.requeue import Requeue
@@ -35,7 +36,6 @@ from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.upkeep.budgets import WorkerBudgets
-from crawler.worker.upkeep.plain_runs import PlainRunIds
 from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
 
 
@@ -77,9 +77,7 @@ class WorkerParts:
         shared = SharedAddresses.from_settings(crawler.settings)
         self.addresses = AddressBook(context, shared, self._wake, ended, self.config.address_seconds)
         self.pacer = Pacer(context, self.answers, self.addresses, partial(scrapy_hooks.gives_up, crawler))
-        self.plain_runs = PlainRunIds(
-            frontier.runs.plain, self.book, queue.spider.name, frontier.config.lease_ms / 1000
-        )
+        self.plain_runs = PlainRunIds(frontier.runs.plain, self.book, queue.spider.name, frontier.config.lease_ms)
         self.prefetcher = Prefetcher(context, crawler, queue, self.pauses, self.addresses, self.plain_runs)
         tiers = TierConfig.from_settings(crawler.settings)
         self.tiers = TierTracker(

@@ -36,7 +36,7 @@ class LeaseBook:
         self._parents: WeakKeyDictionary[Request, HeldLease] = WeakKeyDictionary()
         self.hosts: Counter[str] = Counter()
         self._at: defaultdict[str, dict[Request, HeldLease]] = defaultdict(dict)  # `_held` by host
-        self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see worker/upkeep/plain_runs.py)
+        self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see plain_run_ids.py)
         self.control = ControlState()  # what operators have paused or cancelled, as of a second ago
 
     def run_of(self, generation: str) -> str | None:

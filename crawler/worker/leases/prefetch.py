@@ -21,10 +21,10 @@ from crawler.frontier.run_record import is_run_generation
 from crawler.worker.context import WorkerContext
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.plain_run_ids import PlainRunIds
 from crawler.worker.leases.suspects import SuspectTurns
 from crawler.worker.pauses import Pauses
 from crawler.worker.turns.addresses import AddressBook
-from crawler.worker.upkeep.plain_runs import PlainRunIds
 
 logger = logging.getLogger(__name__)
 

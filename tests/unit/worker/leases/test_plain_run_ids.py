@@ -9,7 +9,7 @@ from scrapy import Request
 
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
-from crawler.worker.upkeep.plain_runs import PlainRunIds
+from crawler.worker.leases.plain_run_ids import PlainRunIds
 from tests.unit.frontier.fakes import Clock, held
 
 
@@ -21,7 +21,7 @@ class Bench:
         self.book = LeaseBook(self.buffer)
         self.asked: list[str] = []
         runs: Any = SimpleNamespace(holding=self._holding)
-        self.ids = PlainRunIds(runs, self.book, "s", 120, self.clock)
+        self.ids = PlainRunIds(runs, self.book, "s", 120_000, self.clock)
 
     async def _holding(self, spider: str, generation: str) -> Any:
         self.asked.append(generation)

@@ -22,17 +22,12 @@ class PlainRunIds:
     """
 
     def __init__(
-        self,
-        runs: PlainRuns,
-        book: LeaseBook,
-        spider: str,
-        lease_seconds: float,
-        clock: Callable[[], float] = monotonic,
+        self, runs: PlainRuns, book: LeaseBook, spider: str, lease_ms: int, clock: Callable[[], float] = monotonic
     ) -> None:
         self._runs = runs
         self._book = book
         self._spider = spider
-        self._seconds = lease_seconds * TRUSTED
+        self._seconds = TRUSTED * lease_ms / 1000
         self._clock = clock
         self._asked: dict[str, float] = {}  # when, by generation
 
