@@ -10,7 +10,7 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle, NackOutcome
+from crawler.frontier.messages import NackOutcome
 from crawler.frontier.streams import tier_of
 from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent
 
@@ -27,16 +27,17 @@ class EndingSender:
     async def send(self, batch: Sequence[Ending]) -> None:
         """Send all of *batch* but acknowledgements of what was sent, which go with starts and reports."""
         for ending in batch:
-            if isinstance(ending, Nack):
-                await self._nack(ending)
-            elif isinstance(ending, Move):
-                await self._move(ending)
-            elif isinstance(ending, Bury):
-                await self._bury(ending)
-            elif isinstance(ending, Gone):
-                await self._end_gone(ending)
+            match ending:
+                case Nack():
+                    await self._nack(ending)
+                case Move():
+                    self._count([await self._move(ending)], names.TIER_MOVES.format(tier_of(ending.stream)))
+                case Bury():
+                    self._count([await self._bury(ending)], names.BURIED.format(ending.reason))
+                case Gone():
+                    self._count([await self._end_gone(ending)], names.ACKED, names.GONE.format(ending.reason))
         if unsent := [ending.handle for ending in batch if isinstance(ending, Unsent)]:
-            await self._skip(unsent)
+            self._count(await self._frontier.skip(unsent), names.ACKED)
 
     async def _nack(self, nack: Nack) -> None:
         outcome = await self._frontier.nack(
@@ -54,29 +55,23 @@ class EndingSender:
             self._stats.inc_value(name, int(outcome))
         logger.debug("%s is put back for %d ms: %s", named, nack.delay_ms, nack.reason, extra=extra)
 
-    async def _move(self, move: Move) -> None:
-        ours = await self._frontier.move(
+    async def _move(self, move: Move) -> bool:
+        return await self._frontier.move(
             *move.handle, stream=move.stream, delay_ms=move.delay_ms, body=move.body, priority=move.priority
         )
-        self._stats.inc_value(names.TIER_MOVES.format(tier_of(move.stream)), int(ours))
-        self.count_stale([ours])
 
-    async def _bury(self, bury: Bury) -> None:
-        ours = await self._frontier.bury(
+    async def _bury(self, bury: Bury) -> bool:
+        return await self._frontier.bury(
             *bury.handle, reason=bury.reason, detail=bury.detail, body=bury.body, priority=bury.priority
         )
-        self._stats.inc_value(names.BURIED.format(bury.reason), int(ours))
-        self.count_stale([ours])
 
-    async def _end_gone(self, gone: Gone) -> None:
-        ours = await self._frontier.end_gone(*gone.handle, reason=gone.reason, detail=gone.detail)
-        for name in (names.ACKED, names.GONE.format(gone.reason)):
-            self._stats.inc_value(name, int(ours))
-        self.count_stale([ours])
+    async def _end_gone(self, gone: Gone) -> bool:
+        return await self._frontier.end_gone(*gone.handle, reason=gone.reason, detail=gone.detail)
 
-    async def _skip(self, unsent: Sequence[Handle]) -> None:
-        ours = await self._frontier.skip(unsent)
-        self._stats.inc_value(names.ACKED, sum(ours))
+    def _count(self, ours: Sequence[bool], *stats: str) -> None:
+        """Count in *stats* the leases that were *ours*, and those that were not."""
+        for name in stats:
+            self._stats.inc_value(name, sum(ours))
         self.count_stale(ours)
 
     def count_stale(self, answers: Sequence[int]) -> None:
