@@ -1,4 +1,4 @@
-"""A Valkey Cluster of three nodes, for the tests that run on one server as well."""
+"""A Valkey Cluster, of three nodes for the tests that run on one server as well."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ FORM_SECONDS = 60.0
 
 class Cluster:
     """Empty at first; `kill` ends every node, `start` brings them back on their ports with their data. With *replicas*
-    each of the three has one, which takes over `timeout_ms` after its end."""
+    each of its *primaries* has one, which takes over `timeout_ms` after its end."""
 
-    def __init__(self, data: Path, *, replicas: bool = False, timeout_ms: int = 15_000) -> None:
-        self._count = 2 * NODES if replicas else NODES
+    def __init__(self, data: Path, *, primaries: int = NODES, replicas: bool = False, timeout_ms: int = 15_000) -> None:
+        self._primaries = primaries
+        self._count = 2 * primaries if replicas else primaries
         self._timeout_ms = timeout_ms
         for attempt in range(ATTEMPTS):
             try:
@@ -66,14 +67,14 @@ class Cluster:
 
     def _form(self) -> None:
         """Share the slots out and introduce the nodes to the first one."""
-        bounds = [SLOTS * at // NODES for at in range(NODES + 1)]
+        bounds = [SLOTS * at // self._primaries for at in range(self._primaries + 1)]
         for at, node in enumerate(self.nodes):
             with redis.from_url(node.url) as client:
-                if at < NODES:
+                if at < self._primaries:
                     client.execute_command("CLUSTER", "ADDSLOTSRANGE", bounds[at], bounds[at + 1] - 1)
                 client.execute_command("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port, self._buses[0])
         self._wait()
-        for replica, primary in zip(self.nodes[NODES:], self.nodes[:NODES], strict=False):
+        for replica, primary in zip(self.nodes[self._primaries :], self.nodes, strict=False):
             self._follow(replica, primary)
 
     def _follow(self, replica: Server, primary: Server) -> None:
@@ -101,7 +102,7 @@ class Cluster:
 def _node(bus: int, data: Path, timeout_ms: int) -> Server:
     """The bundled Valkey in cluster mode, on the data directory *data*; its cluster bus is on port *bus*."""
 
-    timeout = ("--cluster-node-timeout", str(timeout_ms))
+    timeout = ("--cluster-node-timeout", str(timeout_ms), "--repl-diskless-sync-delay", "0")
 
     def arguments(data: Path, port: int) -> list[str]:
         return [*VALKEY.arguments(data, port), "--cluster-enabled", "yes", "--cluster-port", str(bus), *timeout]

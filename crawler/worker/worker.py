@@ -122,7 +122,7 @@ class Worker(WorkerParts):
         ):
             self.losses.listen(forget)
         self.losses.listen_to_losses(self.outbox.lose)
-        self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.lose
+        self.frontier.on_other_data = self.frontier.gauge.on_eviction = self.losses.lose
         connection.listen(self.frontier.client, on_drop=self.losses.forget, on_other_server=self.losses.lose)
 
     def _start(self) -> None:

@@ -12,6 +12,7 @@ from redis.asyncio.cluster import ClusterNode, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
+from redis.cluster import LoadBalancingStrategy
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import MaxConnectionsError, RedisClusterException, RedisError
 from scrapy.settings import BaseSettings
@@ -46,6 +47,15 @@ class ReconnectingCluster(RedisCluster):
 
     drops: Drops
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        any_strategy = {"load_balancing_strategy": LoadBalancingStrategy.ROUND_ROBIN}  # with one it calls on_connect
+        super().__init__(*args, **options | any_strategy)
+        self.load_balancing_strategy = None  # replicas may be behind
+
+    async def on_connect(self, connection: Any) -> None:
+        """redis-py calls this for each new connection to a node."""
+        await self.drops.greet(connection)
+
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, with a second try."""
         return await _twice(super().execute_command, self.drops, *args, **options)
@@ -53,7 +63,8 @@ class ReconnectingCluster(RedisCluster):
     async def initialize(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but raises the nodes' errors: its own RedisClusterException is no RedisError."""
         try:
-            return await super().initialize(*args, **options)
+            with self.drops.any_server():  # any node tells which servers there are
+                return await super().initialize(*args, **options)
         except RedisClusterException as error:
             reason = _reason(error)
         raise reason
@@ -70,7 +81,7 @@ async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, 
         return await _once(call, *args, **options)
     except RedisConnectionError as error:
         if not isinstance(error, MaxConnectionsError):  # none was lost: REDIS_PARAMS allow no further one
-            drops.dropped()
+            drops.on_drop()
         drops.check()
         return await _once(call, *args, **options)
 
@@ -150,7 +161,7 @@ def _guard(url: str | None, settings: BaseSettings) -> Callable[[], bool] | None
 
 
 def _client(url: str | None, params: dict[str, Any], is_ours: Callable[[], bool] | None, *, is_cluster: bool) -> Client:
-    drops = Drops(is_ours, greets=not is_cluster)
+    drops = Drops(is_ours, by_address=is_cluster)
     cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
     if not is_cluster:
         params["redis_connect_func"] = drops.greet

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Final
@@ -13,9 +12,9 @@ from weakref import WeakSet
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
-_RUN_ID: Final = re.compile(rb"^run_id:(\w+)", re.MULTILINE)  # in INFO: another one after each start
+from crawler.frontier.server.known_servers import SECTIONS, KnownServers, read_info
+
 _OTHER: Final = "has restarted or failed over, and may have lost what it confirmed last"
-_MAYBE: Final = "has closed a connection: it may have restarted, or failed over, and lost what it confirmed last"
 
 
 class OtherServerError(RedisConnectionError):
@@ -26,48 +25,51 @@ class Drops:
     """Reports that a connection was lost, and that another server answers: after a restart or a failover. redis-py
     silently reconnects an idle connection when it is next used.
 
-    *is_ours*, called in a thread: whether the bundled server still has its port; None for any other server. A client
-    that does not greet its nodes (a Cluster's) takes each lost connection for another server.
+    *is_ours*, called in a thread: whether the bundled server still has its port; None for any other server.
+    *by_address*: each address is a server of its own, as in a Cluster.
     """
 
-    def __init__(self, is_ours: Callable[[], bool] | None = None, *, greets: bool = True) -> None:
+    def __init__(self, is_ours: Callable[[], bool] | None = None, *, by_address: bool = False) -> None:
         self.on_drop: Callable[[], None] = lambda: None
         self.on_other_server: Callable[[], None] = lambda: None
         self.changes = 0  # so often another server has answered than before
         self._is_ours = is_ours
-        self._greets = greets
+        self._by_address = by_address
         self._known: WeakSet[Any] = WeakSet()
-        self._run_id = b""
+        self._servers = KnownServers()
         # Of this client alone: another one in the same task has counts of its own.
         self._expected: ContextVar[int | None] = ContextVar("expected", default=None)
 
-    def dropped(self) -> None:
-        """A connection was lost in the middle of a call."""
-        self.on_drop()
-        if not self._greets:
+    def seen(self, infos: Mapping[str, Mapping[str, Any]]) -> None:
+        """The answers to INFO (SECTIONS) of all primaries, by their addresses. Connections that were not lost may lead
+        to other servers than before: behind a proxy, or after a resharding."""
+        if self._servers.are(infos):
             self._other()
 
     async def greet(self, connection: Any) -> None:
         """redis-py calls this for each new connection, in place of its own handshake. Nothing is sent to a stranger
-        that took the port of the bundled server while that is down: its data would be another project's."""
+        that took the port of the bundled server while that is down (its data would be another project's), nor to
+        another server than the current call is for."""
         try:
             await self._check_port()
             await connection.on_connect()
-            run_id = await _run_id(connection)
+            self._met(connection, await _info(connection))
+            self.check()
         except BaseException:  # redis-py would use it as it is: without parser, password or database
             await connection.disconnect(nowait=True)
             raise
+
+    def _met(self, connection: Any, info: Mapping[str, Any]) -> None:
         if connection in self._known:
             self.on_drop()
         self._known.add(connection)
-        if self._run_id and run_id and run_id != self._run_id:
+        if self._servers.met(f"{connection.host}:{connection.port}" if self._by_address else "", info):
             self._other()
-        self._run_id = run_id or self._run_id
 
     def check(self) -> None:
         """Raise a lost connection if the current call is for a server that answers no more."""
         if self._expected.get() not in {None, self.changes}:
-            raise OtherServerError(_OTHER if self._greets else _MAYBE)
+            raise OtherServerError(_OTHER)
 
     @property
     def is_for_one(self) -> bool:
@@ -77,6 +79,15 @@ class Drops:
     def _other(self) -> None:
         self.changes += 1
         self.on_other_server()
+
+    @contextmanager
+    def any_server(self) -> Iterator[None]:
+        """Calls inside reach any server, whichever one the call around them is for."""
+        token = self._expected.set(None)
+        try:
+            yield
+        finally:
+            self._expected.reset(token)
 
     @contextmanager
     def same_server(self) -> Iterator[None]:
@@ -106,6 +117,12 @@ def same_server(client: Any) -> AbstractContextManager[None]:
     return nullcontext() if drops is None else drops.same_server()
 
 
+def seen(client: Any, infos: Mapping[str, Mapping[str, Any]]) -> None:
+    """`Drops.seen` of *client*, if it keeps account of its servers."""
+    if (drops := getattr(client, "drops", None)) is not None:
+        drops.seen(infos)
+
+
 async def send(client: Any, drops: Drops, *args: Any, **options: Any) -> Any:
     """Send a command, but to no other server than the call is for."""
     pool = client.connection_pool
@@ -118,12 +135,10 @@ async def send(client: Any, drops: Drops, *args: Any, **options: Any) -> Any:
         await pool.release(connection)
 
 
-async def _run_id(connection: Any) -> bytes:
+async def _info(connection: Any) -> dict[str, str]:
     """Which start of which server this is; empty where it may not be asked, which other checks of it report."""
-    await connection.send_command("INFO", "server")
+    await connection.send_command("INFO", *SECTIONS)
     try:
-        answer = await connection.read_response()
+        return read_info(await connection.read_response())
     except ResponseError:
-        return b""
-    found = _RUN_ID.search(answer.encode() if isinstance(answer, str) else answer)
-    return found[1] if found else b""
+        return {}

@@ -6,6 +6,8 @@ import asyncio
 import logging
 import re
 import ssl
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
@@ -59,7 +61,7 @@ async def _loaded(client: Any) -> None:
 
 async def _advice(client: Any) -> tuple[str, ...]:
     advice = [line for line in [await _tuned(client)] if line]
-    servers = await infos(client, "memory", "stats")
+    servers = (await infos(client, "memory", "stats")).values()
     if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers):
         evicted = sum(int(info.get("evicted_keys") or 0) for info in servers)
         so_far = f"; {evicted} keys have been" if evicted else ""
@@ -69,20 +71,28 @@ async def _advice(client: Any) -> tuple[str, ...]:
     return tuple(advice)
 
 
-async def infos(client: Any, *sections: str) -> list[dict[str, Any]]:
-    """INFO of the server, or of each node of a Cluster."""
-    if isinstance(client, RedisCluster):
-        return list((await client.info(*sections, target_nodes=RedisCluster.PRIMARIES)).values())
-    return [await client.info(*sections)]
+async def infos(client: Any, *sections: str) -> dict[str, dict[str, Any]]:
+    """INFO of the server, or of each primary of a Cluster by its address."""
+    return await _of_each(client, partial(client.info, *sections))
+
+
+async def _of_each(client: Any, call: Callable[..., Awaitable[Any]]) -> dict[str, Any]:
+    """The answer of the server, or of each primary of a Cluster by its address. Not by redis-py's PRIMARIES: where
+    there is only one, its answer would come without its address."""
+    if not isinstance(client, RedisCluster):
+        return {"": await call()}
+    await client.initialize()
+    nodes = client.get_primaries()
+    answers = await asyncio.gather(*(call(target_nodes=node) for node in nodes))
+    return {node.name: answer for node, answer in zip(nodes, answers, strict=True)}
 
 
 async def _tuned(client: Any) -> str:
     try:
-        where = {"target_nodes": RedisCluster.PRIMARIES} if isinstance(client, RedisCluster) else {}
         for name, value in TUNING.items():
-            found = await client.config_get(name, **where)
-            if any(int(config.get(name, value)) < value for config in (found.values() if where else [found])):
-                await client.config_set(name, value, **where)
+            found = await _of_each(client, partial(client.config_get, name))
+            if any(int(config.get(name, value)) < value for config in found.values()):
+                await _of_each(client, partial(client.config_set, name, value))
     except (ResponseError, NoPermissionError):
         wanted = ", ".join(f"{name} {value}" for name, value in TUNING.items())
         return f"CONFIG SET is not allowed: without {wanted} mixed priorities take up to twice the memory"

@@ -8,7 +8,9 @@ from time import monotonic
 from typing import Any, Final
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.server.drops import seen
 from crawler.frontier.server.failures import translating
+from crawler.frontier.server.known_servers import SECTIONS
 from crawler.frontier.server.server_check import infos
 
 REFRESH_SECONDS: Final = 1.0
@@ -29,19 +31,18 @@ class Backpressure:
         self._clock = clock
         self._read_at = float("-inf")
         self._memory = 0.0
-        self._servers: list[str] = []
         self._evicted: dict[str, int] = {}  # by server: keys that it has thrown away since it was started
-        self.on_other_server: Callable[[], None] = lambda: None  # called after a restart, a failover or an eviction
+        self.on_eviction: Callable[[], None] = lambda: None  # called after an eviction
 
     async def used(self) -> float:
         """Share of maxmemory in use on the fullest server; 0 without a limit."""
         if self._clock() - self._read_at >= REFRESH_SECONDS:
             self._read_at = self._clock()
             with translating():
-                servers = await infos(self._client, "memory", "server", "stats")
-            self._memory = max(_used(server) for server in servers)
-            self._look_for_evictions(servers)
-            self._look_who_answers(sorted(str(server.get("run_id", "")) for server in servers))
+                servers = await infos(self._client, "memory", "stats", *SECTIONS)
+            self._memory = max(map(_used, servers.values()))
+            self._look_for_evictions([*servers.values()])
+            seen(self._client, servers)
         return self._memory
 
     async def memory_full(self) -> bool:
@@ -70,12 +71,7 @@ class Backpressure:
                 gone,
                 policies,
             )
-            self.on_other_server()
-
-    def _look_who_answers(self, servers: list[str]) -> None:
-        known, self._servers = self._servers, servers
-        if known and known != servers:
-            self.on_other_server()
+            self.on_eviction()
 
 
 def _used(server: dict[str, Any]) -> float:

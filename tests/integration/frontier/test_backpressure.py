@@ -23,6 +23,11 @@ async def small(redis_client: Any) -> AsyncIterator[Any]:
     await redis_client.config_set("maxmemory", 0, **nodes)
 
 
+async def used_memory(client: Any) -> list[int]:
+    """Bytes, of each node."""
+    return [info["used_memory"] for info in (await server_check.infos(client, "memory")).values()]
+
+
 async def test_beyond_the_limit_pushes_are_refused_and_children_are_not(redis_client: Any) -> None:
     world = await timed(redis_client, queue_limit=2, queue_high_water=1)
     assert await world.frontier.push([message(number) for number in range(3)]) == [ACCEPTED, ACCEPTED, FULL]
@@ -46,7 +51,7 @@ async def test_at_the_high_water_mark_seeds_pause_with_a_reason(redis_client: An
 async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_client: Any, small: Any) -> None:
     world = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)
     await world.frontier.push([message(number, f"{number}.example") for number in range(16)])
-    await small(4 * max(info["used_memory"] for info in await server_check.infos(redis_client, "memory")))
+    await small(4 * max(await used_memory(redis_client)))
     other = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)  # a new one asks the server again
     assert await other.frontier.push([message(99)]) == [MEMORY]
     assert await other.frontier.push([message(99)], forced=True) == [ACCEPTED]
@@ -61,14 +66,14 @@ async def test_keys_that_the_server_throws_away_are_told(
     """The policy may be changed, or the limit set, long after the worker's start; nothing else would tell."""
     world, forgotten = await timed(redis_client), list[bool]()
     gauge, nodes = world.frontier.gauge, everywhere(redis_client)
-    gauge.on_other_server = lambda: forgotten.append(True)
+    gauge.on_eviction = lambda: forgotten.append(True)
     await gauge.used()
     await redis_client.config_set("maxmemory-policy", "volatile-random", **nodes)
     for tag in "abcdef" if nodes else "a":  # on each node of a Cluster
         for number in range(300):
             await redis_client.set(f"{{{tag}}}{number}", b"x" * 10_000, ex=900)
     try:
-        await small(min(info["used_memory"] for info in await server_check.infos(redis_client, "memory")) - 500_000)
+        await small(min(await used_memory(redis_client)) - 500_000)
         await redis_client.set("{a}1", b"")  # makes room
         advice = await server_check.prepare(redis_client, world.frontier.shards)
         gauge._read_at = float("-inf")
@@ -112,7 +117,7 @@ async def test_children_that_fit_are_stored_although_their_batch_does_not(redis_
     world = await timed(redis_client)
     large = [message(number, body=b"x" * 200_000) for number in range(16)]
     await world.frontier.push(large[:1], forced=True)  # the server knows the script now
-    await small(max(info["used_memory"] for info in await server_check.infos(redis_client, "memory")) + 1_500_000)
+    await small(max(await used_memory(redis_client)) + 1_500_000)
     outcomes = await world.frontier.push(large[1:], forced=True)
     assert outcomes[0] is ACCEPTED
     assert outcomes[-1] is MEMORY

@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from scrapy.settings import BaseSettings
 
@@ -25,6 +26,7 @@ from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
+from tests.clusters import NODES, Cluster
 from tests.integration.frontier.harness import everywhere
 from tests.integration.frontier.making import acked, answer, message, reported, timed
 from tests.servers import Server
@@ -83,15 +85,15 @@ async def test_an_older_state_is_told_before_its_leases_are_handed_on(redis_clie
     assert told == [True]
 
 
-@pytest.mark.one_server
 async def test_an_idle_connection_that_was_made_anew_is_told(redis_client: Any, redis_settings: BaseSettings) -> None:
     client, told, others = connection.connect(redis_settings), [], []
     connection.listen(client, lambda: told.append(True), lambda: others.append(True))
     await asyncio.gather(*(client.ping() for _ in range(5)))  # more connections are not connections lost
     assert not told
-    await redis_client.client_kill_filter(_type="normal", skipme=True)
+    await redis_client.client_kill_filter(_type="normal", skipme=True, **everywhere(redis_client))
     await asyncio.sleep(0.05)
-    await client.ping()
+    with same_server(client):
+        await client.ping()
     assert told
     assert not others, "the server is the same"
     await client.aclose()
@@ -199,20 +201,49 @@ async def test_a_machine_without_threads_or_files_is_an_outage_and_leaves_no_con
     await client.aclose()
 
 
-async def test_a_server_that_was_started_again_is_told_whoever_asks(server: Server) -> None:
-    """As behind a proxy that keeps its own connections."""
+async def test_a_server_that_was_started_again_is_told_once(server: Server) -> None:
+    """By the new connection; INFO, which all of a worker's looks at Redis' memory ask, says the same again."""
     clock, told = Clock(), []
-    first: Any = connection.connect(BaseSettings({"REDIS_URL": server.url, "REDIS_CLUSTER": False}))
-    frontier = Frontier(first, FrontierConfig())
+    client: Any = connection.connect(BaseSettings({"REDIS_URL": server.url, "REDIS_CLUSTER": False}))
+    connection.listen(client, lambda: None, lambda: told.append(True))
+    frontier = Frontier(client, FrontierConfig())
     frontier.gauge._clock = clock
-    frontier.gauge.on_other_server = lambda: told.append(True)
+    await frontier.gauge.memory_full()
+    server.kill()
+    await server.start_again()
+    assert not told
     for _ in range(2):
         clock.now += 10
         await frontier.gauge.memory_full()
-    server.kill()
-    server.start()
-    assert not told
-    clock.now += 10
-    await frontier.gauge.memory_full()
     assert told == [True]
-    await first.aclose()
+    await client.aclose()
+
+
+async def test_what_ends_a_page_never_reaches_a_replica_that_took_over_its_shard(tmp_path: Path) -> None:
+    """It may lack the links of that page, which the primary had confirmed. Pages of other shards end as ever."""
+    nodes = Cluster(tmp_path, replicas=True)
+    client: Any = connection.connect(BaseSettings(nodes.settings))
+    others: list[bool] = []
+    connection.listen(client, lambda: None, lambda: others.append(True))
+    try:
+        frontier = Frontier(client, FrontierConfig(key="red", shards=NODES))  # one of its shards is on each node
+        await frontier.open()
+        await frontier.push([message(number, f"{number}.example") for number in range(12)])
+        leases = (await frontier.lease(["s"], 12, worker="w")).leases
+        where = [client.get_node_from_key(frontier.shards.tag(shard)).port for shard in range(NODES)]
+        shard = where.index(nodes.nodes[1].port)
+        mine = [(one.id, one.token) for one in leases if one.id.startswith(f"{shard}:")]
+        elsewhere = [(one.id, one.token) for one in leases if not one.id.startswith(f"{shard}:")]
+        with redis.from_url(nodes.nodes[NODES + 1].url) as replica:
+            replica.execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
+        assert all(await acked(frontier, elsewhere))
+        assert not others
+        with pytest.raises(FrontierUnavailableError, match="failed over"):
+            await acked(frontier, mine)
+        assert all(await acked(frontier, mine))
+        frontier.gauge._clock = Clock()
+        await frontier.gauge.memory_full()
+        assert others == [True]
+    finally:
+        await client.aclose()
+        nodes.kill()

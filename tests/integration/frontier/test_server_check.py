@@ -40,6 +40,18 @@ async def test_the_server_is_tuned_where_that_is_allowed(redis_client: Any) -> N
     assert told == ()
 
 
+async def test_a_cluster_of_one_node_is_checked_as_well(tmp_path: Path) -> None:
+    nodes = Cluster(tmp_path, primaries=1)
+    client: Any = connection.connect(BaseSettings(nodes.settings))
+    frontier = Frontier(client, FrontierConfig())
+    try:
+        await frontier.open()
+        assert await frontier.gauge.used() == 0
+    finally:
+        await client.aclose()
+        nodes.kill()
+
+
 @pytest.fixture
 async def guest(redis_client: Any, redis_settings: BaseSettings) -> Any:
     """A user who may use its own keys, and nothing else; the password is "sesame"."""

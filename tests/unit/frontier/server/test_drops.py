@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import MaxConnectionsError, ResponseError
 
 from crawler.frontier.server.connection import _twice
-from crawler.frontier.server.drops import Drops, same_server
+from crawler.frontier.server.drops import Drops, same_server, seen
 
 
 class Losing:
@@ -24,46 +26,35 @@ class Losing:
         return "answer"
 
 
-def told(*, greets: bool) -> tuple[Drops, list[str]]:
-    drops, heard = Drops(greets=greets), []
+def told() -> tuple[Drops, list[str]]:
+    drops, heard = Drops(), []
     drops.on_drop = lambda: heard.append("drop")
     drops.on_other_server = lambda: heard.append("other server")
     return drops, heard
 
 
-@pytest.mark.parametrize("greets", [True, False], ids=["one server", "Cluster"])
-async def test_a_call_is_sent_again(greets: bool) -> None:
-    drops, heard = told(greets=greets)
+async def test_a_call_is_sent_again() -> None:
+    drops, heard = told()
     assert await _twice(Losing(), drops) == "answer"
-    assert heard == (["drop"] if greets else ["drop", "other server"])
+    assert heard == ["drop"]
 
 
 async def test_a_pool_that_is_used_up_has_lost_no_connection() -> None:
-    """Or a Cluster with REDIS_PARAMS = {"max_connections": ...} would fetch its pages again and again."""
-    drops, heard = told(greets=False)
+    """Or with REDIS_PARAMS = {"max_connections": ...} a worker would forget what it knows again and again."""
+    drops, heard = told()
     assert await _twice(Losing(MaxConnectionsError), drops) == "answer"
     assert not heard
 
 
-async def test_one_for_the_same_server_is_not_where_nobody_can_tell_which_answers() -> None:
-    drops, heard = told(greets=False)
-    call = Losing()
-    with drops.same_server(), pytest.raises(RedisConnectionError, match="closed a connection: it may have restarted"):
-        await _twice(call, drops)
-    assert call.calls == 1
-    assert heard == ["drop", "other server"]
-
-
 async def test_one_for_the_same_server_is_sent_again_to_that() -> None:
-    drops, heard = told(greets=True)
+    drops, heard = told()
     with drops.same_server():
         assert await _twice(Losing(), drops) == "answer"
     assert heard == ["drop"]
 
 
-@pytest.mark.parametrize("greets", [True, False], ids=["one server", "Cluster"])
-async def test_one_for_a_server_that_another_call_found_gone_is_not_sent(greets: bool) -> None:
-    drops, _ = told(greets=greets)
+async def test_one_for_a_server_that_another_call_found_gone_is_not_sent() -> None:
+    drops, _ = told()
     call = Losing()
     with drops.same_server():
         drops._other()
@@ -73,7 +64,7 @@ async def test_one_for_a_server_that_another_call_found_gone_is_not_sent(greets:
 
 
 async def test_calls_for_one_server_that_are_part_of_others_are_for_that_of_the_others() -> None:
-    drops, _ = told(greets=True)
+    drops, _ = told()
     with drops.same_server():
         drops._other()
         with drops.same_server(), pytest.raises(RedisConnectionError, match="lost what it confirmed last"):
@@ -84,7 +75,7 @@ async def test_calls_for_one_server_that_are_part_of_others_are_for_that_of_the_
 
 
 async def test_each_client_has_a_server_of_its_own() -> None:
-    (drops, _), (other, _) = told(greets=True), told(greets=True)
+    (drops, _), (other, _) = told(), told()
     drops._other()
     with drops.same_server():
         assert not other.is_for_one
@@ -98,14 +89,15 @@ async def test_each_client_has_a_server_of_its_own() -> None:
 
 def test_a_client_that_keeps_no_account_expects_nothing() -> None:
     with same_server(object()):
-        pass
+        seen(object(), {"": {"run_id": "aa"}})
 
 
 class Connection:
     """As redis-py's, to a server whose INFO is *answer*."""
 
-    def __init__(self, answer: bytes | str | Exception) -> None:
+    def __init__(self, answer: bytes | str | Exception, port: int = 1) -> None:
         self.answer = answer
+        self.host, self.port = "a.example", port
         self.sent: list[tuple[str, ...]] = []
 
     async def on_connect(self) -> None:
@@ -135,9 +127,39 @@ class Connection:
     ids=["the same", "started again", "decoded", "not told", "told only sometimes"],
 )
 async def test_another_server_is_known_by_its_run_id(answers: list[bytes | str | Exception], changes: int) -> None:
-    drops, heard = told(greets=True)
+    drops, heard = told()
     for answer in answers:
         connection = Connection(answer)
         await drops.greet(connection)
-        assert connection.sent == [("HELLO",), ("INFO", "server")]
+        assert connection.sent == [("HELLO",), ("INFO", "server", "replication")]
     assert drops.changes == heard.count("other server") == changes
+
+
+@pytest.mark.parametrize("by_address", [True, False], ids=["Cluster", "one server"])
+async def test_only_each_node_of_a_cluster_is_a_server_of_its_own(by_address: bool) -> None:
+    drops = Drops(by_address=by_address)
+    for port in (1, 2):
+        await drops.greet(Connection(f"run_id:{port}\r\n", port))
+    assert drops.changes == (0 if by_address else 1)
+
+
+async def test_a_connection_to_another_server_than_a_call_is_for_is_not_used() -> None:
+    drops, _ = told()
+    await drops.greet(Connection("run_id:aa\r\n"))
+    other = Connection("run_id:bb\r\n")
+    with drops.same_server():
+        with pytest.raises(RedisConnectionError, match="lost what it confirmed last"):
+            await drops.greet(other)
+        with drops.any_server():
+            await drops.greet(Connection("run_id:bb\r\n"))
+    assert other.sent[-1] == ("closed",)
+
+
+async def test_another_server_behind_a_connection_that_stays_is_told() -> None:
+    """As behind a proxy that keeps its own connections."""
+    drops, heard = told()
+    await drops.greet(Connection("run_id:aa\r\n"))
+    client = SimpleNamespace(drops=drops)
+    for run_id in ("aa", "bb", "bb"):
+        seen(client, {"": {"run_id": run_id}})
+    assert heard == ["other server"]
