@@ -23,6 +23,10 @@ from crawler.frontier.server.wire_format import handle_row
 TIMEOUT_SECONDS: Final = 5.0  # per call: the next one comes soon, and a lease outlives several
 
 
+class WaitingCluster(cluster.StaysOffMovingSlots, RedisCluster):
+    """A blocking client of a Cluster."""
+
+
 def connect(settings: BaseSettings) -> Any:
     """A blocking client of the same server as `connection.connect`; for a Cluster it connects to a node at once."""
     url, params = connection.arguments(settings)
@@ -34,7 +38,7 @@ def connect(settings: BaseSettings) -> Any:
     if url and sentinel.is_sentinel(url):
         return sentinel.client(url, params, Sentinel, Redis)
     if config.boolean(settings, "REDIS_CLUSTER"):
-        return cluster.client(url, params, RedisCluster, ClusterNode)
+        return cluster.client(url, params, WaitingCluster, ClusterNode)
     return Redis.from_url(url, **params) if url else Redis(**params)
 
 

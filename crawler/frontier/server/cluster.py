@@ -6,11 +6,27 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from redis.exceptions import ClusterError
+
 from crawler.frontier.server.host_port import host_and_port
 
 PORT: Final = 6_379
 FORM: Final = "redis://[[user]:password@]host[:port],host[:port],... with REDIS_CLUSTER=True"
 _URL: Final = re.compile(r"(?P<start>\w+://(?:[^/?]*@)?)(?P<hosts>[^/?]*)(?P<end>.*)", re.DOTALL)
+
+
+class StaysOffMovingSlots:
+    """Mixed into a client of a Cluster: it follows no ASK, but raises what passes.
+
+    While a shard is moved key by key, some of its keys are on either node, and a script that is sent after them would
+    begin an empty frontier beside them. Scripts name a key that no node has: they are answered ASK until all is moved.
+    """
+
+    def get_node(self, host: str | None = None, port: int | None = None, node_name: str | None = None) -> Any:
+        """redis-py asks for a node by its name to follow ASK, and else only in `scan_iter`, which nobody calls."""
+        if node_name is not None:
+            raise ClusterError("data is being moved between its nodes: wait")
+        return super().get_node(host, port, node_name)  # type: ignore[misc]
 
 
 def client(url: str | None, params: Mapping[str, Any], client_class: Any, node_class: Any) -> Any:

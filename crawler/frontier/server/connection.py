@@ -42,7 +42,7 @@ class ReconnectingRedis(Redis):
         return await _twice(call, self.drops, *args, **options)
 
 
-class ReconnectingCluster(RedisCluster):
+class ReconnectingCluster(cluster.StaysOffMovingSlots, RedisCluster):  # type: ignore[misc]  # its own bases differ
     """A client of a Cluster; before its second try it reloads the slot map."""
 
     drops: Drops

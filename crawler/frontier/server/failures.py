@@ -27,9 +27,10 @@ from crawler.frontier.errors import (
 )
 from crawler.frontier.server.refusals import cure, is_answer, said_by
 
-# Refusals of a server that is failing over, full, or cannot write its disk: they end once that is fixed.
+# Refusals of a server that is failing over, resharded or full, or cannot write its disk: they end once that is fixed.
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError, ExecAbortError)
 _PASSING_CODES: Final = frozenset({"MISCONF", "NOREPLICAS", "BUSY", "LOADING", "UNKILLABLE"})
+_PASSING_WORDS: Final = ("max number of clients", "non local key")  # of errors without a code
 
 
 def translated(error: Exception, call: str = "", key: str = "") -> FrontierError:
@@ -46,7 +47,9 @@ def translated(error: Exception, call: str = "", key: str = "") -> FrontierError
 
 
 def _passes(error: ResponseError) -> bool:
-    return isinstance(error, _PASSING) or str(error).partition(" ")[0] in _PASSING_CODES
+    said = str(error)
+    is_passing = said.partition(" ")[0] in _PASSING_CODES or any(words in said for words in _PASSING_WORDS)
+    return is_passing or isinstance(error, _PASSING)
 
 
 @contextmanager

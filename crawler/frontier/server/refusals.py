@@ -32,6 +32,7 @@ _CURES: Final = {
     "MOVED": "is a node of a Cluster: set REDIS_CLUSTER to True",
     "ASK": "is a node of a Cluster: set REDIS_CLUSTER to True",
     "TRYAGAIN": "is moving data between its nodes: wait",
+    "non local key": "is moving data between its nodes: wait",  # to a script, at its first key
     "CROSSSLOT": "is a Cluster behind one address: set REDIS_CLUSTER to True",
     "NOAUTH": "rejects the user or password: check REDIS_URL or REDIS_PARAMS",
     "WRONGPASS": "rejects the user or password: check REDIS_URL or REDIS_PARAMS",

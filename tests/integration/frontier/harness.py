@@ -26,6 +26,11 @@ def everywhere(client: Any) -> dict[str, Any]:
     return {"target_nodes": RedisCluster.PRIMARIES} if isinstance(client, RedisCluster) else {}
 
 
+async def all_keys(client: Any, pattern: str = "*") -> list[bytes]:
+    """Of all servers of *client*; a Cluster's has no `scan_iter`."""
+    return [*await client.keys(pattern, **everywhere(client))]
+
+
 class Harness:
     """Runs coroutines from the plain functions that hypothesis calls."""
 

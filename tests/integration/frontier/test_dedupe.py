@@ -11,6 +11,7 @@ import pytest
 
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.server.scripts import source
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import Timed, acked, handles, message, open_generation, timed
 from tests.integration.frontier.observation import DUMP, observe
 
@@ -42,7 +43,7 @@ async def test_buckets_grow_and_stay_small_and_compact(redis_client: Any) -> Non
     await world.frontier.push(urls(6_000))
     seen = observe([row for row in await redis_client.eval(DUMP, 1, "{shoal:0}") if not row[0].endswith(b":clock")])
     assert len(seen.seen["s", "0"]) == 6_000
-    buckets = [key async for key in redis_client.scan_iter("*:seen:*")]
+    buckets = await all_keys(redis_client, "*:seen:*")
     assert len(buckets) == seen.counters["s", "0"]["buckets"] == 6_000 // 192 + 1
     assert {await redis_client.object("ENCODING", key) for key in buckets} == {b"intset"}
     assert max([await redis_client.scard(key) for key in buckets]) < 512
@@ -128,7 +129,7 @@ async def test_a_window_forgets_what_it_no_longer_needs(redis_client: Any) -> No
 async def test_a_bloom_filter_is_as_small_and_as_wrong_as_it_says(redis_client: Any) -> None:
     world = await timed(redis_client, dedupe="bloom", bloom_capacity=4_000, bloom_error=0.01)
     await world.frontier.push(urls(4_000))
-    size = sum([await redis_client.strlen(key) async for key in redis_client.scan_iter("*:seen:*")])
+    size = sum([await redis_client.strlen(key) for key in await all_keys(redis_client, "*:seen:*")])
     assert size <= 2 * 4_096, "9.6 bits a URL"
     answers = await world.frontier.push(urls(4_000, seed=2))
     assert 0 < answers.count(DUPLICATE) < 80, "1 % of new URLs are taken for known"
@@ -168,14 +169,14 @@ async def test_a_finished_generation_is_forgotten_after_its_retention_in_small_s
     await world.frontier.push(urls(30_000))
     await open_generation(world.frontier, "s")
     await world.frontier.push([message(1, generation="1")])
-    async for key in redis_client.scan_iter("*:gen:s:0"):
+    for key in await all_keys(redis_client, "*:gen:s:0"):
         await redis_client.hset(key, mapping={"queued": 0, "done": 30_000})  # as if all were done by now
     await world.pass_ms(599_000)
     assert await generations.sweep() == 0
     await world.pass_ms(1_000)
     left = [await generations.sweep(), await generations.sweep()]
     assert left == [157 - 128, 0]
-    assert len([key async for key in redis_client.scan_iter("*:seen:*")]) == 1, "the current generation stays"
+    assert len(await all_keys(redis_client, "*:seen:*")) == 1, "the current generation stays"
     stats = await world.frontier.inspection.stats()
     assert stats.generations["s", ""].done == 30_000, "its counters stay"
     assert await world.frontier.push([message(1, generation="1")]) == [DUPLICATE]

@@ -11,6 +11,7 @@ from crawler.errors import ServiceError
 from crawler.frontier.config import SCHEMA
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome, SpiderStats
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import (
     START_MS,
     Timed,
@@ -51,7 +52,7 @@ async def test_a_stale_token_changes_nothing(redis_client: Any) -> None:
     await world.frontier.push([message(1)])
     [(lease_id, token)] = handles(await world.lease())
     stale = (lease_id, token - 1)
-    before = {key: await redis_client.dump(key) async for key in redis_client.scan_iter()}
+    before = {key: await redis_client.dump(key) for key in await all_keys(redis_client)}
     frontier = world.frontier
     assert (
         await frontier.start([stale]) == await acked(frontier, [stale]) == await frontier.give_back([stale]) == [False]
@@ -60,7 +61,7 @@ async def test_a_stale_token_changes_nothing(redis_client: Any) -> None:
     assert not await frontier.nack(*stale, delay_ms=0)
     assert not await frontier.bury(*stale, reason="stale")
     assert (await frontier.reserve_slot("a.example", lease=stale)).lost
-    assert before == {key: await redis_client.dump(key) async for key in redis_client.scan_iter()}
+    assert before == {key: await redis_client.dump(key) for key in await all_keys(redis_client)}
 
 
 async def test_live_copies_of_a_url_do_not_disturb_each_other(redis_client: Any) -> None:
@@ -262,7 +263,7 @@ async def test_a_server_that_was_emptied_is_noticed(redis_client: Any) -> None:
 async def test_tokens_are_not_given_out_again_by_a_server_that_lost_its_last_second(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1)])
-    saved = {key: await redis_client.dump(key) async for key in redis_client.scan_iter()}
+    saved = {key: await redis_client.dump(key) for key in await all_keys(redis_client)}
     [lost] = await world.lease()
     await redis_client.flushall()
     for key, value in saved.items():

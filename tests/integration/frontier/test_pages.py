@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import Timed, acked, handles, message, open_generation
 from tests.integration.frontier.making import timed as opened
 
@@ -121,9 +122,7 @@ async def test_the_latest_push_says_how_many_and_a_retired_run_leaves_nothing(re
     await open_generation(timed.frontier, "s")
     await timed.pass_ms(70_000)
     await timed.frontier.generations.tidy()
-    keys = (
-        [key async for key in redis_client.scan_iter(match="*:pages:*")] if hasattr(redis_client, "scan_iter") else []
-    )
+    keys = await all_keys(redis_client, "*:pages:*")
     assert keys == []
 
 

@@ -14,6 +14,7 @@ from crawler.frontier.run_record import RunCounts, RunError, run_id_of
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.server.shards import GENERATIONS
 from crawler.policy.webhooks import ENOUGH
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import acked, handles, message, open_generation, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, events, over, push
 
@@ -182,7 +183,7 @@ async def test_what_is_over_leaves_the_statistics_and_its_fingerprints_stay_for_
     for _ in range(60):
         await world.pass_ms(20_000)
     await world.frontier.generations.tidy()
-    kept: list[bytes] = [key async for key in redis_client.scan_iter("*:gen:*")]
+    kept: list[bytes] = await all_keys(redis_client, "*:gen:*")
     assert sorted(key.decode().rpartition(":")[2] for key in kept) == ["", "0", waiting.generation]
     assert await push(world, waiting, 7) == [PushOutcome.ACCEPTED]
 
@@ -202,7 +203,7 @@ async def test_a_run_keeps_the_fingerprints_that_it_shares(redis_client: Any) ->
     for _ in range(2):
         await world.frontier.generations.tidy()
         await world.pass_ms(10)
-    left = [key async for key in redis_client.scan_iter("*:seen:*")]
+    left = await all_keys(redis_client, "*:seen:*")
     assert left == []
 
 

@@ -9,6 +9,7 @@ import pytest
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import Run, RunCounts
 from crawler.frontier.runs.letter_retries import Retries
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import Timed, acked, handles, message, timed
 
 ACCEPTED, DUPLICATE, DEAD = PushOutcome.ACCEPTED, PushOutcome.DUPLICATE, PushOutcome.DUPLICATE_DEAD
@@ -70,7 +71,7 @@ async def test_the_next_run_tries_again_and_its_end_stands(redis_client: Any, fr
         assert await push(world, second.generation, 1) == [DUPLICATE]
     await checked(world)
     assert (await over(world, second)).counts.dead == int(again)
-    assert [key async for key in redis_client.scan_iter("*:dead:again")] == []
+    assert await all_keys(redis_client, "*:dead:again") == []
 
 
 async def test_a_page_that_is_gone_now_is_dead_no_more(redis_client: Any) -> None:

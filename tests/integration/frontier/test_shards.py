@@ -10,6 +10,7 @@ from redis.asyncio.cluster import RedisCluster
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.seeds import Seeds
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import handles, message, open_generation, timed
 
 
@@ -48,7 +49,7 @@ async def crawl(client: Any, **config: Any) -> None:
 
 async def test_shards_act_as_one_frontier(redis_client: Any) -> None:
     await crawl(redis_client)
-    tags = {key.split(b"}")[0] async for key in redis_client.scan_iter()}
+    tags = {key.split(b"}")[0] for key in await all_keys(redis_client)}
     assert tags == {b"{shoal:0", b"{shoal:1", b"{shoal:2", b"{shoal:3"}
     if isinstance(redis_client, RedisCluster):
         nodes = {redis_client.get_node_from_key(f"{{shoal:{shard}}}") for shard in range(4)}

@@ -11,6 +11,7 @@ import pytest
 
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.shares import Shares
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import START_MS, Timed, acked, handles, message, timed
 
 DAY = 86_400_000
@@ -118,8 +119,8 @@ async def test_nothing_of_it_outlives_its_run(redis_client: Any) -> None:
         await world.frontier.runs.settle()
         await world.pass_ms(2_000)
         await world.frontier.generations.tidy()
-    names = {key async for key in redis_client.scan_iter(match="*:shares:0")}
-    assert names | {key async for key in redis_client.scan_iter(match="*:dealt:0")} == set()
+    names = set(await all_keys(redis_client, "*:shares:0"))
+    assert names | set(await all_keys(redis_client, "*:dealt:0")) == set()
 
 
 @pytest.mark.one_server("shards are the same on each node")

@@ -37,6 +37,8 @@ ERRORS = [
     (ResponseError("UNKILLABLE"), FrontierUnavailableError),
     (ResponseError("MISCONF disk is full"), FrontierUnavailableError),
     (ResponseError("LOADING"), FrontierUnavailableError),
+    (ResponseError("max number of clients + cluster connections reached"), FrontierUnavailableError),
+    (ResponseError("Script attempted to access a non local key in a cluster node"), FrontierUnavailableError),
     (RedisConnectionError("refused"), FrontierUnavailableError),
     (RedisClusterException("no node"), FrontierUnavailableError),
     (ConnectionResetError("gone"), FrontierUnavailableError),
@@ -78,6 +80,8 @@ CURED = [
     (AuthenticationError("Authentication required.", status_code="NOAUTH"), "check REDIS_URL"),
     (BusyLoadingError("x", status_code="LOADING"), "LOADING x: it is still loading its data"),
     (RedisConnectionError("max number of clients reached", status_code="ERR"), "raise its maxclients"),
+    (ResponseError("max number of clients + cluster connections reached"), "raise its maxclients"),
+    (ResponseError("access a non local key in a cluster node script: on @user_script:8"), "is moving data"),
 ]
 
 
