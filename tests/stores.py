@@ -81,6 +81,20 @@ class Watched:
         self.primary.kill()
         until(lambda: self._info(self.replica)["role"] == "master")
 
+    def switch(self) -> None:
+        """As an operator does before a restart: return when the Sentinel names the replica. The old primary, which runs
+        on, learns of it some ten seconds later, and takes writes meanwhile."""
+        until(self._begins_to_switch)
+        with redis.Redis(port=self.sentinel.port, decode_responses=True) as client:
+            until(lambda: client.sentinel_master(SERVICE)["port"] == self.replica.port)
+
+    def _begins_to_switch(self) -> bool:
+        with redis.Redis(port=self.sentinel.port) as client:
+            try:
+                return bool(client.sentinel_failover(SERVICE))
+            except redis.ResponseError:  # it has not heard of the replica yet
+                return False
+
     def _lag(self, seconds: float) -> None:
         """Let all that the primary sends travel for so long; what is on its way at its end never arrives. The Sentinel
         would set the replica right, but not for eight seconds."""

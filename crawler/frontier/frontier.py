@@ -27,7 +27,7 @@ from crawler.frontier.runs.run_totals import RunTotals
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.runs.scopes import RunScopes
 from crawler.frontier.runs.sitemaps import Sitemaps
-from crawler.frontier.server import keys, server_check
+from crawler.frontier.server import keys, sentinel, server_check
 from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.scripts import Client
@@ -112,6 +112,10 @@ class Frontier(LeaseCalls):
     async def open(self) -> None:
         """Check and set up the server; raises ServiceError, which says what to do."""
         self.advice = await server_check.prepare(self.client, self.shards)
+
+    async def follow_primary(self) -> None:
+        """Leave a primary that Sentinels have replaced; without Sentinels nothing happens."""
+        await sentinel.follow(self.client)
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store new messages. *forced*: children of leased work, never refused for fullness (except at maxmemory)."""

@@ -166,7 +166,7 @@ def _client(url: str | None, params: dict[str, Any], is_ours: Callable[[], bool]
     if not is_cluster:
         params["redis_connect_func"] = drops.greet
     if url and sentinel.is_sentinel(url):
-        client = sentinel.client(url, params, Sentinel, cls)
+        client = sentinel.client(url, params, Sentinel, cls, connection_pool_class=sentinel.PrimaryPool)
     elif is_cluster:
         client = cluster.client(url, params, cls, ClusterNode)
     else:

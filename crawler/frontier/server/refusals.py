@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from redis.asyncio.sentinel import MasterNotFoundError
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -28,6 +29,7 @@ _CURES: Final = {
     "UNKILLABLE": "is busy with a script that has written: wait",
     "LOADING": "is still loading its data: wait",
     "CLUSTERDOWN": "is a Cluster with nodes down: start them",
+    "No master found": "has no primary that its Sentinels know: start them and it, or correct REDIS_URL",
     "MASTERDOWN": "is a replica that has lost its primary: set REDIS_URL to the primary",
     "MOVED": "is a node of a Cluster: set REDIS_CLUSTER to True",
     "ASK": "is a node of a Cluster: set REDIS_CLUSTER to True",
@@ -65,7 +67,7 @@ _PERMISSION: Final = re.compile(
 
 def is_answer(error: BaseException) -> bool:
     """Whether the driver's *error* is what a server said, and no connection that failed."""
-    if isinstance(error, ResponseError | AuthenticationError | BusyLoadingError):
+    if isinstance(error, ResponseError | AuthenticationError | BusyLoadingError | MasterNotFoundError):
         return True
     return bool(getattr(error, "status_code", None)) or "cluster support disabled" in str(error)
 
@@ -74,6 +76,8 @@ def said_by(error: BaseException) -> str:
     """The message of the driver's *error* with its code, which redis-py cuts off."""
     code = getattr(error, "status_code", None) or next((code for kind, code in _CODES if isinstance(error, kind)), "")
     text = str(error).rpartition("of pipeline caused error: ")[2]
+    if isinstance(error, MasterNotFoundError):
+        return text.partition(" : ")[0]  # before redis-py's description of its clients
     return text if code == "ERR" or text.startswith(code) else f"{code} {text}"
 
 

@@ -1,11 +1,16 @@
-"""The primary that Redis Sentinels name: looked up for each connection, so that failovers are followed."""
+"""The primary that Redis Sentinels name: looked up for each connection and now and then, so that failovers are
+followed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
+
+from redis.asyncio.sentinel import SentinelConnectionPool
+from redis.exceptions import RedisError
 
 from crawler.errors import ConfigError
 from crawler.frontier.server.host_port import host_and_port
@@ -49,8 +54,30 @@ def parse(url: str) -> SentinelService:
     return SentinelService(sentinels, unquote(service), params)
 
 
-def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any) -> Any:
-    """A *client_class* of the primary, by redis-py's *manager* (Sentinel, of redis or of redis.asyncio).
+class PrimaryPool(SentinelConnectionPool):
+    """All of its connections leave a primary that was replaced; redis-py's own keeps those in use."""
+
+    async def get_master_address(self) -> Any:
+        """Ask the Sentinels."""
+        before = self.master_address
+        address = await super().get_master_address()  # type: ignore[no-untyped-call]
+        if before not in {None, address}:
+            await self.update_active_connections_for_reconnect()  # type: ignore[no-untyped-call]
+        return address
+
+
+async def follow(client: Any) -> None:
+    """Leave a primary that the Sentinels have replaced: they tell it some ten seconds later, and what it is told until
+    then is lost."""
+    pool = getattr(client, "connection_pool", None)
+    if isinstance(pool, PrimaryPool):
+        with suppress(RedisError):  # they have replaced nothing; whoever connects meets their error
+            await pool.get_master_address()
+
+
+def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any, **pool: Any) -> Any:
+    """A *client_class* of the primary, by redis-py's *manager* (Sentinel, of redis or of redis.asyncio). *pool* may
+    have a `connection_pool_class`.
 
     `sentinel_kwargs` in *params* (REDIS_PARAMS) is for connections to the Sentinels: their password and TLS.
     """
@@ -59,7 +86,7 @@ def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any)
     asked = options.pop("sentinel_kwargs", {}) or {}
     timeouts = {name: value for name, value in options.items() if name.startswith("socket_")}
     sentinels = manager(watched.sentinels, sentinel_kwargs=timeouts | asked)
-    return sentinels.master_for(watched.service, redis_class=client_class, **{**options, **watched.params})
+    return sentinels.master_for(watched.service, redis_class=client_class, **pool, **{**options, **watched.params})
 
 
 def _refused(scheme: str) -> ConfigError:

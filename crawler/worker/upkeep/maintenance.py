@@ -38,6 +38,7 @@ class MaintenanceConfig:
     control: float = 1.0
     stats: float = 2.0  # a worker that is killed loses what it counted since the last time
     room: float = 1.0
+    primary: float = 1.0
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
@@ -110,6 +111,7 @@ class Maintenance:
             self._every(every.tidy, self.seeds.know_generation),
             self._every(every.tidy, worker.budgets.state),
             self._every(every.room, self._look_for_room),
+            self._every(every.primary, worker.frontier.follow_primary),
             self._every(every.tidy, worker.frontier.generations.tidy),
             self._every(every.control, self._obey),
             self._every(every.control, worker.frontier.shares.turn),

@@ -6,7 +6,7 @@ import asyncio
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -58,14 +58,17 @@ def replica_set(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet
     server.kill()
 
 
-async def test_a_failover_that_a_sentinel_makes_is_followed(fleet: Fleet, watched: Watched) -> None:
+@pytest.mark.parametrize("fail_over", [Watched.fail_over, Watched.switch], ids=["killed", "replaced"])
+async def test_a_failover_that_a_sentinel_makes_is_followed(
+    fleet: Fleet, watched: Watched, fail_over: Callable[[Watched], None]
+) -> None:
     fleet.runner.env["REDIS_URL"] = watched.url
     with site() as pages:
         pushed = await asyncio.to_thread(fleet.runner.run, "push", "walk", pages.url("/"), *fleet.options())
         assert pushed.returncode == 0, pushed.stderr
         worker = fleet.start(DOWNLOAD_DELAY=0.1, **PATIENT, **SHORT_LEASE)
         await pages.asked(8)
-        await asyncio.to_thread(watched.fail_over)
+        await asyncio.to_thread(fail_over, watched)
         status, log = await ended(worker)
     assert status == 0
     assert log.count("Redis does not answer") <= 2

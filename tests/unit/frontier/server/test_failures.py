@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from redis.asyncio.sentinel import MasterNotFoundError
 from redis.exceptions import (
     AuthenticationError,
     BusyLoadingError,
@@ -76,6 +77,7 @@ CURED = [
     ),
     (ResponseError("Unknown command called from script script: on @user_script:4.", status_code="ERR"), "rename none"),
     (MovedError("3999 10.0.0.1:6381", status_code="MOVED"), "MOVED 3999 10.0.0.1:6381: it is a node of a Cluster"),
+    (MasterNotFoundError("No master found for 'shoal' : <Redis(...)> - ConnectionError"), "'shoal': it has no primary"),
     (MasterDownError("x", status_code="MASTERDOWN"), "MASTERDOWN x: it is a replica"),
     (AuthenticationError("Authentication required.", status_code="NOAUTH"), "check REDIS_URL"),
     (BusyLoadingError("x", status_code="LOADING"), "LOADING x: it is still loading its data"),
