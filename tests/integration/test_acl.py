@@ -16,6 +16,7 @@ import yaml
 from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure
 from redis.asyncio import Redis
+from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import NoPermissionError
 from scrapy.settings import Settings
 
@@ -34,6 +35,7 @@ from crawler.storage.items.repository import Repository
 from crawler.storage.items.writer import Writer
 from crawler.storage.outage import MongoOutage
 from crawler.storage.reading import quality, reader
+from tests.clusters import Cluster
 from tests.integration.storage.observing import RecordedStats, at, seen
 from tests.integration.storage.test_archive import page
 from tests.servers import Server
@@ -48,9 +50,31 @@ def documented_rules() -> list[str]:
     return found[1].replace(">PASSWORD", ">secret").split()
 
 
+def documented_cluster_rule() -> str:
+    found = re.search(r"The user above\nneeds `(\S+)`, too", MANUAL.read_text(encoding="utf-8"))
+    assert found is not None
+    return found[1]
+
+
 async def send(client: Any, *words: str) -> Any:
     """redis-py leaves `execute_command` untyped."""
     return await client.execute_command(*words)
+
+
+async def test_in_a_cluster_the_documented_user_needs_the_right_that_is_named_there(cluster: Cluster) -> None:
+    rules, where = [*documented_rules(), documented_cluster_rule()], {"target_nodes": RedisCluster.ALL_NODES}
+    urls = cluster.settings["REDIS_URL"], cluster.settings["REDIS_URL"].replace("://", "://shoal:secret@")
+    async with RedisCluster.from_url(urls[0]) as admin:
+        await admin.execute_command("ACL SETUSER", "shoal", "reset", *rules, **where)
+        try:
+            settings = shipped()
+            settings.update({"REDIS_URL": urls[1], "REDIS_CLUSTER": True, "FRONTIER_SHARDS": 3}, priority="cmdline")
+            async with session(settings) as frontier:
+                message = Message(host="shop.example", stream="products", spider="products", body=b"x", fingerprint=7)
+                assert await frontier.push([message]) == [PushOutcome.ACCEPTED]
+                assert len((await frontier.lease(["products"], 1, worker="w")).leases) == 1
+        finally:
+            await admin.execute_command("ACL DELUSER", "shoal", **where)
 
 
 async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_client: Redis, redis_url: str) -> None:
