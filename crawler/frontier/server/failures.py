@@ -25,7 +25,7 @@ from crawler.frontier.errors import (
     FrontierRefusedError,
     FrontierUnavailableError,
 )
-from crawler.frontier.server.refusals import cure, is_answer, said_by
+from crawler.frontier.server.refusals import cure, is_answer, node_of, said_by
 
 # Refusals of a server that is failing over, resharded or full, or cannot write its disk: they end once that is fixed.
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError, ExecAbortError)
@@ -35,14 +35,14 @@ _PASSING_WORDS: Final = ("max number of clients", "non local key")  # of errors 
 
 def translated(error: Exception, call: str = "", key: str = "") -> FrontierError:
     """The frontier's error for the driver's *error* in a *call* about *key*."""
-    said = said_by(error).rstrip(". ")
+    said, node = said_by(error).rstrip(". "), node_of(error)
     if isinstance(error, OutOfMemoryError):
         return FrontierFullError(said)
     if isinstance(error, ResponseError) and not _passes(error):
         about = f"{call} on {key}" if call and key else call or "what this worker asks for"
         return FrontierRefusedError(f"Redis refuses {about} ({said}): it {cure(error, key)}")
     if is_answer(error):
-        return FrontierUnavailableError(f"{said}: it {cure(error, key)}")
+        return FrontierUnavailableError(f"{said}{node and f' at {node}'}: it {cure(error, key)}")
     return FrontierUnavailableError(said or type(error).__name__)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.sentinel import MasterNotFoundError
 from redis.exceptions import (
     AskError,
@@ -79,6 +80,12 @@ def said_by(error: BaseException) -> str:
     if isinstance(error, MasterNotFoundError):
         return text.partition(" : ")[0]  # before redis-py's description of its clients
     return text if code == "ERR" or text.startswith(code) else f"{code} {text}"
+
+
+def node_of(error: BaseException) -> str:
+    """host:port of the node of a Cluster that the driver's *error* came from; "" where it does not tell."""
+    node = getattr(error, "connection", None)
+    return node.name if isinstance(node, ClusterNode) else ""
 
 
 def cure(error: BaseException, key: str = "") -> str:

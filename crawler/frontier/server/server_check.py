@@ -23,7 +23,7 @@ from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import layout
 from crawler.frontier.server.drops import OtherServerError
-from crawler.frontier.server.refusals import cure, is_answer, said_by
+from crawler.frontier.server.refusals import cure, is_answer, node_of, said_by
 from crawler.frontier.server.shards import Shards
 
 # Keeps requests that are queued ahead of less urgent ones compact, and large buckets of fingerprints too.
@@ -110,8 +110,11 @@ def explained(client: Any, error: BaseException) -> str:
 def _place(client: Any, error: BaseException) -> str:
     """Its address; of a Cluster that of the node, where the error names it, and the Cluster's."""
     where = address(client)
-    named = _NODE.search(str(error)) if isinstance(client, RedisCluster) else None
-    return f"{named[1]}, of the Cluster of {where}," if named and named[1] != where else where
+    if not isinstance(client, RedisCluster):
+        return where
+    named = _NODE.search(str(error))
+    node = named[1] if named else node_of(error)
+    return f"{node}, of the Cluster of {where}," if node not in {"", where} else where
 
 
 def _said(error: BaseException, key: str) -> str:

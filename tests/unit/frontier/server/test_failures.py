@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.sentinel import MasterNotFoundError
 from redis.exceptions import (
     AuthenticationError,
@@ -122,3 +123,14 @@ async def test_a_bug_of_ours_stays_what_it_is() -> None:
     client: Any = SimpleNamespace(get=get)
     with pytest.raises(KeyError):
         await Commands(client).get()
+
+
+async def test_a_node_of_a_cluster_that_refuses_for_a_while_is_named() -> None:
+    async def get(key: str) -> None:
+        error = ResponseError("BUSY Redis is busy running a script.", status_code="BUSY")
+        error.connection = ClusterNode("10.0.0.1", 7001)  # type: ignore[attr-defined]  # as a Cluster client does
+        raise error
+
+    client: Any = SimpleNamespace(get=get)
+    with pytest.raises(FrontierUnavailableError, match=r"running a script at 10\.0\.0\.1:7001: it is busy"):
+        await Commands(client).get("key")

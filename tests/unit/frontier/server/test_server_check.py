@@ -96,6 +96,13 @@ def test_of_a_cluster_the_node_that_is_away_is_named(words: str, where: str) -> 
     assert "does not answer (ConnectionError)" in said
 
 
+def test_of_a_cluster_the_node_that_refuses_is_named() -> None:
+    error = ResponseError("max number of clients + cluster connections reached")
+    error.connection = node = ClusterNode("10.0.0.2", 7001)  # type: ignore[attr-defined]  # as a Cluster client does
+    said = server_check.explained(RedisCluster(startup_nodes=[ClusterNode("10.0.0.1", 7000), node]), error)
+    assert said.startswith("Redis at 10.0.0.2:7001, of the Cluster of 10.0.0.1:7000, 10.0.0.2:7001, takes no more")
+
+
 async def test_one_that_is_not_there_is_not(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(RedisConnectionError):
         await server_check._loaded(Server(RedisConnectionError()))
