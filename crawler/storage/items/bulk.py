@@ -86,5 +86,8 @@ def is_refusal(error: OperationFailure) -> bool:
 
 
 def reason(error: Mapping[str, Any]) -> UnstorableError:
-    """Why MongoDB refuses a document."""
-    return UnstorableError("refused_by_mongodb", f"MongoDB refused it: {error['errmsg']:.500} (code {error['code']})")
+    """Why MongoDB refuses a document; of a validator which of its rules."""
+    text = f"MongoDB refused it: {error['errmsg']:.500} (code {error['code']})"
+    if details := (error.get("errInfo") or {}).get("details"):
+        text += f": {details.get('schemaRulesNotSatisfied', details)!s:.300}"
+    return UnstorableError("refused_by_mongodb", text)
