@@ -109,6 +109,11 @@ class Frontier(LeaseCalls):
         """Whether the shards are on nodes of a Cluster, which come and go one by one."""
         return isinstance(self.client, RedisCluster)
 
+    @property
+    def on_sentinels(self) -> bool:
+        """Whether Sentinels name the server: the one that they have replaced may run on for a while."""
+        return sentinel.is_watched(self.client)
+
     async def open(self) -> None:
         """Check and set up the server; raises ServiceError, which says what to do."""
         self.advice = await server_check.prepare(self.client, self.shards)

@@ -36,6 +36,7 @@ from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.upkeep.budgets import WorkerBudgets
+from crawler.worker.upkeep.failover_rest import FailoverRest
 from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
 
 
@@ -60,6 +61,7 @@ class WorkerParts:
         self.outage = RedisOutage(crawler.stats, self.losses.forget, steady_seconds=steady)
         self.pauses = Pauses()
         self.shortages = Shortages(self.pauses)
+        self.rest = FailoverRest(self.pauses)
         self.room = RedisRoom(frontier, self.pauses)
         self.outbox = Outbox(frontier, crawler.stats, self.outage, self._confirmed, self._wake, self.room)
         self.budgets = WorkerBudgets(crawler, frontier, self.book, self.outbox, queue.encoder)

@@ -123,7 +123,12 @@ class Worker(WorkerParts):
             self.losses.listen(forget)
         self.losses.listen_to_losses(self.outbox.lose)
         self.frontier.on_other_data = self.frontier.gauge.on_eviction = self.losses.lose
-        connection.listen(self.frontier.client, on_drop=self.losses.forget, on_other_server=self.losses.lose)
+        connection.listen(self.frontier.client, on_drop=self.losses.forget, on_other_server=self._other_server)
+
+    def _other_server(self) -> None:
+        self.losses.lose()
+        if self.frontier.on_sentinels:
+            self.rest.begin()
 
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()

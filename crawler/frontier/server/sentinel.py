@@ -66,13 +66,17 @@ class PrimaryPool(SentinelConnectionPool):
         return address
 
 
+def is_watched(client: Any) -> bool:
+    """Whether *client* is one of a primary that Sentinels name."""
+    return isinstance(getattr(client, "connection_pool", None), PrimaryPool)
+
+
 async def follow(client: Any) -> None:
     """Leave a primary that the Sentinels have replaced: they tell it some ten seconds later, and what it is told until
     then is lost."""
-    pool = getattr(client, "connection_pool", None)
-    if isinstance(pool, PrimaryPool):
+    if is_watched(client):
         with suppress(RedisError):  # they have replaced nothing; whoever connects meets their error
-            await pool.get_master_address()
+            await client.connection_pool.get_master_address()
 
 
 def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any, **pool: Any) -> Any:

@@ -72,6 +72,8 @@ async def test_a_failover_that_a_sentinel_makes_is_followed(
         status, log = await ended(worker)
     assert status == 0
     assert log.count("Redis does not answer") <= 2
+    assert "Leasing is paused: Redis has failed over" in log
+    assert "Leasing resumes" in log
     assert set(pages.requested) == {"/", *(f"/{n}" for n in range(PAGES))}
     fleet.redis_url = watched.replica.url
     left = await fleet.left()
