@@ -55,15 +55,14 @@ def parse(url: str) -> SentinelService:
 
 
 class PrimaryPool(SentinelConnectionPool):
-    """All of its connections leave a primary that was replaced; redis-py's own keeps those in use."""
+    """None of its connections is used again after its primary was replaced; redis-py closes only those that are idle at
+    that moment, and a worker would go on with two primaries by turns."""
 
-    async def get_master_address(self) -> Any:
-        """Ask the Sentinels."""
-        before = self.master_address
-        address = await super().get_master_address()  # type: ignore[no-untyped-call]
-        if before not in {None, address}:
-            await self.update_active_connections_for_reconnect()  # type: ignore[no-untyped-call]
-        return address
+    async def ensure_connection(self, connection: Any) -> None:
+        """Called before each use."""
+        if self.master_address not in {None, (connection.host, connection.port)}:
+            await connection.disconnect()
+        await super().ensure_connection(connection)
 
 
 def is_watched(client: Any) -> bool:
