@@ -17,6 +17,8 @@ from crawler.frontier.server.host_port import host_and_port
 
 SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether to use TLS
 PORT: Final = 26_379
+TIMEOUT_SECONDS: Final = 2.0  # of one Sentinel: it answers at once or never, and then the next one is asked
+_TIMEOUTS: Final = ("socket_timeout", "socket_connect_timeout")
 FORM: Final = "redis+sentinel://[[user]:password@]host[:port],host[:port],.../service[/db]"
 
 
@@ -87,8 +89,9 @@ def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any,
     watched = parse(url)
     options = dict(params)
     asked = options.pop("sentinel_kwargs", {}) or {}
-    timeouts = {name: value for name, value in options.items() if name.startswith("socket_")}
-    sentinels = manager(watched.sentinels, sentinel_kwargs=timeouts | asked)
+    timeouts = {name: min(options.get(name) or TIMEOUT_SECONDS, TIMEOUT_SECONDS) for name in _TIMEOUTS}
+    again = {"retry": options["retry"]} if "retry" in options else {}  # not redis-py's: fifteen tries of a frozen one
+    sentinels = manager(watched.sentinels, sentinel_kwargs=timeouts | again | asked)
     return sentinels.master_for(watched.service, redis_class=client_class, **pool, **{**options, **watched.params})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scrapy.settings import BaseSettings
 
-from crawler.frontier.server import connection, sentinel
+from crawler.frontier.server import blocking, connection, sentinel
 from tests.stores import Watched
 
 
@@ -19,6 +19,40 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     servers = Watched(tmp_path)
     yield servers
     servers.kill()
+
+
+async def closed(client: Any) -> None:
+    """With its connections to the Sentinels, which end with a process otherwise."""
+    await client.aclose()
+    await client.connection_pool.sentinel_manager.aclose()
+
+
+@pytest.mark.parametrize("is_blocking", [False, True])
+async def test_a_sentinel_that_is_silent_is_passed_over_after_one_try(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, is_blocking: bool
+) -> None:
+    """With redis-py's tries, and the time that a script of the primary has, a start took minutes."""
+    monkeypatch.setattr(sentinel, "TIMEOUT_SECONDS", 0.2)
+    tries: list[asyncio.StreamWriter] = []
+
+    async def silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tries.append(writer)
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as frozen:
+        port = frozen.sockets[0].getsockname()[1]
+        url = watched.url.replace("127.0.0.1", f"127.0.0.1:{port},127.0.0.1", 1)
+        settings = BaseSettings({"REDIS_URL": url, "REDIS_CLUSTER": False})
+        if is_blocking:
+            with blocking.connect(settings) as client:
+                assert await asyncio.to_thread(client.ping)
+        else:
+            asking: Any = connection.connect(settings)
+            assert await asking.ping()
+            await closed(asking)
+        for writer in tries:
+            writer.close()
+            await writer.wait_closed()
+    assert len(tries) == 1
 
 
 async def test_a_primary_that_was_replaced_is_left_though_it_still_answers(watched: Watched) -> None:
@@ -38,4 +72,4 @@ async def test_a_primary_that_was_replaced_is_left_though_it_still_answers(watch
     watched.sentinel.kill()
     await sentinel.follow(client)
     assert await client.get("x") == b"1"
-    await client.aclose()
+    await closed(client)
