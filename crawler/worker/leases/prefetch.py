@@ -152,6 +152,8 @@ class Prefetcher:
                 HeldLease(lease, leased_at=before, start_by=start_by, address=address, run_id=run_id)
             )
         if batch.leases:
+            if self._pauses.reason:  # since the call
+                self.give_back()
             self._count(len(batch.leases))
             return 0.0
         due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000

@@ -146,6 +146,17 @@ async def test_what_is_leased_is_buffered_with_its_time_and_the_engine_is_woken(
     assert bench.woken == 1
 
 
+async def test_what_is_leased_by_a_call_during_which_a_pause_began_goes_back_before_the_engine_sees_it(
+    bench: Bench,
+) -> None:
+    """Such as the one that finds that Redis has failed over."""
+    bench.frontier.batch = Batch([lease(1), lease(2)], 0, 5)
+    bench.frontier.before = lambda name: bench.pauses.stop("failover", "Redis has failed over")
+    await bench.prefetcher._fill(8)
+    assert len(bench.given_back) == 2
+    assert len(bench.queue) == 0
+
+
 @pytest.mark.parametrize(("next_due_ms", "seconds"), [(None, 0.5), (200, 0.2), (0, 0.001), (60_000, 0.5)])
 async def test_it_waits_for_what_is_due_but_never_long(bench: Bench, next_due_ms: int | None, seconds: float) -> None:
     bench.frontier.batch = Batch([], next_due_ms, 0)
