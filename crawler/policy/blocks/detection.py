@@ -37,6 +37,7 @@ from crawler.utils.entities import unescape
 TITLE_BYTES: Final = 4_096  # searched for a title
 MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
 MENU_LINKS: Final = 4  # more are a menu
+FEW_LINKS: Final = 2  # beside a refusal
 MAX_CLOSED: Final = 100  # most elements of a block page above SCRIPT_BYTES
 SCRIPT_BYTES: Final = 65_536
 MAX_TAGS: Final = 10_000
@@ -94,8 +95,9 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
 def _hidden(page: JudgedPage, body: bytes, *, framed: bool) -> Block | None:
     """The block in the site's own design, or in words of its own. *framed*: it has many links."""
     inner = page if not framed and not _has_frame(body) else page.within(body)
-    if (framed or _speaks_in_frame(page, body)) and (block := _in_frame(inner)) is not None:
-        return block
+    in_frame = _in_frame(inner) if framed or _speaks_in_frame(page, body) else None
+    if in_frame is not None and not _leans_away(page, body):
+        return in_frame
     return _leaning(inner if framed or len(inner.text) >= LEAST_TEXT else page, body)
 
 
@@ -152,6 +154,7 @@ def _weighed(page: JudgedPage) -> Block | None:
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
     signs += bool(signs) and (page.waits or (page.traced is GENERIC and page.is_widget))
     alone = page.is_empty or (page.says > 1 and page.is_short) or page.is_curt or page.is_case or page.is_denial
+    alone = alone or page.is_about_robots
     only_hints = page.says < ENOUGH and not any(page.told_robots)
     leads_away = page.is_linked and (only_hints or page.is_aside)
     enough = ENOUGH + (not page.refused and (not page.is_short or leads_away))
@@ -181,10 +184,11 @@ def _leans_away(page: JudgedPage, body: bytes) -> bool:
     asks what only members have."""
     if not page.is_good or page.refused or page.marked is not None:
         return False
-    if page.heads_refuse and not page.is_linked:
-        return asks_members(page)
-    inner = page.within(body) if _has_frame(body) else page
-    return asks_members(page) or leans_away(inner, inner.source, heads_refuse=page.heads_refuse)
+    if page.is_servers or (page.traced is not None and any(page.told_robots)):  # whatever it asks for
+        return False
+    is_framed = _has_frame(body) or (page.is_linked and body.count(b"</a") > FEW_LINKS)
+    inner = page.within(body) if is_framed else page
+    return asks_members(page) or leans_away(inner, inner.source, is_framed=is_framed)
 
 
 def _named(page: JudgedPage) -> Block:

@@ -7,7 +7,7 @@ from typing import Final
 
 from crawler.policy.blocks import incidents
 from crawler.policy.blocks.page_shape import asks_code
-from crawler.policy.blocks.page_text import any_in, width
+from crawler.policy.blocks.page_text import any_in, spelled_out, width
 from crawler.policy.blocks.read_page import ERROR_KEYS, MAX_TEXT, OWN, PRICE, ReadPage
 from crawler.policy.blocks.shells import carries_data, is_mounted
 from crawler.policy.blocks.vendors import (
@@ -40,9 +40,14 @@ ARTICLE_TEXT: Final = 250
 HEAD_TEXT: Final = 60  # of a page without a heading
 BARE_TITLE: Final = 30
 MANY_PRICES: Final = 3
+FEW_WORDS: Final = 6  # of a server's name and address
 # Of labels, those of pictures to choose from are no site's own.
 _FIELD: Final = re.compile(rb"""<input\b[^<>]*\btype\s*=\s*["']?text|<label\b(?![^<>]*>\s*<img\b)""", re.IGNORECASE)
 _NO_TITLE: Final = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:[/?]\S*)?|")  # but the address
+_REFUSAL: Final = re.compile(r"\b(?:401|403|429)\b")
+_STATUS: Final = re.compile(r"(?:[^\W\d]+\W+|[^\W\d]+){0,3}40[1356](?:\.\d+)?((?:\W.{0,50})?)")
+_HEADING: Final = re.compile(rb"<h[1-3]\b[^<>]*>([^<]{1,80})<", re.IGNORECASE)
+_ENGLISH: Final = re.compile(r"\b(?:the|you|your|this|and|by)\b")
 _LETTER: Final = re.compile(r"[^\W\d_]")  # and not the number of a status alone
 _STOPS: Final = ("", *"-–—|:.,(·")
 _ARTICLE: Final = (b"<article", b"<ARTICLE")
@@ -141,7 +146,14 @@ class JudgedPage(ReadPage):
     def is_servers(self) -> bool:
         """Whether it is a server's own error page, or one headed as such, sent as if all were well."""
         is_brief = width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
-        return self.is_good and is_brief and (self.names_error or _ends_so(self.heading, ERRORS))
+        return self.is_good and is_brief and (self.names_error or self._is_headed_by_status)
+
+    @property
+    def _is_headed_by_status(self) -> bool:
+        """Whether its title or a heading is an error's, or a status that refuses, in any language."""
+        headings = [spelled_out(one.decode("utf-8", "replace").lower()) for one in _HEADING.findall(self.source)]
+        names = not any(self.told_robots) and any(map(_names_status, (self.title, *headings)))
+        return names or _ends_so(self.heading, ERRORS)
 
     @property
     def names_error(self) -> bool:
@@ -151,7 +163,9 @@ class JudgedPage(ReadPage):
     @property
     def is_like_servers(self) -> bool:
         """Whether it may be a server's own error page: such begin so, and are in plain English."""
-        return self.names_error and not any(one.isalpha() and not one.isascii() for one in self.text)
+        if not self.names_error or any(one.isalpha() and not one.isascii() for one in self.text):
+            return False
+        return _ENGLISH.search(self.text) is not None or self.text.count(" ") < FEW_WORDS
 
     @property
     def is_fault(self) -> bool:
@@ -182,8 +196,8 @@ class JudgedPage(ReadPage):
         is_error = len(self.text) <= BRIEF_TEXT and any(self.told_robots) and any_in(ERROR_KEYS, self.text)
         is_data = self.is_data and not is_error
         sells = self.sells and not CONSENT.any_in(self.headline)
-        is_own = self.is_case or self.is_refusal  # it has a number of its own
-        tells = not is_own and (self.explains or ASKS.any_in(self.spoken[:MAX_TEXT]))
+        is_own = self.is_case or self.is_refusal or self.is_about_robots  # the first have a number of their own
+        tells = not is_own and (self.explains or ASKS.any_in(self.spoken[:MAX_TEXT]) or self.lists_statuses)
         asks = self.has_own_form or len(_FIELD.findall(self.source)) > 1
         is_article = not self.is_refused and self.has_article and not self._is_test
         return 4 * (sells + asks) + 3 * tells + 2 * (is_data + is_article) + self.states_data
@@ -198,13 +212,26 @@ class JudgedPage(ReadPage):
 
     @cached_property
     def explains(self) -> bool:
-        """Whether its title promises to tell about something."""
-        return self.title.startswith(TELLS) or EXPLAINS.any_in(self.title)
+        """Whether its title promises to tell about something, or its heading, if sent as if all were well."""
+        heading = self.heading if self.is_good else ""
+        return any(where.startswith(TELLS) or EXPLAINS.any_in(where) for where in (self.title, heading))
+
+    @cached_property
+    def is_about_robots(self) -> bool:
+        """Whether its title and its heading are words to a robot, and it leads nowhere: it may explain itself below."""
+        if self.told_robots[0] is None or self.is_linked or self.explains:
+            return False
+        return saying(self.heading) is not None
+
+    @property
+    def lists_statuses(self) -> bool:
+        """Whether it says what several statuses mean, as manuals do: a refusal has one."""
+        return self.is_good and len(set(_REFUSAL.findall(self.text[:MAX_TEXT]))) > 1
 
     @cached_property
     def tells(self) -> bool:
         """Whether its title or heading promises to tell about something, or has somebody ask about a refusal."""
-        return self.explains or any(ASKS.any_in(one) for one in (self.title, self.headline))
+        return self.explains or self.lists_statuses or any(ASKS.any_in(one) for one in (self.title, self.headline))
 
     @property
     def offers(self) -> bool:
@@ -216,6 +243,12 @@ class JudgedPage(ReadPage):
         if prices >= MANY_PRICES or any(self.told_robots) or self.refused:
             return prices >= MANY_PRICES
         return prices > 0 or (is_mounted(self.source) and carries_data(self.source))
+
+
+def _names_status(where: str) -> bool:
+    """Whether *where* is the number of a status that refuses, perhaps with words that refuse."""
+    found = _STATUS.fullmatch(where.strip())
+    return found is not None and (not _LETTER.search(found[1]) or REFUSES.any_in(found[1]))
 
 
 def _ends_so(title: str, starts: tuple[str, ...]) -> bool:

@@ -22,10 +22,8 @@ from crawler.policy.blocks.vendors import ASKS, FAMILIES, WEIGHTS
 LEAST: Final = 7
 LEAST_TURNED_AWAY: Final = -3
 MOST_AWAY: Final = -5
-FAR_AWAY: Final = -30  # by its words alone
-UTTERLY_AWAY: Final = -40  # below a title or heading that refuses
+FAR_AWAY: Final = -35  # without a site's design
 LEAST_ASIDE: Final = 10  # of a page that lists something below a heading about something else
-MUCH_AGAINST: Final = -15
 LEAST_TEXT: Final = 15  # characters: with less, what scripts would write is read
 LEAST_PART: Final = 45
 MOST_TEXT: Final = 600
@@ -115,17 +113,14 @@ def leans(page: JudgedPage, body: bytes) -> bool:
     return score + _against(page, body, opening) >= least
 
 
-def leans_away(page: JudgedPage, body: bytes, *, heads_refuse: bool) -> bool:
-    """Whether the form of *page* says that it is no refusal, and its words hardly that it is one; *heads_refuse*: its
-    title or heading does."""
+def leans_away(page: JudgedPage, body: bytes, *, is_framed: bool) -> bool:
+    """Whether the form of *page* says that it is no refusal, and its words hardly that it is one: less is enough where
+    it is *is_framed* by the design of its site, as pages are."""
     opening = _opening(page)
-    against = _against(page, body, opening)
-    score = _score(page, opening) + against
-    if heads_refuse:
-        return score <= UTTERLY_AWAY
+    score = _score(page, opening) + _against(page, body, opening)
     if page.is_aside and (_lists(opening.source) or b"<table" in opening.source):
         return score <= LEAST_ASIDE
-    return score <= (MOST_AWAY if against <= MUCH_AGAINST else FAR_AWAY)
+    return score <= (MOST_AWAY if is_framed else FAR_AWAY)
 
 
 def asks_members(page: JudgedPage) -> bool:

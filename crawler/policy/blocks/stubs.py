@@ -42,8 +42,8 @@ _MORE_THAN_SCRIPT: Final = re.compile(
 _LOADER: Final = re.compile(rb"(?:\s*<script\b(?=[^<>]*\ssrc\s*=)[^<>]*>\s*</script>)+\s*", re.IGNORECASE)
 # A redirect, in a script or a tag, to where visitors are checked, or a frame with that.
 _DETOUR: Final = re2.compile(
-    rb"""(?i)(?:location[^<>"';{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*(?:url=|;)|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
-    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|[/_-]verify\b|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b)"
+    rb"""(?i)(?:location[^<>;{}]*["']|http-equiv=["']?refresh["']?\s+content=["']?[^"'<>]*(?:url=|;)|<iframe\s[^<>]*src=["']?)[^"'<>\s]*"""
+    rb"(?:captcha|challenge(?:[^s]|$)|verification\.|[/_-]verify\b|antispider|anti[-_]?bot|unhuman|human[-_]?verif|robot[-_]?check|/blocked\b|/auth-?wall)"
 )
 # A script that is named after what it does to visitors.
 _CHECKER: Final = re2.compile(

@@ -115,3 +115,44 @@ PAGES: tuple[Answer, ...] = (
         ),
     ),
 )
+
+# Pages about refusals, in a site's menu: whoever sells what refuses, tells of a rule or is at a loss.
+IN_MENUS = """
+Robot or human?|<h1>Robot or human?</h1><p>An evening about lamps that think, with two guests.</p>
+Are you a robot?|<h1>Are you a robot?</h1><p>Nine questions about lamps will tell.</p><button>Go</button>
+No bots|<h1>Keep bots out, let people in</h1><p>We verify that your visitors are human and block bots.</p>
+Captcha|<h1>Captcha</h1><p>Wir prüfen, ob Ihre Besucher Menschen sind, und sperren automatisierte Zugriffe aus.</p>
+Errors|<h1>Errors</h1><table><tr><td>403<td>Access denied<tr><td>429<td>Too many requests, try again later</table>
+Captcha|<h1>Почему вылезает капча?</h1><p>Пишут, что запросы с этого адреса похожи на автоматические.</p>
+Captcha|<h1>検索すると出ます</h1><p>毎回「私はロボットではありません」と出て困っています。</p>
+Captcha|<h1>Captcha ovunque</h1><p>Da ieri dice che ha rilevato traffico insolito dalla rete. Anche a voi?</p>
+Compte|<h1>Activité inhabituelle</h1><p>Lorsque nous détectons une activité inhabituelle, le compte est bloqué.</p>
+"""
+PAGES += tuple(
+    Answer(f"in a menu: {text[:30]}", "", page(title, FRAME + text))
+    for title, text in (line.split("|") for line in IN_MENUS.strip().splitlines())
+)
+WHY = "<h2>Why do we ask?</h2><p>We keep the lamps of our sellers from being copied, and the shop fast for all.</p>" * 4
+REFUSALS += (
+    Answer(
+        "at length", "", page("Are you a robot?", f"<h1>Are you a robot?</h1><p>Then this is not for you.</p>{WHY}")
+    ),
+    Answer(
+        "an order, in words of requests",
+        "",
+        page("Lampa", f"{FRAME}<h1>Din uppkoppling</h1><p>Den har skickat för många förfrågningar.</p>"),
+    ),
+)
+# Servers' own errors, sent as if all were well.
+SERVERS = """
+Acceso prohibido|<h1>Acceso prohibido</h1><p>No tiene permiso para leer el objeto.</p><h2>Error 403</h2>
+Dostęp wzbroniony|<h1>Dostęp wzbroniony</h1><p>Brak prawa do obiektu.</p><h2>Error 403</h2>
+État HTTP 403 – Interdit|<h1>État HTTP 403 – Interdit</h1><p>Refus du serveur.</p>
+HTTP状态 403 - 禁止|<h1>HTTP状态 403 - 禁止</h1><p>类型</p>
+403 - Запрещено|<h1>Ошибка</h1><p>Нет прав на просмотр каталога.</p>
+403 Forbidden|<h1>Forbidden</h1><p>You don't have permission to access this resource.</p>
+"""
+SERVED = tuple(
+    Answer(f"a server's: {title}", "server", page(title, text))
+    for title, text in (line.split("|") for line in SERVERS.strip().splitlines())
+)

@@ -37,6 +37,20 @@ def test_a_server_that_knows_no_better_refuses_nobody(answer: Answer) -> None:
     assert detect(answer.status, {}, answer.body.encode(), "") is None
 
 
+@pytest.mark.parametrize("answer", designs.SERVED, ids=lambda answer: answer.name)
+def test_a_servers_own_error_is_none_of_the_sites_pages_in_any_language(answer: Answer) -> None:
+    block = detect(answer.status, {}, answer.body.encode(), "")
+    assert block is not None
+    assert block.vendor == answer.vendor
+
+
+def test_what_a_server_says_in_its_own_status_is_a_refusal_unless_it_is_in_english() -> None:
+    german = page("HTTP Status 403 – Verboten", "<p>Der Server hat die Anfrage verstanden, verbietet aber alles.</p>")
+    english = page("HTTP Status 403 – Forbidden", "<p>The server understood the request but refuses it, and stops.</p>")
+    assert detect(403, {}, german.encode(), "") is not None
+    assert detect(403, {}, english.encode(), "") is None
+
+
 def test_work_is_no_bot_in_languages_that_spell_it_so() -> None:
     assert saying("похоже, работа над вашим заказом закончена") is None
     assert saying("похоже, ваш запрос прислал бот") is not None

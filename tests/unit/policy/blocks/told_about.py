@@ -66,6 +66,7 @@ TOLD_WHEN = (
     "<form><input type=email><button>Tell me</button></form>"
 )
 LONE_SCRIPTS = """
+a wall of logins, in parts|location.href = "https://" + host + "/authwall?to=" + path;
 a cookie by name|var a=["cookie","reload","location"];document[a[0]]="ok=1";window[a[2]][a[1]]()
 a form filled in|document.forms[0].z.value=new Date().getTimezoneOffset();document.forms[0].submit()
 """
