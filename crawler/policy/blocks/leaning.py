@@ -21,11 +21,12 @@ from crawler.policy.blocks.vendors import ASKS, FAMILIES, WEIGHTS
 # Tenths of a logarithm of odds.
 LEAST: Final = 7
 LEAST_TURNED_AWAY: Final = -3
-MOST_AWAY: Final = -5
+MOST_AWAY: Final = 0
 FAR_AWAY: Final = -35  # without a site's design
 LEAST_ASIDE: Final = 10  # of a page that lists something below a heading about something else
 LEAST_TEXT: Final = 15  # characters: with less, what scripts would write is read
 LEAST_PART: Final = 45
+MUCH_AGAINST: Final = -15
 MOST_TEXT: Final = 600
 ONLY_TEXT: Final = 60  # of a page that says one thing
 LONGER: Final = 200
@@ -47,7 +48,7 @@ _LITERAL: Final = re.compile(rb'"([^"<>{}\\=]{12,200})"')
 _LISTED: Final = re.compile(rb"<li[\s>]")
 _PARAGRAPH: Final = re.compile(rb"<p[\s>]")
 _BUTTON: Final = re.compile(rb"""<button|type=["']?submit|role=["']?button""", re.IGNORECASE)
-_PRICE: Final = re.compile(r"[€$£¥₹₽₪]|\b\d+[.,]\d\d\b(?!\.)")
+_PRICE: Final = re.compile(r"[€$£¥₹₽₪]|(?<![\d.])\d+[.,]\d\d\b(?!\.)")
 # Who is kept waiting is thanked as well: such thanks are none for an order or a letter.
 _PATIENCE: Final = re.compile(
     r"\b(?:thank you|thanks|dank|danke|merci|gracias|obrigad[oa]|grazie|bedankt|dziękujemy|děkujeme|спасибо|благодарим"
@@ -55,6 +56,7 @@ _PATIENCE: Final = re.compile(
     r"|pacien|comprens|paciên|compreens|pazien|begrip|cierpliw|wyrozumia|trpěliv|pochopení|терпени|понимани"
     r"|anlayış|pengertian|kesabaran)"
 )
+_SITED: Final = re.compile(r" [|–—-] ")  # a title, and the site's name
 _LIMIT: Final = re.compile(r"\b429\b")
 _PAGE: Final = re.compile(r"https?://\S+\.")
 _ADDRESS: Final = re.compile(r"\b\d+\.\d+\.\d+\.\d+")
@@ -71,6 +73,7 @@ _HEADLINE: Final[Mapping[str, int]] = WEIGHTS["headline"]
 _PAIRS: Final = tuple((frozenset(pair.split(" & ")), weight) for pair, weight in WEIGHTS["pairs"].items())
 _FORM: Final[Mapping[str, int]] = WEIGHTS["form"]
 _BASE: Final[int] = WEIGHTS["base"]
+_ROBOTS: Final = frozenset({"robot", "human", "taken"})
 _REFUSED: Final = frozenset({"access", "stopped"})
 _REFUSAL: Final = frozenset({"stopped", "case", "taken", "guard"})
 _VISITED: Final = frozenset({"stopped", "origin", "robot"})
@@ -114,13 +117,16 @@ def leans(page: JudgedPage, body: bytes) -> bool:
 
 
 def leans_away(page: JudgedPage, body: bytes, *, is_framed: bool) -> bool:
-    """Whether the form of *page* says that it is no refusal, and its words hardly that it is one: less is enough where
-    it is *is_framed* by the design of its site, as pages are."""
+    """Whether the form of *page* says that it is no refusal, and its words hardly that it is one. Where it *is_framed*
+    by the design of its site, as pages are, less is enough, and that it has nothing but robots to speak of."""
     opening = _opening(page)
-    score = _score(page, opening) + _against(page, body, opening)
+    against = _against(page, body, opening)
+    score = _score(page, opening) + against
     if page.is_aside and (_lists(opening.source) or b"<table" in opening.source):
         return score <= LEAST_ASIDE
-    return score <= (MOST_AWAY if is_framed else FAR_AWAY)
+    if is_framed and opening.said <= _ROBOTS:
+        return True
+    return score <= (MOST_AWAY if is_framed and against <= MUCH_AGAINST else FAR_AWAY)
 
 
 def asks_members(page: JudgedPage) -> bool:
@@ -145,7 +151,10 @@ def _against(page: JudgedPage, body: bytes, opening: _Opening) -> int:
 def _opening(page: JudgedPage) -> _Opening:
     source, text = _first_part(page)
     text = _EXAMPLE.sub(" ", _PATIENCE.sub(" ", text))
-    head = FAMILIES.families_in(_PATIENCE.sub(" ", f"{page.title} . {spelled_out(headline(source))}"))
+    titled = FAMILIES.families_in(_PATIENCE.sub(" ", page.title))
+    if _SITED.search(page.title):
+        titled -= {"received"}  # the site may be called so
+    head = titled | FAMILIES.families_in(_PATIENCE.sub(" ", spelled_out(headline(source))))
     return _Opening(source, text, head, head | FAMILIES.families_in(text))
 
 
