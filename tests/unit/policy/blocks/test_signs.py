@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,3 +56,11 @@ def test_parts_of_a_phrase_may_come_in_any_order_within_a_sentence() -> None:
 
 def test_a_phrase_is_sought_in_a_bounded_number_of_sentences() -> None:
     assert not Phrasings(["ip & blocked"]).any_in("ip. " * MOST_SENTENCES + "blocked. ip blocked")
+
+
+def test_no_word_of_a_class_is_part_of_another() -> None:
+    """The shorter one finds all that the longer one would."""
+    tables = tomllib.loads((files("crawler.policy.blocks") / "blocks.toml").read_text("utf-8"))
+    classes = {name: words for name, words in tables["classes"].items() if name != "goon"}  # it is sought at a start
+    twice = [(one, name) for name, words in classes.items() for one in words if sum(word in one for word in words) > 1]
+    assert twice == []
