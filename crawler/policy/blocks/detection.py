@@ -186,6 +186,8 @@ def _leans_away(page: JudgedPage, body: bytes) -> bool:
         return False
     if page.is_servers or (page.traced is not None and any(page.told_robots)):  # whatever it asks for
         return False
+    if page.heads_refuse and not page.is_linked:
+        return asks_members(page)
     is_framed = _has_frame(body) or (page.is_linked and body.count(b"</a") > FEW_LINKS)
     inner = page.within(body) if is_framed else page
     return asks_members(page) or leans_away(inner, inner.source, is_framed=is_framed)

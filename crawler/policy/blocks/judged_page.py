@@ -144,16 +144,19 @@ class JudgedPage(ReadPage):
 
     @property
     def is_servers(self) -> bool:
-        """Whether it is a server's own error page, or one headed as such, sent as if all were well."""
-        is_brief = width(self.text) <= BRIEF_TEXT and not self.is_linked and not self.serves
-        return self.is_good and is_brief and (self.names_error or self._is_headed_by_status)
+        """Whether it is a server's own error page, or one headed as such, sent as if all were well, or in a language
+        other than English."""
+        if width(self.text) > BRIEF_TEXT or self.is_linked or self.serves:
+            return False
+        if self.is_good:
+            return self.names_error or _ends_so(self.heading, ERRORS) or self._is_headed_by_status
+        return self.is_turned_away and self._is_headed_by_status and not self._is_english
 
     @property
     def _is_headed_by_status(self) -> bool:
-        """Whether its title or a heading is an error's, or a status that refuses, in any language."""
+        """Whether its title or a heading is a status that refuses, in any language, and it says nothing to robots."""
         headings = [spelled_out(one.decode("utf-8", "replace").lower()) for one in _HEADING.findall(self.source)]
-        names = not any(self.told_robots) and any(map(_names_status, (self.title, *headings)))
-        return names or _ends_so(self.heading, ERRORS)
+        return any(map(_names_status, (self.title, *headings))) and not any(self.told_robots)
 
     @property
     def names_error(self) -> bool:
@@ -163,7 +166,12 @@ class JudgedPage(ReadPage):
     @property
     def is_like_servers(self) -> bool:
         """Whether it may be a server's own error page: such begin so, and are in plain English."""
-        if not self.names_error or any(one.isalpha() and not one.isascii() for one in self.text):
+        return self.names_error and self._is_english
+
+    @property
+    def _is_english(self) -> bool:
+        """Whether it may be in plain English."""
+        if any(one.isalpha() and not one.isascii() for one in self.text):
             return False
         return _ENGLISH.search(self.text) is not None or self.text.count(" ") < FEW_WORDS
 

@@ -43,7 +43,7 @@ MANY_PICTURES: Final = 2
 QUOTED: Final = 15  # characters
 MUCH_ELSE: Final = 300
 _HEADING: Final = re.compile(rb"<[hH][1-6][\s>]")
-_PART_END: Final = re.compile(rb"<[hH][1-6][\s>]|</(?:main|section|article)>|<(?:footer|aside)\b")
+_PART_END: Final = re.compile(rb"<[hH][1-6][\s>]|</(?:main|section|article)>|<(?:footer|aside)\b|\xc2\xa9|&copy;")
 _LITERAL: Final = re.compile(rb'"([^"<>{}\\=]{12,200})"')
 _LISTED: Final = re.compile(rb"<li[\s>]")
 _PARAGRAPH: Final = re.compile(rb"<p[\s>]")

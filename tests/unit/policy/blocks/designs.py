@@ -126,6 +126,7 @@ Errors|<h1>Errors</h1><table><tr><td>403<td>Access denied<tr><td>429<td>Too many
 Captcha|<h1>Почему вылезает капча?</h1><p>Пишут, что запросы с этого адреса похожи на автоматические.</p>
 Captcha|<h1>検索すると出ます</h1><p>毎回「私はロボットではありません」と出て困っています。</p>
 Captcha|<h1>Captcha ovunque</h1><p>Da ieri dice che ha rilevato traffico insolito dalla rete. Anche a voi?</p>
+Zugriff|<h1>Zugriff verweigert</h1><p>Hallo zusammen, bei mir steht das immer. Liegt das an meinem VPN?</p>
 Compte|<h1>Activité inhabituelle</h1><p>Lorsque nous détectons une activité inhabituelle, le compte est bloqué.</p>
 """
 PAGES += tuple(
@@ -142,6 +143,15 @@ REFUSALS += (
         "",
         page("Lampa", f"{FRAME}<h1>Din uppkoppling</h1><p>Den har skickat för många förfrågningar.</p>"),
     ),
+)
+# A site's name says nothing of a letter or a recipe; nor does the line of its rights below.
+REFUSALS += tuple(
+    Answer(f"named: {text[:30]}", "", page(title, FRAME + text))
+    for title, text in (
+        ("A moment | Recipes", "<h1>A moment</h1><p>Your network opens more than people read. Tick the box.</p>"),
+        ("Troppe ricerche", "<h1>Troppe ricerche</h1><p>Aspetta un momento e riprova.</p><p>© Orari</p>"),
+        ("Перевірка", "<h1>Перевірка браузера</h1><p>Зачекайте, ми переконуємося, що ви людина.</p>"),
+    )
 )
 # Servers' own errors, sent as if all were well.
 SERVERS = """

@@ -47,7 +47,9 @@ def test_a_servers_own_error_is_none_of_the_sites_pages_in_any_language(answer: 
 def test_what_a_server_says_in_its_own_status_is_a_refusal_unless_it_is_in_english() -> None:
     german = page("HTTP Status 403 – Verboten", "<p>Der Server hat die Anfrage verstanden, verbietet aber alles.</p>")
     english = page("HTTP Status 403 – Forbidden", "<p>The server understood the request but refuses it, and stops.</p>")
+    right = page("Fehler 403: Zugriff verboten", "<p>Sie haben keine Berechtigung, auf den Server zuzugreifen.</p>")
     assert detect(403, {}, german.encode(), "") is not None
+    assert detect(403, {}, right.encode(), "") is not None
     assert detect(403, {}, english.encode(), "") is None
 
 
