@@ -98,6 +98,8 @@ def _hidden(page: JudgedPage, body: bytes, *, framed: bool) -> Block | None:
     in_frame = _in_frame(inner) if framed or _speaks_in_frame(page, body) else None
     if in_frame is not None and not _leans_away(page, body):
         return in_frame
+    if inner is page and body.count(b"</a") > FEW_LINKS:
+        inner = page.within(body)
     return _leaning(inner if framed or len(inner.text) >= LEAST_TEXT else page, body)
 
 
@@ -167,11 +169,10 @@ def _weighed(page: JudgedPage) -> Block | None:
 
 def _leaning(page: JudgedPage, body: bytes) -> Block | None:
     """What no known words say, by many weak signs."""
-    if not page.is_bare or _is_long(body) or page.is_fault or asks_members(page):
+    if not page.is_bare or _is_long(body) or not leans(page, body):
         return None
-    if page.refused and is_mounted(page.source):
-        return None
-    return _named(page) if leans(page, body) else None
+    is_app = page.refused and is_mounted(page.source)
+    return None if is_app or page.is_fault or asks_members(page) else _named(page)
 
 
 def _is_long(body: bytes) -> bool:

@@ -75,6 +75,7 @@ _FORM: Final[Mapping[str, int]] = WEIGHTS["form"]
 _BASE: Final[int] = WEIGHTS["base"]
 _ROBOTS: Final = frozenset({"robot", "human", "taken"})
 _REFUSED: Final = frozenset({"access", "stopped"})
+_FLOOD: Final = frozenset({"origin", "excess", "wait"})
 _REFUSAL: Final = frozenset({"stopped", "case", "taken", "guard"})
 _VISITED: Final = frozenset({"stopped", "origin", "robot"})
 _ADDRESSED: Final = frozenset({"origin", "robot", "human", "task", "tech"})
@@ -138,8 +139,9 @@ def asks_members(page: JudgedPage) -> bool:
 
 
 def _score(page: JudgedPage, opening: _Opening) -> int:
-    words: int = sum(_TEXT.get(family, 0) for family in opening.said)
-    words += sum(_HEADLINE.get(family, 0) for family in opening.head)
+    received = {"received"} if opening.said >= _FLOOD else set()  # too many requests, and no letters
+    words: int = sum(_TEXT.get(family, 0) for family in opening.said - received)
+    words += sum(_HEADLINE.get(family, 0) for family in opening.head - received)
     words += sum(weight for pair, weight in _PAIRS if pair <= opening.said)
     return _BASE + words + _weight(_in_favour(page, opening))
 
@@ -151,11 +153,11 @@ def _against(page: JudgedPage, body: bytes, opening: _Opening) -> int:
 def _opening(page: JudgedPage) -> _Opening:
     source, text = _first_part(page)
     text = _EXAMPLE.sub(" ", _PATIENCE.sub(" ", text))
-    titled = FAMILIES.families_in(_PATIENCE.sub(" ", page.title))
-    if _SITED.search(page.title):
-        titled -= {"received"}  # the site may be called so
-    head = titled | FAMILIES.families_in(_PATIENCE.sub(" ", spelled_out(headline(source))))
-    return _Opening(source, text, head, head | FAMILIES.families_in(text))
+    lines = _PATIENCE.sub(" ", f"{page.title} . {spelled_out(headline(source))}")
+    head, said = FAMILIES.families_in(lines), FAMILIES.families_in(text)
+    if "received" in head - said and _SITED.search(page.title):
+        head -= {"received"}  # the site may be called so
+    return _Opening(source, text, head, head | said)
 
 
 def _first_part(page: JudgedPage) -> tuple[bytes, str]:

@@ -64,11 +64,14 @@ class ReadPage:
         self.is_good = 200 <= status < 300
         self.refused = (status in STATUSES) + (status in OWN)
         self._linked = linked
+        self._inner: Self | None = None
         self.source = body[:LINKED_BYTES] if linked else without_ways_home(without_listings(condensed(body)))
 
     def within(self, body: bytes) -> Self:
         """What this page, of the document *body*, is inside its site's design."""
-        return type(self)(self.status, self.headers, unframed(body), self.title, linked=False)
+        if self._inner is None:
+            self._inner = type(self)(self.status, self.headers, unframed(body), self.title, linked=False)
+        return self._inner
 
     @cached_property
     def text(self) -> str:

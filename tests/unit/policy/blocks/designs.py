@@ -153,6 +153,13 @@ REFUSALS += tuple(
         ("Перевірка", "<h1>Перевірка браузера</h1><p>Зачекайте, ми переконуємося, що ви людина.</p>"),
     )
 )
+FEW = "<table><tr><td><a href=/a>Karten</a> <a href=/b>Orte</a><td>{}<tr><td><a href=/c>Rechtliches</a></table>"
+FAST = "<h1>Das war zu schnell</h1><p>Kein Mensch ruft Seiten so schnell ab. Gleich geht es weiter.</p>"
+FLOOD = "<h1>Blocco</h1><p>Abbiamo ricevuto troppe richieste dal tuo indirizzo IP. Riprova tra un'ora.</p>"
+REFUSALS += (
+    Answer("three links", "", page("Zu schnell", FEW.format(FAST))),
+    Answer("received too much", "", page("Blocco", FRAME + FLOOD)),
+)
 # Servers' own errors, sent as if all were well.
 SERVERS = """
 Acceso prohibido|<h1>Acceso prohibido</h1><p>No tiene permiso para leer el objeto.</p><h2>Error 403</h2>
