@@ -44,7 +44,6 @@ class Command(FleetCommand, ScrapyCommand):
             if args:
                 raise UsageError("takes options only: --host, --spider, --since")
             self.follow(opts.spider)
-            assert self.settings is not None
             is_off = not attempts.AttemptsConfig.from_settings(self.settings).days
             since = parse_since(opts.since, datetime.now(UTC))
             found = tasks.run(self._read(since, opts.host, opts.spider))
@@ -53,7 +52,6 @@ class Command(FleetCommand, ScrapyCommand):
                 self.point_elsewhere(STORES)
 
     async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:
-        assert self.settings is not None
         async with connection.session(self.settings) as database:
             return await attempts.summary(database, since=since, host=host, spider=spider)
 

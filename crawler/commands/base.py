@@ -6,20 +6,14 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from shutil import get_terminal_size
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
-from scrapy.settings import BaseSettings
-from scrapy.utils.conf import build_component_list
-from scrapy.utils.misc import build_from_crawler, load_object
-from scrapy.utils.request import RequestFingerprinterProtocol
+from scrapy.settings import BaseSettings, Settings
 
 from crawler.addon import check_dicts, completed
 from crawler.commands import early_settings, misspelt, spider_stores
@@ -27,7 +21,6 @@ from crawler.commands.options import NonEmpty
 from crawler.commands.terminal import answering
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
-from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.startup.announcement import QUEUES, own_places
 
 if TYPE_CHECKING:
@@ -43,6 +36,8 @@ _INVALID = re.compile(r"argument (?:\S+/)*(\S+): (.+ is invalid: expected .+)", 
 class OneLine(_Command):
     """For a command that answers wrong usage in one line: argparse would print the whole usage first."""
 
+    settings: Settings  # set by scrapy.cmdline before `add_options`
+
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """The command's own, on a parser that only says what is wrong, and whose usage fits the terminal."""
         super().add_options(parser)
@@ -54,7 +49,6 @@ class OneLine(_Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy's, but what it answers with a traceback is named in a line."""
-        assert self.settings is not None
         given = dict(one.split("=", 1) for one in opts.set if "=" in one)
         with answering([]):
             check_dicts(self.settings, given)
@@ -95,13 +89,11 @@ class FleetCommand(OneLine):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy's, then applies the project's add-ons."""
         super().process_options(args, opts)
-        assert self.settings is not None
         with answering(args):
             self.settings = completed(early_settings.with_addons(self.settings)).settings
 
     def crawler_of(self, name: str) -> Crawler:
         """A crawler with the settings of a crawl of that spider; raises ShoalError if there is no such spider."""
-        assert self.settings is not None
         return completed(self.settings, spider_class(self.settings, name))
 
     def scheduled_crawler(self, name: str) -> Crawler:
@@ -118,7 +110,6 @@ class FleetCommand(OneLine):
         Without such a spider here, as after it was deleted, the project's settings stay; also, with a line that says
         so, where the project's spiders cannot be imported: an operator has to see the queue then, too.
         """
-        assert self.settings is not None
         try:
             if name and name in early_settings.spiders(self.settings).list():
                 self.settings = self.crawler_of(name).settings
@@ -130,33 +121,8 @@ class FleetCommand(OneLine):
 
     def point_elsewhere(self, places: Sequence[str]) -> None:
         """Nothing was found: say on standard error where spiders that have *places* of their own would be seen."""
-        assert self.settings is not None
         for hint in spider_stores.hints(self.settings, places):
             print(hint, file=sys.stderr)
-
-
-def fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:
-    """The fingerprinter that a crawl of *crawler* would use."""
-    kind = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
-    made: RequestFingerprinterProtocol = build_from_crawler(kind, crawler)
-    if kind is not RequestFingerprinter:
-        _dress(crawler, made)
-    return made
-
-
-def _dress(crawler: Crawler, made: RequestFingerprinterProtocol) -> None:
-    """Give *crawler* what fingerprinters of add-ons expect: its spider, and other projects' middlewares."""
-    crawler.request_fingerprinter = made
-    crawler.stats = load_object(crawler.settings["STATS_CLASS"])(crawler)
-    crawler.spider = crawler.spidercls.from_crawler(crawler)
-    middlewares = []
-    for path in build_component_list(crawler.settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")):
-        kind = load_object(path)
-        if not kind.__module__.startswith(("scrapy.", "crawler.")):
-            with suppress(NotConfigured):
-                middlewares.append(build_from_crawler(kind, crawler))
-    chain = SimpleNamespace(middleware=SimpleNamespace(middlewares=middlewares))
-    crawler.engine = cast("Any", SimpleNamespace(downloader=chain))
 
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:

@@ -64,7 +64,6 @@ class Command(FleetCommand, ScrapyCommand):
             self.exitcode = 0 if tasks.run(self._carry_out(verb, value, opts)) else 1
 
     async def _carry_out(self, verb: str, value: str, opts: argparse.Namespace) -> bool:
-        assert self.settings is not None
         async with session(self.settings) as frontier:
             if opts.spider:
                 await check_known(self.settings, frontier, opts.spider)

@@ -65,7 +65,6 @@ class Command(OneLine, CrawlCommand):
         """As Scrapy's, but an unknown spider, invalid settings and what several workers cannot do are named before
         anything starts, which would be logged."""
         super().process_options(args, opts)
-        assert self.settings is not None
         if uses_addon(self.settings):
             with answering(args):
                 if len(args) != 1:
@@ -82,7 +81,6 @@ class Command(OneLine, CrawlCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
         assert self.crawler_process is not None
-        assert self.settings is not None
         if not uses_addon(self.settings):
             super().run(args, opts)
             return
@@ -113,7 +111,6 @@ class Command(OneLine, CrawlCommand):
             self.exitcode = INTERRUPTED
 
     def _supervise(self, name: str, opts: argparse.Namespace, joined: Joined | None) -> None:
-        assert self.settings is not None
         assert joined is not None
         after = joined.generation if joined.is_over else UNDER_WAY
         settings = completed(self.settings, spider_class(self.settings, name)).settings
@@ -124,7 +121,6 @@ class Command(OneLine, CrawlCommand):
 
         Returns the crawl that a worker would join; None off the frontier.
         """
-        assert self.settings is not None
         spider = spider_class(self.settings, name)
         early_settings.check_log_of(spider, self.settings)
         settings = completed(self.settings, spider).settings

@@ -108,7 +108,6 @@ class Command(FleetCommand, ScrapyCommand):
         return frontier.gone if self._kind == "gone" else frontier.dead
 
     def _session(self) -> AbstractAsyncContextManager[Frontier]:
-        assert self.settings is not None
         return session(self.settings)
 
     async def _find(self, name: str | None, opts: argparse.Namespace) -> list[DeadLetter]:
@@ -118,7 +117,6 @@ class Command(FleetCommand, ScrapyCommand):
                 return letters
             known = await self._box(frontier).find(None, limit=MOST)
             if name:
-                assert self.settings is not None
                 await check_known(self.settings, frontier, name)
         reasons = sorted({letter.reason for letter in known} | {*DEAD_REASONS})
         if opts.reason and opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
@@ -152,7 +150,6 @@ class Command(FleetCommand, ScrapyCommand):
             print(f"that was the limit: --limit takes more than {limit}")
 
     def _tell_deleted(self, letters: Sequence[DeadLetter]) -> None:
-        assert self.settings is not None
         ours = set(early_settings.spiders(self.settings).list())
         for name in sorted({letter.spider for letter in letters if letter.host} - ours):
             print(
@@ -172,7 +169,6 @@ class Command(FleetCommand, ScrapyCommand):
             self.point_elsewhere(QUEUES)
             self.exitcode = 1
         elif whole_page:
-            assert self.settings is not None
             found = await page_of(self.settings, letter)
             show(found, sys.stdout.buffer, to_terminal=sys.stdout.isatty())
         else:

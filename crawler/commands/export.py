@@ -79,7 +79,6 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError(f"cannot write {target}: {error.strerror}") from None
 
     async def _export(self, collection: str, opts: argparse.Namespace, since: datetime | None) -> None:
-        assert self.settings is not None
         config = StorageConfig.from_settings(self.settings)
         field = reader.time_field(collection, config)
         query = {field: {"$gte": since}} if since else {}

@@ -67,7 +67,6 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if len(args) < 2 or args[0] not in KINDS:
                 raise UsageError(f"name {' or '.join(KINDS)}, and the files to read")
-            assert self.settings is not None
             rules = load_rules(self.settings["DOMAINS_FILE"])
             for name in args[1:]:
                 try:

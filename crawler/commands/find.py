@@ -16,7 +16,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import urls
-from crawler.commands.base import FleetCommand, fingerprinter
+from crawler.commands.base import FleetCommand
+from crawler.commands.encoding import encoder_of
 from crawler.commands.terminal import answering
 from crawler.commands.views.dead_view import printable
 from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
@@ -27,8 +28,6 @@ from crawler.frontier.messages import HostState, Message
 from crawler.frontier.run_record import run_id_of
 from crawler.policy.robots.file import RobotsFile
 from crawler.policy.robots.responses import RobotsVerdict
-from crawler.routing.encoder import Encoder
-from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.documents import UNTYPED
@@ -84,7 +83,6 @@ class Command(FleetCommand, ScrapyCommand):
             self.exitcode = 0 if any(report.places or report.stored for report in reports) else 1
 
     async def _look(self, url: str, only: str) -> list[UrlReport]:
-        assert self.settings is not None
         async with session(self.settings) as frontier:
             names = [only] if only else sorted((await frontier.inspection.stats()).spiders)
             if not names:
@@ -93,7 +91,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _report(self, frontier: Frontier, url: str, spider: str) -> UrlReport:
         crawler = self.crawler_of(spider)
-        encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+        encoder = encoder_of(crawler)
         message = encoder.message(Request(url), generation="0", dedupe=True)
         places = await frontier.finding.find(message)
         agent = str(crawler.settings["ROBOTSTXT_USER_AGENT"] or crawler.settings["USER_AGENT"])

@@ -29,7 +29,6 @@ class Command(OneLine, GenspiderCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy's, but exit status 2 for an invalid name or domain."""
-        assert self.settings is not None
         if not uses_addon(self.settings):
             super().run(args, opts)
             return
@@ -48,7 +47,6 @@ class Command(OneLine, GenspiderCommand):
 
     def _spider_exists(self, name: str) -> bool:
         """Raises UsageError where Scrapy prints and goes on, as if it had made one."""
-        assert self.settings is not None
         if not uses_addon(self.settings):
             return super()._spider_exists(name)
         with contextlib.redirect_stdout(io.StringIO()) as said:
@@ -61,11 +59,9 @@ class Command(OneLine, GenspiderCommand):
     def _generate_template_variables(self, module: str, name: str, url: str, template_name: str) -> dict[str, Any]:
         """Scrapy's domain has the port, which neither a table of `domains.toml` nor `allowed_domains` takes."""
         variables = super()._generate_template_variables(module, name, url, template_name)
-        assert self.settings is not None
         return variables | ({"domain": urls.group(url)} if uses_addon(self.settings) else {})
 
     def _find_template(self, template: str) -> Path | None:
-        assert self.settings is not None
         if not uses_addon(self.settings):
             return super()._find_template(template)
         own = TEMPLATES / f"{template}.tmpl"
@@ -78,7 +74,6 @@ class Command(OneLine, GenspiderCommand):
 
     def _list_templates(self) -> None:
         super()._list_templates()
-        assert self.settings is not None
         if not uses_addon(self.settings):
             return
         for template in sorted(TEMPLATES.glob("*.tmpl")):

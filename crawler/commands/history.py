@@ -54,7 +54,6 @@ class Command(FleetCommand, ScrapyCommand):
                 show(console(), *found)
 
     async def _read(self, collection: str, key: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
-        assert self.settings is not None
         config = StorageConfig.from_settings(self.settings)
         if (history := config.history.get(collection)) is None:
             known = ", ".join(config.history) or "no collection"

@@ -36,7 +36,6 @@ class Command(FleetCommand, ScrapyCommand):
             tasks.run(self._migrate(opts.dry_run))
 
     async def _migrate(self, dry_run: bool) -> None:
-        assert self.settings is not None
         config = StorageConfig.from_settings(self.settings)
         async with connection.session(self.settings) as database:
             version = await migrations.current(database)

@@ -9,7 +9,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.commands.base import FleetCommand, fingerprinter
+from crawler.commands.base import FleetCommand
+from crawler.commands.encoding import encoder_of
 from crawler.commands.options import integer
 from crawler.commands.terminal import answering
 from crawler.frontier.command_session import session
@@ -22,7 +23,6 @@ from crawler.producers.push import Pusher, PushPlan
 from crawler.producers.rejects import Rejects
 from crawler.producers.sitemap_push import SitemapPusher, wanted_sitemaps
 from crawler.routing.encoder import Encoder
-from crawler.routing.tier_routing import TierRouting
 from crawler.tracing.opening import tracing_pushes
 from crawler.utils import tasks
 from crawler.utils.masking import mask
@@ -72,7 +72,7 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError(words)
             _check(opts)
             crawler = self.crawler_of(args[0])
-            encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+            encoder = encoder_of(crawler)
             encoder.scopes.given(opts.scope or "{}")
             with PushProgress(args[1:]) as progress:
                 rejects = Rejects(opts.rejects, mask, progress.say)

@@ -52,7 +52,6 @@ class Command(FleetCommand, ScrapyCommand):
                 self.point_elsewhere(STORES)
 
     async def _read(self, collection: str, host: str) -> tuple[list[SpiderQuality], dict[str, int]]:
-        assert self.settings is not None
         async with connection.session(self.settings) as database:
             known = sorted({*await reader.collections(database), *CLASSES})
             if collection not in known:

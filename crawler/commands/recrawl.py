@@ -14,7 +14,8 @@ from scrapy import Request
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.base import FleetCommand, fingerprinter
+from crawler.commands.base import FleetCommand
+from crawler.commands.encoding import encoder_of
 from crawler.commands.options import integer
 from crawler.commands.terminal import answering
 from crawler.errors import CodecError, ConfigError, MessageError
@@ -26,7 +27,6 @@ from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
 from crawler.frontier.server.drops import same_server
 from crawler.producers.run_setup import learn_tiers
 from crawler.routing.encoder import Encoder
-from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.recrawl.recrawl import DueDocument, Recrawl
@@ -67,7 +67,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _recrawl(self, spider: str, opts: argparse.Namespace) -> str:
         crawler = self.crawler_of(spider)
-        encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+        encoder = encoder_of(crawler)
         history = list(StorageConfig.from_settings(crawler.settings).history.values())
         now, most = datetime.now(UTC), max(1, opts.budget * opts.hours // 24)
         async with connection.session(crawler.settings) as database, RecrawlTurn(database, spider):

@@ -66,7 +66,6 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them")
-            assert self.settings is not None
             self.settings = self.crawler_of(args[0]).settings
             now = datetime.now(UTC)
             since = parse_since(opts.since, now) if opts.since is not None else None
@@ -90,7 +89,6 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _count(self, chosen: Selection) -> tuple[int, list[str]]:
         """The number of pages, after indexing what killed workers left on this disk; and the damage found in that."""
-        assert self.settings is not None
         config = ArchiveConfig.from_settings(self.settings)
         store = Store(config)
         async with connection.session(self.settings) as database:
@@ -106,7 +104,6 @@ class Command(FleetCommand, ScrapyCommand):
             return await index.count(chosen.query()), damaged
 
     def _job(self, chosen: Selection, share: int, shares: int, dry_run: bool) -> dict[str, Any]:
-        assert self.settings is not None
         selection = {
             "spider": chosen.spider,
             "since": chosen.since and chosen.since.isoformat(),
@@ -121,7 +118,6 @@ class Command(FleetCommand, ScrapyCommand):
         return {"spider": chosen.spider, "selection": selection, "dry_run": dry_run, "settings": settings}
 
     def _is_given(self, name: str) -> bool:
-        assert self.settings is not None
         return (self.settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]
 
 

@@ -66,7 +66,6 @@ class Command(FleetCommand, ScrapyCommand):
                 raise
 
     async def _carry_out(self, verb: str, ids: list[str], opts: argparse.Namespace) -> int:
-        assert self.settings is not None
         async with session(self.settings) as frontier:
             await frontier.runs.settle()
             if not verb:
@@ -81,7 +80,6 @@ class Command(FleetCommand, ScrapyCommand):
             return 0
 
     async def _show(self, frontier: Frontier, run: Run, *, as_json: bool) -> None:
-        assert self.settings is not None
         seen = await status_snapshot.take_snapshot(frontier, run.spider)
         away = ""
         try:
@@ -99,7 +97,6 @@ class Command(FleetCommand, ScrapyCommand):
             print(f"Its documents are not counted: {away}")
 
     async def _diff(self, before: Run, after: Run, *, as_json: bool) -> int:
-        assert self.settings is not None
         if before.spider != after.spider:
             raise RunError(
                 f"{before.id} is of {before.spider}, {after.id} of {after.spider}: compare runs of one spider"
@@ -122,7 +119,6 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _say_empty(self, run: Run) -> None:
         """Why each document of the other run is told as new or gone."""
-        assert self.settings is not None
         kept = StorageConfig.from_settings(self.settings).run_items_kept
         why = f"{several(run.counts.done, 'page')} done, {run.counts.dead:,} dead"
         if run.counts.done:
@@ -133,7 +129,6 @@ class Command(FleetCommand, ScrapyCommand):
         found = await frontier.runs.find(spider, limit=opts.limit + 1)
         runs, are_more = found[: opts.limit], len(found) > opts.limit
         if not runs and spider is not None:
-            assert self.settings is not None
             await check_known(self.settings, frontier, spider)
         if opts.json:
             for run in runs:

@@ -15,7 +15,8 @@ from typing import Final
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.base import FleetCommand, fingerprinter
+from crawler.commands.base import FleetCommand
+from crawler.commands.encoding import encoder_of
 from crawler.commands.options import host_name, integer
 from crawler.commands.terminal import answering, console
 from crawler.commands.views.schedule_view import lines, table, ticks_of, told, when
@@ -33,8 +34,6 @@ from crawler.producers.schedule import Schedule, ScheduleSource, refused
 from crawler.producers.schedule_chunks import check_file
 from crawler.producers.schedule_push import sitemap_pusher
 from crawler.producers.sitemap_push import ROBOTS
-from crawler.routing.encoder import Encoder
-from crawler.routing.tier_routing import TierRouting
 from crawler.utils import tasks
 from crawler.utils.masking import mask
 
@@ -117,7 +116,6 @@ class Command(FleetCommand, ScrapyCommand):
             raise UsageError("add needs either --every, or --cron with or without --zone")
 
     async def _do(self, verb: str, rest: list[str], opts: argparse.Namespace) -> None:
-        assert self.settings is not None
         async with session(self.settings) as frontier:
             schedules = frontier.schedules
             seen = await schedules.look()
@@ -166,8 +164,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _check(self, schedule: Schedule) -> None:
         """Raise ShoalError if something cannot be pushed; names each bad line, among the first CHECKED of a file."""
-        crawler = self.crawler_of(schedule.spider)
-        encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+        encoder = encoder_of(self.crawler_of(schedule.spider))
         if schedule.scope:
             encoder.scopes.given(schedule.scope)
         rejects, checked = Rejects("", mask), 0

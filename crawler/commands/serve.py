@@ -12,14 +12,14 @@ from scrapy.utils.log import install_scrapy_root_handler
 from scrapy_redis.spiders import RedisMixin
 
 from crawler.commands import early_settings, spider_stores
-from crawler.commands.base import FleetCommand, fingerprinter
+from crawler.commands.base import FleetCommand
+from crawler.commands.encoding import encoder_of
 from crawler.commands.stopping import hang_up_asks
 from crawler.commands.terminal import answering
 from crawler.extensions.logs import LogAddon
 from crawler.frontier.command_session import session
 from crawler.producers.ticks import TickRunner
 from crawler.routing.encoder import Encoder
-from crawler.routing.tier_routing import TierRouting
 from crawler.serve.config import ServeConfig
 from crawler.serve.figures import FleetFiguresPart
 from crawler.serve.parts import parts
@@ -55,7 +55,6 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if args:
                 raise UsageError(f"expected no argument, got {' '.join(args)}")
-            assert self.settings is not None
             config = ServeConfig.from_settings(self.settings)
             if self.settings.getbool("LOG_ENABLED"):
                 LogAddon.update_pre_crawler_settings(self.settings)
@@ -67,7 +66,6 @@ class Command(FleetCommand, ScrapyCommand):
             tasks.run(self._serve(config))
 
     async def _serve(self, config: ServeConfig) -> None:
-        assert self.settings is not None
         with tracing_pushes(self.settings) as traced:
             async with session(self.settings) as frontier:
                 runner = TickRunner(frontier, lambda spider: traced(self._encoder(spider)), self.settings)
@@ -76,7 +74,6 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _start_keys(self) -> dict[str, str]:
         """The Redis key of each spider's start URLs; "" for spiders without one."""
-        assert self.settings is not None
         loader = early_settings.spiders(self.settings)
         keys: dict[str, str] = {}
         for name in loader.list():
@@ -87,5 +84,4 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _encoder(self, spider: str) -> Encoder:
         """Built for each tick: a schedule may name a spider that does not exist yet."""
-        crawler = self.scheduled_crawler(spider)
-        return Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+        return encoder_of(self.scheduled_crawler(spider))

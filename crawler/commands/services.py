@@ -41,7 +41,6 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if len(args) != 1 or args[0] not in VERBS:
                 raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
-            assert self.settings is not None
             data_dir = self.settings["EMBEDDED_DATA_DIR"]
             servers = status(data_dir) if args[0] == "status" else stop(data_dir, force=opts.force)
             if opts.json:
@@ -63,7 +62,7 @@ class Command(FleetCommand, ScrapyCommand):
         if server.error:
             lines.append(f"  error     {server.error}")
         setting = SERVICES[server.name].setting
-        if self.settings and self.settings[setting]:
+        if self.settings[setting]:
             lines.append(f"  not used  {setting} names another server")
         return "\n".join(lines)
 

@@ -63,7 +63,6 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
             if (opts.target or opts.damaged) and args[0] == "list":
                 raise UsageError("--target and --damaged are for replay")
-            assert self.settings is not None
             config = _config(self.settings)
             if args[0] == "list":
                 self._list(Path(config.spool_dir))
@@ -87,7 +86,6 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _replay(self, config: StorageConfig, target: str, *, again: bool) -> tuple[int, int]:
         """The number of entries stored, and of damaged files."""
-        assert self.settings is not None
         if target and target not in await asyncio.to_thread(_targets, Path(config.spool_dir)):
             raise ShoalError(
                 f"{config.spool_dir} holds nothing for {target!r}: `scrapy spool list` names what it holds"

@@ -52,7 +52,6 @@ class Command(FleetCommand, ScrapyCommand):
                 tasks.run(self._show(args[0] if args else None, opts))
 
     async def _show(self, spider: str | None, opts: argparse.Namespace) -> None:
-        assert self.settings is not None
         async with session(self.settings) as frontier:
             seen = await take_snapshot(frontier, spider)
             if spider and spider not in seen.spiders and not seen.workers:
