@@ -33,7 +33,7 @@ REDIS_START_URLS_AS_SET = False
 REDIS_START_URLS_AS_ZSET = False
 # Must be True: with False scrapy-redis deletes the queue when a worker closes. Reader: worker/scheduler.py
 SCHEDULER_PERSIST = True
-# Identifies a page: this one ignores tracking parameters. Readers: Scrapy, commands/push.py
+# Identifies a page: this one ignores tracking parameters. Readers: Scrapy, commands/encoding.py
 REQUEST_FINGERPRINTER_CLASS = "crawler.routing.fingerprint.RequestFingerprinter"
 # What a generation remembers of the URLs it has seen: "compact", "exact", "window" or "bloom". Fixed when the
 # generation opens. Reader: frontier/config.py
@@ -98,12 +98,12 @@ TIER = "http"
 # Seconds after which the requests of a silent worker are queued again, 1 to 86,400. Leases are renewed every quarter
 # of it. Reader: frontier/config.py
 FRONTIER_LEASE_SECONDS = 120
-# Seconds from lease to wire start, 0.1 to FRONTIER_LEASE_SECONDS; later the request is given back uncharged, the next
-# time it takes another turn. Readers: frontier/config.py, worker/turns/pacing.py
+# Seconds from lease to wire start, 0.1 to 3600 and at most FRONTIER_LEASE_SECONDS; later the request is given back
+# uncharged, the next time it takes another turn. Reader: frontier/config.py
 FRONTIER_START_WITHIN_SECONDS = 20
 # Seconds from wire start to acknowledgement, 1 to 86,400: a lease is not renewed any longer, which also bounds how
 # long a callback may block or wait: one that waits longer is cancelled. Readers: frontier/config.py,
-# worker/upkeep/maintenance.py
+# extensions/metrics.py
 FRONTIER_HARD_CAP_SECONDS = 900
 # Wire starts without an end after which a request becomes a dead letter, 1 to 100. Reader: frontier/config.py
 FRONTIER_MAX_DELIVERIES = 5
@@ -370,9 +370,9 @@ PARSE_MAX_SECONDS = 10
 PARSE_MAX_MB = 1_000
 
 # --- Items and storage --------------------------------------------------------------------------------------
-# False: items pass only the project's own pipelines, and MongoDB is not needed. Reader: addon.py
+# False: items pass only the project's own pipelines, and MongoDB is not needed. Reader: startup/wiring.py
 SHOAL_STORE = True
-# Pipelines that the add-on adds to the project's own, with their order. Reader: addon.py
+# Pipelines that the add-on adds to the project's own, with their order. Reader: startup/wiring.py
 FRONTIER_ITEM_PIPELINES = {
     "crawler.pipelines.clean.CleanPipeline": 100,
     "crawler.pipelines.validate.ValidatePipeline": 200,
@@ -416,7 +416,7 @@ STORAGE_REPLY_SECONDS = 60
 # Longest pause in seconds between two tries while MongoDB is away, 0.05 to 600. Reader: storage/config.py
 STORAGE_RETRY_MAX_SECONDS = 15
 # True: an observation with the same fetch time as the stored one replaces it. `scrapy reparse` sets it; two items of
-# one page with one identity would replace each other without end. Reader: storage/items/update.py
+# one page with one identity would replace each other without end. Reader: storage/config.py
 STORAGE_RESTATE = False
 # Collections whose changes are kept with old and new values, and the collection that holds them. Texts of pages would
 # double the database, so `pages` is not in it. Reader: storage/config.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -39,6 +40,21 @@ def test_each_row_of_the_settings_page_is_complete_in_itself() -> None:
     meanings = {row[0].strip("| `"): row[-1].strip(" |") for row in rows}
     assert len(meanings) > 100
     assert [name for name, meaning in meanings.items() if len(meaning.split()) < 4 or "as above" in meaning] == []
+
+
+def test_each_row_names_files_that_read_the_setting() -> None:
+    wrong: list[str] = []
+    for row in (ROOT / "docs" / "settings.md").read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"\| `(\w+)` \|.*Readers?: ([^|]+) \|$", row):
+            name, readers = match[1], match[2].split(", ")
+            wrong += [f"{name}: {one}" for one in readers if one != "Scrapy" and name not in source(one.strip())]
+    assert wrong == []
+
+
+def source(place: str) -> str:
+    """The file, or all files of the room, that a row names."""
+    path = ROOT / "crawler" / place
+    return "".join(one.read_text(encoding="utf-8") for one in (path.rglob("*.py") if path.is_dir() else [path]))
 
 
 def test_the_defaults_are_in_range() -> None:
