@@ -25,13 +25,12 @@ from crawler.commands.terminal import answering
 from crawler.errors import ConfigError, ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection
-from crawler.storage.building import spool_directory
+from crawler.storage.collection_names import REJECTED, UNTYPED
 from crawler.storage.config import StorageConfig
-from crawler.storage.indexes import REJECTED
-from crawler.storage.items.documents import UNTYPED
 from crawler.storage.reading import reader, rows
 from crawler.storage.reading.markdown_files import MarkdownFiles, unfinished
 from crawler.storage.spool.claims import usage
+from crawler.storage.writer_setup import spool_directory
 from crawler.utils import tasks
 from crawler.utils.plural import several
 

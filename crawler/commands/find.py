@@ -29,8 +29,8 @@ from crawler.frontier.run_record import run_id_of
 from crawler.policy.robots.file import RobotsFile
 from crawler.policy.robots.responses import RobotsVerdict
 from crawler.storage import connection
+from crawler.storage.collection_names import UNTYPED
 from crawler.storage.config import StorageConfig
-from crawler.storage.items.documents import UNTYPED
 from crawler.storage.reading import reader
 from crawler.utils import tasks
 from crawler.utils.durations import in_words

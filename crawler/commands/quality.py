@@ -19,7 +19,8 @@ from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.policy.items import quality
 from crawler.storage import connection
-from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE, UNTYPED
+from crawler.storage.collection_names import UNTYPED
+from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE
 from crawler.storage.reading import quality as stored
 from crawler.storage.reading import reader
 from crawler.storage.reading.quality import SpiderQuality

@@ -18,7 +18,7 @@ from scrapy.settings import BaseSettings
 from crawler.commands.base import FleetCommand
 from crawler.commands.terminal import answering, console
 from crawler.errors import ShoalError
-from crawler.storage import building, connection
+from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.repository import Repository
 from crawler.storage.outage import MongoOutage, NoStats
@@ -90,12 +90,12 @@ class Command(FleetCommand, ScrapyCommand):
             raise ShoalError(
                 f"{config.spool_dir} holds nothing for {target!r}: `scrapy spool list` names what it holds"
             )
-        directory = Path(config.spool_dir) / target if target else building.spool_directory(self.settings, config)
+        directory = Path(config.spool_dir) / target if target else writer_setup.spool_directory(self.settings, config)
         stats = NoStats()
         async with connection.session(self.settings) as database:
             repository = Repository(database, config, stats)
             await repository.prepare()
-            spool = building.spool(directory, config)
+            spool = writer_setup.spool(directory, config)
             try:
                 outage = MongoOutage(stats, connection.where(self.settings), config.retry_max_seconds)
                 fallback = SpoolFallback(spool, repository, outage, stats, config.batch_size)

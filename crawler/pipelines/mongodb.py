@@ -21,7 +21,7 @@ from crawler.items import Item
 from crawler.pipelines import origins
 from crawler.pipelines.drops import LinkedItem, RejectedItem, readable, reject
 from crawler.scrapy_hooks import gives_up
-from crawler.storage import building, connection
+from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig
 from crawler.storage.items import origin
 from crawler.storage.items.duplicates import DuplicateError
@@ -55,7 +55,7 @@ class MongoPipeline:
         self._stats = stats
         self._crawler = crawler
         self._timings = timings_of(crawler) if crawler is not None else None
-        self._writer = building.writer(client, settings, config, stats, pause, partial(gives_up, crawler))
+        self._writer = writer_setup.writer(client, settings, config, stats, pause, partial(gives_up, crawler))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

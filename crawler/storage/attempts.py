@@ -15,13 +15,13 @@ from pymongo.errors import BulkWriteError, CollectionInvalid, OperationFailure, 
 
 from crawler import config
 from crawler import stats as names
+from crawler.storage.collection_names import ATTEMPTS
 from crawler.storage.connection import Database, first_clause
 from crawler.storage.outage import Stats
 from crawler.utils import tasks
 
 logger = logging.getLogger(__name__)
 
-ATTEMPTS: Final = "attempts"
 INTERVAL_SECONDS: Final = 1.0
 WAITING: Final = 60  # intervals kept while MongoDB is away
 _DAY: Final = 86_400

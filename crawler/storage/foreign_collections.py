@@ -9,22 +9,13 @@ from typing import Any, Final
 from pymongo.errors import OperationFailure
 
 from crawler.items import PageItem, ProductItem
-from crawler.storage import page_versions, run_items, schema
+from crawler.storage.collection_names import ATTEMPTS, NO_PAGES, PAGE_VERSIONS, REJECTED, SCHEMA
 from crawler.storage.connection import Database, first_clause
-from crawler.storage.indexes import REJECTED
-from crawler.storage.items import duplicates
-from crawler.storage.items.documents import UNTYPED
 from crawler.storage.outage import ServerError
-from crawler.storage.recrawl import recrawl
 
 # Of any project; item classes and CHANGE_HISTORY add theirs.
-NAMES: Final = frozenset(
-    {
-        *(ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *schema.ARCHIVE),
-        *(duplicates.LINKS, run_items.COLLECTION, page_versions.COLLECTION, recrawl.COLLECTION),
-    }
-)
-_EXPIRING: Final = frozenset({REJECTED, page_versions.COLLECTION})  # by an index of ours
+NAMES: Final = NO_PAGES - {ATTEMPTS, SCHEMA} | {ProductItem.collection, PageItem.collection}
+_EXPIRING: Final = frozenset({REJECTED, PAGE_VERSIONS})  # by an index of ours
 _UNAUTHORIZED: Final = 13
 _CURE: Final = "Copy it to an ordinary collection of that name, or let MONGODB_DATABASE name another database"
 

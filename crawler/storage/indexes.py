@@ -8,11 +8,10 @@ from pymongo import IndexModel
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import OperationFailure
 
+from crawler.storage.collection_names import UNTYPED
 from crawler.storage.connection import Database
-from crawler.storage.items.documents import UNTYPED
 from crawler.storage.items.history import PENDING_INDEX
 
-REJECTED = "rejected_items"
 _OPTIONS_CONFLICT = 85
 _DAY = 86_400
 

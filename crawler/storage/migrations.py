@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from crawler.errors import ShoalError
 from crawler.storage import foreign_collections, schema
+from crawler.storage.collection_names import SCHEMA
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import WRITE_CONCERN, Database
 
-VERSIONS: Final = "schema"  # one document: the version, and what was applied when
-_ID: Final = "version"
+_ID: Final = "version"  # of the one document in SCHEMA: the version, and what was applied when
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Step:
 
 async def current(database: Database) -> int:
     """The stored schema version; 0 if no migration has run. Raises ShoalError for what is no version."""
-    if (found := await database[VERSIONS].find_one({"_id": _ID})) is None:
+    if (found := await database[SCHEMA].find_one({"_id": _ID})) is None:
         return 0
     try:
         return int(found["version"])
     except (KeyError, TypeError, ValueError, OverflowError):
-        where = f"the document {_ID!r} of collection {VERSIONS} in {database.name}"
+        where = f"the document {_ID!r} of collection {SCHEMA} in {database.name}"
         cure = "delete it, and `scrapy migrate` takes all steps again, which does no harm"
         raise ShoalError(f"{where} has version {found.get('version')!r:.80}, expected an integer: {cure}") from None
 
@@ -93,7 +93,7 @@ async def apply(database: Database, steps: Sequence[Step], now: datetime) -> Non
         following = steps[position + 1].migration if position + 1 < len(steps) else None
         if following is not step.migration:
             done = {"version": step.migration.version, "name": step.migration.name, "at": now}
-            await database[VERSIONS].update_one(
+            await database[SCHEMA].update_one(
                 {"_id": _ID}, {"$max": {"version": step.migration.version}, "$push": {"applied": done}}, upsert=True
             )
 

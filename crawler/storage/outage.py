@@ -8,7 +8,7 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from pymongo.errors import ConnectionFailure, OperationFailure
 
@@ -18,6 +18,8 @@ from crawler.storage.connection import first_clause
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+
+ITEMS_WAIT: Final = "Items wait and no page is acknowledged until it does"
 
 
 class Stats(Protocol):
@@ -61,7 +63,7 @@ class MongoOutage(Outage):
         where: str,
         retry_max_seconds: float,
         *,
-        meanwhile: str = "Items wait and no page is acknowledged until it does",
+        meanwhile: str = ITEMS_WAIT,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         uniform: Callable[[float, float], float] = random.uniform,
         clock: Callable[[], float] = time.monotonic,

@@ -15,15 +15,15 @@ from typing import Any, Final, TypeGuard
 from pymongo import ReplaceOne, UpdateOne
 
 from crawler.storage import indexes
+from crawler.storage.collection_names import PAGE_VERSIONS
 from crawler.storage.connection import Database, served
 from crawler.storage.items.batcher import Batcher, Flush, R, T
+from crawler.storage.items.documents import is_collection
 from crawler.storage.run_items import RunItems, version
 
-COLLECTION: Final = "validators"
 BATCH: Final = 500
 FIND_SECONDS: Final = 0.005  # to collect a batch, while pages wait
 WRITE_SECONDS: Final = 0.05
-_COLLECTION: Final = re.compile(r"(?!system\.)[^.$\0][^$\0]*")
 _HEADER: Final = re.compile(r"[\t -~\x80-\xff]*")
 
 
@@ -70,8 +70,8 @@ class PageVersions:
             await batcher.close()
 
     async def _find(self, pages: Sequence[str]) -> Sequence[StoredVersion | None]:
-        with served(COLLECTION):
-            cursor = self._database[COLLECTION].find({"_id": {"$in": list(pages)}}, batch_size=len(pages))
+        with served(PAGE_VERSIONS):
+            cursor = self._database[PAGE_VERSIONS].find({"_id": {"$in": list(pages)}}, batch_size=len(pages))
             found = {row["_id"]: _read(row) async for row in cursor}
         return [found.get(page) for page in pages]
 
@@ -80,7 +80,7 @@ class PageVersions:
         for page, *_ in entries:
             for collection, item in page.items:
                 wanted[collection].add(item)
-        with served(COLLECTION):
+        with served(PAGE_VERSIONS):
             stored = {name: await self._stored(name, list(ids)) for name, ids in wanted.items()}
             valid = [all(_as_then(stored[name].get(item), page) for name, item in page.items) for page, *_ in entries]
             await self._move([entry for entry, is_valid in zip(entries, valid, strict=True) if is_valid], stored)
@@ -107,13 +107,13 @@ class PageVersions:
         return {row["_id"]: row async for row in cursor}
 
     async def _keep(self, pages: Sequence[StoredVersion]) -> Sequence[bool]:
-        with served(COLLECTION):
+        with served(PAGE_VERSIONS):
             if not self._indexed:
-                await indexes.ensure_expiry(self._database, COLLECTION, self._days)
+                await indexes.ensure_expiry(self._database, PAGE_VERSIONS, self._days)
                 self._indexed = True
             now = datetime.now(UTC)
             rows = [ReplaceOne({"_id": page.id}, _row(page, now), upsert=True) for page in pages]
-            await self._database[COLLECTION].bulk_write(rows, ordered=False)
+            await self._database[PAGE_VERSIONS].bulk_write(rows, ordered=False)
         return [True] * len(pages)
 
 
@@ -159,9 +159,7 @@ def _read(row: Mapping[str, Any]) -> StoredVersion | None:
 
 def _is_pair(item: object) -> bool:
     """Whether it is a collection and an `_id`."""
-    if not (isinstance(item, list) and [type(one) for one in item] == [str, str]):
-        return False
-    return _COLLECTION.fullmatch(item[0]) is not None
+    return isinstance(item, list) and [type(one) for one in item] == [str, str] and is_collection(item[0])
 
 
 def _is_header(value: object) -> TypeGuard[str]:

@@ -14,14 +14,13 @@ from typing import Any, Final, Literal, NamedTuple
 from pymongo import IndexModel
 from pymongo.errors import OperationFailure
 
+from crawler.storage.collection_names import RUN_ITEMS, UNTYPED
 from crawler.storage.connection import Database
 from crawler.storage.items import bulk
-from crawler.storage.items.documents import UNTYPED
 from crawler.utils.batches import in_batches
 
 logger = logging.getLogger(__name__)
 
-COLLECTION: Final = "run_items"
 BATCH: Final = 500  # differences whose pages are looked up at once
 _PLAIN: Final = IndexModel([("plain", 1), ("run", 1)], name="plain", partialFilterExpression={"plain": True})
 _ITEM, _VERSION = ({"$arrayElemAt": ["$item", at]} for at in (0, 1))
@@ -73,7 +72,7 @@ class RunItems:
 
     def __init__(self, database: Database, kept: int) -> None:
         self._refused = False
-        self._stored = database[COLLECTION]
+        self._stored = database[RUN_ITEMS]
         self._kept = kept
         self._known: set[str] = set()  # runs with records
 
@@ -101,7 +100,7 @@ class RunItems:
                 raise
             if not self._refused:
                 text = "MongoDB refuses records of runs in %s, so `scrapy runs diff` lacks items: %.300s"
-                logger.error(text, COLLECTION, error)
+                logger.error(text, RUN_ITEMS, error)
             self._refused = True
 
     async def _record(self, rows: Sequence[dict[str, Any]], runs: set[str]) -> None:
@@ -130,7 +129,7 @@ async def members(database: Database, run: str) -> AsyncIterator[RunItem]:
         {"$group": {"_id": {"c": "$collection", "i": _ITEM}, "v": {"$max": _NUMBER}}},
         {"$sort": {"_id.c": 1, "_id.i": 1}},
     ]
-    async for row in await database[COLLECTION].aggregate(steps, allowDiskUse=True):
+    async for row in await database[RUN_ITEMS].aggregate(steps, allowDiskUse=True):
         yield RunItem(row["_id"]["c"], row["_id"]["i"], int(row["v"]))
 
 
@@ -143,7 +142,7 @@ async def counts(database: Database, run: str) -> dict[str, int]:
         {"$group": {"_id": "$_id.c", "n": {"$sum": 1}}},
         {"$sort": {"_id": 1}},
     ]
-    return {row["_id"]: row["n"] async for row in await database[COLLECTION].aggregate(steps, allowDiskUse=True)}
+    return {row["_id"]: row["n"] async for row in await database[RUN_ITEMS].aggregate(steps, allowDiskUse=True)}
 
 
 async def differences(database: Database, before: str, after: str) -> AsyncIterator[Difference]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from crawler.items import PageItem, ProductItem
-from crawler.storage.indexes import REJECTED
+from crawler.storage import collection_names
 
 Schema = dict[str, Any]
 
@@ -60,7 +60,7 @@ _PLACE: Final[dict[str, Schema]] = {"file": _TEXT, "offset": _WHOLE, "length": _
 ITEMS: Final[Mapping[str, Schema]] = {
     ProductItem.collection: _schema(_STATE, _ANY_ITEM | _PRODUCT),
     PageItem.collection: _schema(_STATE, _ANY_ITEM | _PAGE),
-    REJECTED: _schema(
+    collection_names.REJECTED: _schema(
         {"_id": _TEXT, "collection": _TEXT, "issues": _TEXTS, "reasons": _TEXTS, "at": _TIME, "item": _OBJECT},
         {"url": _TEXT, "times": _WHOLE},
     ),
@@ -70,9 +70,11 @@ HISTORY: Final = _schema(
     {"url": _TEXT, "source": _OBJECT},
 )
 ARCHIVE: Final[Mapping[str, Schema]] = {
-    "archive": _schema(
+    collection_names.ARCHIVE: _schema(
         {"_id": _TEXT, "url": _TEXT, "spider": _TEXT, "at": _TIME, "digest": _TEXT, **_PLACE},
         {"host": _TEXT, "status": _WHOLE, "request_id": _TEXT, "seen_at": _TIME, "failed": _TEXT, "original": _OBJECT},
     ),
-    "archive_files": _schema({"_id": _TEXT, "bytes": _WHOLE, "where": _TEXT, "used_at": _TIME}, {"finished_at": _TIME}),
+    collection_names.ARCHIVE_FILES: _schema(
+        {"_id": _TEXT, "bytes": _WHOLE, "where": _TEXT, "used_at": _TIME}, {"finished_at": _TIME}
+    ),
 }

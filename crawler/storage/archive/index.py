@@ -13,11 +13,10 @@ from pymongo import IndexModel, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from crawler.storage.archive.records import Original, RecordPlace, WarcRecord
+from crawler.storage.collection_names import ARCHIVE, ARCHIVE_FILES
 from crawler.storage.connection import Database, served
 from crawler.storage.items import bulk
 
-PAGES: Final = "archive"
-FILES: Final = "archive_files"
 _BATCH: Final = 500
 _PLACE: Final = ("file", "offset", "length")
 
@@ -80,8 +79,8 @@ class Index:
     """Reads and writes the two collections; raises PyMongo's errors where it does not say otherwise."""
 
     def __init__(self, database: Database) -> None:
-        self._pages = database[PAGES]
-        self._files = database[FILES]
+        self._pages = database[ARCHIVE]
+        self._files = database[ARCHIVE_FILES]
 
     async def ensure(self) -> None:
         """Create the indexes."""
@@ -142,7 +141,7 @@ class Index:
     async def pages(self, query: Mapping[str, Any]) -> AsyncIterator[Entry]:
         """The documents that match, oldest fetch first; raises ServiceError."""
         found = self._pages.find(query).sort([("at", 1), ("_id", 1)]).allow_disk_use(True).batch_size(_BATCH)
-        with served(PAGES):
+        with served(ARCHIVE):
             async for one in found:
                 yield one
 

@@ -22,13 +22,12 @@ from twisted.python.reflect import safe_str
 
 from crawler.items import Item
 from crawler.policy.items.duplicates import is_distinctive
+from crawler.storage.collection_names import UNTYPED
 from crawler.storage.items.codec import CODEC
 from crawler.storage.items.digest import digest_of
 from crawler.storage.items.origin import Origin
 from crawler.storage.items.values import LIGHT, HeavyError, ItemRoom, UnstorableError, storable
 from crawler.urls import without_credentials, without_login
-
-UNTYPED: Final = "items"  # the collection for items that are not of our classes
 
 # The writer's own fields; item classes may not have fields with these names.
 BOOKKEEPING: Final = frozenset(

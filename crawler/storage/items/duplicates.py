@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from pymongo import UpdateOne
 
+from crawler.storage.collection_names import DUPLICATES
 from crawler.storage.connection import Database
 from crawler.storage.items import bulk
 from crawler.storage.items.documents import StoredDocument
 
 logger = logging.getLogger(__name__)
 
-LINKS: Final = "duplicates"
 COPIES: Final = 100  # of one host and content that are looked at: there may be thousands from before the setting
 READ: Final = 1_000  # documents of several hosts or contents in one query
 
@@ -34,7 +34,7 @@ class DuplicateError(Exception):
 async def ensure(database: Database, collection: str) -> None:
     """Create the indexes."""
     await database[collection].create_index([("content_hash", 1), ("_id", 1)], name="content_hash_id")
-    await database[LINKS].create_index("duplicate_of", name="duplicate_of")
+    await database[DUPLICATES].create_index("duplicate_of", name="duplicate_of")
 
 
 async def link(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[str, DuplicateError]:
@@ -52,9 +52,9 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
     linked = {key: DuplicateError(to) for key, to in originals.items() if to is not None}
     again = [entry for entry in alike if entry.id in linked]
     updates = [_update(entry, linked[entry.id].original) for entry in again]
-    _, refused = await bulk.apply(database[LINKS], updates) if updates else (set(), {})
+    _, refused = await bulk.apply(database[DUPLICATES], updates) if updates else (set(), {})
     for position, reason in refused.items():  # stored on its own then
-        logger.error("The link of %.300s is not kept in %s: %s", again[position].id, LINKS, reason)
+        logger.error("The link of %.300s is not kept in %s: %s", again[position].id, DUPLICATES, reason)
         del linked[again[position].id]
     return linked
 

@@ -16,8 +16,9 @@ from pymongo import UpdateOne
 from twisted.python.reflect import safe_str
 
 from crawler.items import Item
+from crawler.storage.collection_names import UNTYPED
 from crawler.storage.items.codec import CODEC
-from crawler.storage.items.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
+from crawler.storage.items.documents import BOOKKEEPING, StoredDocument, identity
 from crawler.storage.items.origin import Origin
 from crawler.storage.items.values import LIGHT, ItemRoom, UnstorableError, storable
 from crawler.urls import without_credentials

@@ -14,6 +14,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from crawler import stats as names
 from crawler.errors import ServiceError
 from crawler.storage import foreign_collections, indexes
+from crawler.storage.collection_names import REJECTED
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database, first_clause
 from crawler.storage.items import bulk, duplicates, history
@@ -80,7 +81,7 @@ class Repository:
         history_names = (*self._config.history, *self._config.history.values())
         try:
             await foreign_collections.check(self._database, foreign_collections.NAMES.union(history_names))
-            await indexes.ensure_expiry(self._database, indexes.REJECTED, self._config.rejected_days)
+            await indexes.ensure_expiry(self._database, REJECTED, self._config.rejected_days)
             for items, records in self._config.history.items():
                 await indexes.ensure_items(self._database[items])
                 await indexes.ensure_history(self._database[records])
@@ -93,7 +94,7 @@ class Repository:
         """Keep rejections; returns the reason for each that even this collection refuses."""
         found: list[UnstorableError | None] = []
         for part in parts(entries, _size):
-            _, refused = await bulk.apply(self._database[indexes.REJECTED], [entry.update() for entry in part])
+            _, refused = await bulk.apply(self._database[REJECTED], [entry.update() for entry in part])
             found += [refused.get(position) for position in range(len(part))]
         return found
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crawler.storage.collection_names import REJECTED
 from crawler.storage.connection import Database
-from crawler.storage.indexes import REJECTED
 
 _EMPTY: Final[list[Any]] = [None, "", [], {}]
 _SPIDER: Final = {"$cond": [{"$eq": [{"$type": "$source.spider"}, "string"]}, "$source.spider", ""]}

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
-from crawler.storage import attempts, page_versions
-from crawler.storage.archive import index
+from crawler.storage.collection_names import RECORDS, UNTYPED
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.indexes import REJECTED
 from crawler.storage.items.codec import CODEC
-from crawler.storage.items.documents import UNTYPED
 
 _BATCH = 500
-_RECORDS: Final = frozenset({REJECTED, index.PAGES, attempts.ATTEMPTS, page_versions.COLLECTION})
 _ALL: Mapping[str, Any] = {}
 
 
 def time_field(collection: str, config: StorageConfig) -> str:
     """The field that says when an item changed, or a record was made."""
-    return "at" if collection in _RECORDS.union(config.history.values()) else "last_changed_at"
+    return "at" if collection in RECORDS.union(config.history.values()) else "last_changed_at"
 
 
 async def has_field(database: Database, collection: str, field: str) -> bool:

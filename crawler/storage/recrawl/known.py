@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from typing import Any, Final, NamedTuple
 
-from crawler.storage import attempts, page_versions, run_items
-from crawler.storage.archive import index
+from crawler.storage.collection_names import NO_PAGES
 from crawler.storage.connection import Database
-from crawler.storage.indexes import REJECTED
-from crawler.storage.items import duplicates
-from crawler.storage.items.documents import UNTYPED
 from crawler.storage.reading.reader import stored
 
-# Collections whose ids are not URLs.
-NO_PAGES: Final = frozenset(
-    {
-        *(UNTYPED, REJECTED, duplicates.LINKS, page_versions.COLLECTION, run_items.COLLECTION),
-        *(index.PAGES, index.FILES, attempts.ATTEMPTS, "recrawl", "schema"),
-    }
-)
 _BATCH: Final = 500
 
 

@@ -17,14 +17,14 @@ from pymongo import IndexModel, UpdateOne
 
 from crawler.policy import recrawl
 from crawler.policy.recrawl import DAY_SECONDS, Estimate
+from crawler.storage.collection_names import NO_PAGES, RECRAWL
 from crawler.storage.connection import Database, served
+from crawler.storage.items.update import AHEAD
 from crawler.storage.reading.reader import stored
-from crawler.storage.recrawl.known import NO_PAGES
 from crawler.storage.recrawl.recrawl_hints import SitemapHints
-from crawler.storage.recrawl.recrawl_records import AHEAD, Visit, is_estimate, is_key, is_record, spider_of, visit
+from crawler.storage.recrawl.recrawl_records import Visit, is_estimate, is_key, is_record, spider_of, visit
 from crawler.utils.batches import in_batches
 
-COLLECTION: Final = "recrawl"
 BATCH: Final = 500
 SAMPLE: Final = 300
 SPREAD: Final = 5  # times as many are read: others may be another spider's
@@ -46,7 +46,7 @@ class Recrawl:
 
     def __init__(self, database: Database, spider: str, history: Sequence[str]) -> None:
         self._database = database
-        self._records = database[COLLECTION]
+        self._records = database[RECRAWL]
         self._spider = spider
         self._history = frozenset(history)
         self._hints = SitemapHints(self._records, spider)
@@ -103,14 +103,14 @@ class Recrawl:
 
     async def any(self) -> bool:
         """Whether any document is kept in view; raises ServiceError."""
-        with served(COLLECTION):
+        with served(RECRAWL):
             self._noted_of = None  # look again
             return await self._records.find_one({"spider": self._spider, "due_at": {"$gte": _START}}, {}) is not None
 
     async def note(self, told: Mapping[str, datetime], now: datetime) -> int:
         """Keep for the next `hint` what a sitemap says of known documents: canonical URLs, and when each is said to
         have changed. Returns of how many that is news; raises ServiceError."""
-        with served(COLLECTION):
+        with served(RECRAWL):
             self._noted_of = self._noted_of or await self._collections()
             return await self._hints.note(told, self._noted_of, now)
 

@@ -17,7 +17,8 @@ from pymongo import UpdateMany, UpdateOne
 from crawler import urls
 from crawler.policy import recrawl
 from crawler.policy.recrawl import Estimate, Outcomes, Reliability
-from crawler.storage.recrawl.recrawl_records import AHEAD, is_record
+from crawler.storage.items.update import AHEAD
+from crawler.storage.recrawl.recrawl_records import is_record
 from crawler.utils.batches import in_batches
 
 AT_ONCE: Final = 500

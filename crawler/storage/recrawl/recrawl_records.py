@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import isfinite
-from typing import Any, Final
+from typing import Any
 
+from crawler.storage.items.update import AHEAD
 from crawler.storage.run_items import version
-
-AHEAD: Final = timedelta(days=1)  # a later time is none of a visit, nor of a change
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Final, Self
 from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from crawler.errors import ServiceError
+from crawler.storage.collection_names import RECRAWL
 from crawler.storage.connection import Database
-from crawler.storage.recrawl.recrawl import COLLECTION
 from crawler.utils import tasks
 
 HOLDS_SECONDS: Final = 60  # after a kill the next one waits no longer
@@ -26,7 +26,7 @@ class RecrawlTurn:
     """A lock in the collection `recrawl`, by MongoDB's clock; raises ServiceError if another process holds it."""
 
     def __init__(self, database: Database, spider: str) -> None:
-        self._records = database[COLLECTION]
+        self._records = database[RECRAWL]
         self._spider = spider
         self._id = {"c": "", "spider": spider, "turn": True}
         self._by = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"

@@ -20,8 +20,8 @@ from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.spool.claims import usage
 from crawler.storage.spool.entries import Entry
-from crawler.storage.spool.reading import SpoolFile
 from crawler.storage.spool.spool import Spool, SpoolFullError, aside
+from crawler.storage.spool.spool_file import SpoolFile
 from crawler.utils import tasks
 
 POLL_SECONDS: Final = 0.2

@@ -8,7 +8,7 @@ from typing import Any
 
 from pymongo.asynchronous.database import AsyncDatabase
 
-from crawler.storage.archive.index import PAGES as ARCHIVED
+from crawler.storage.collection_names import ARCHIVE as ARCHIVED
 from tests.crawling import Fleet, count, ended
 from tests.sites import Page, Site
 

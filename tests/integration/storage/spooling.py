@@ -11,7 +11,7 @@ import resource
 import signal
 import sys
 
-from crawler.storage import building, connection
+from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig
 from tests.integration.storage.observing import RecordedStats, seen
 
@@ -27,7 +27,7 @@ async def main(uri: str, how: str) -> None:
     spool_dir = os.environ["SPOOL_DIR"]
     config = StorageConfig(batch_ms=5, batch_size=20, retry_max_seconds=0.2, spool_dir=spool_dir)
     client = connection.connect(settings)
-    writer = building.writer(client, settings, config, RecordedStats(), lambda reason: None)
+    writer = writer_setup.writer(client, settings, config, RecordedStats(), lambda reason: None)
     go = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, go.set)
     await writer.open()

@@ -12,9 +12,10 @@ from pymongo.errors import AutoReconnect
 
 from crawler.errors import ServiceError
 from crawler.policy.recrawl import Estimate, threshold_for
+from crawler.storage.collection_names import RECRAWL
 from crawler.storage.recrawl import recrawl, recrawl_turn
 from crawler.storage.recrawl.known import known as pages
-from crawler.storage.recrawl.recrawl import COLLECTION, Recrawl
+from crawler.storage.recrawl.recrawl import Recrawl
 from crawler.storage.recrawl.recrawl_hints import SitemapHints
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 from tests.integration.storage.observing import until
@@ -62,7 +63,7 @@ async def test_pages_that_change_come_due_sooner_than_those_that_do_not(
         for number in range(6):
             await stored(mongo_database, number, now, version if number < 3 else 1)
         assert await known.learn(await known.threshold(2.0), now) == 6
-    records = [one async for one in mongo_database[COLLECTION].find({"due_at": {"$exists": True}}).sort("_id.id", 1)]
+    records = [one async for one in mongo_database[RECRAWL].find({"due_at": {"$exists": True}}).sort("_id.id", 1)]
     rates = [Estimate(one["changes"], one["seconds"]).rate for one in records]
     assert min(rates[:3]) > 5 * max(rates[3:])
     dues = [one["due_at"] for one in records]
@@ -110,7 +111,7 @@ async def test_the_threshold_is_that_of_its_own_pages_among_many(mongo_database:
         return {"_id": {"c": "products", "id": number}, **fields}
 
     others = [record(number, "others", 40.0) for number in range(2_000)]
-    await mongo_database[COLLECTION].insert_many([*others, *(record(10_000 + n, "s", 0.1) for n in range(20))])
+    await mongo_database[RECRAWL].insert_many([*others, *(record(10_000 + n, "s", 0.1) for n in range(20))])
     ours, theirs = (Recrawl(mongo_database, spider, []) for spider in ("s", "others"))
     assert await ours.count() == 20
     slow, fast = [(Estimate(0.1, DAY.total_seconds()), 1.0)], [(Estimate(40.0, DAY.total_seconds()), 1.0)]
@@ -126,7 +127,7 @@ async def test_the_threshold_is_that_of_its_own_pages_where_the_sample_has_none(
     fields = {"spider": "others", "url": "", "due_at": START, "changes": 40.0, "seconds": 1e5}
     rare = {"spider": "s", "changes": 0.1}
     rows = [{**fields, **(rare if number == 0 else {}), "_id": {"c": "p", "id": number}} for number in range(5_000)]
-    await mongo_database[COLLECTION].insert_many(rows)
+    await mongo_database[RECRAWL].insert_many(rows)
     slow = [(Estimate(0.1, 1e5), 1.0)]
     assert await Recrawl(mongo_database, "s", []).threshold(2.0) == pytest.approx(threshold_for(slow, 2.0 / 86_400))
 
@@ -146,7 +147,7 @@ async def test_what_is_told_while_it_is_weighed_is_kept_for_the_next_time(
 
     monkeypatch.setattr(SitemapHints, "_hint", told_again)
     await known.hint((), NEVER, now)
-    (kept,) = await mongo_database[COLLECTION].find({"told_at": {"$exists": True}}).to_list()
+    (kept,) = await mongo_database[RECRAWL].find({"told_at": {"$exists": True}}).to_list()
     assert kept["told_at"] == now
 
 
@@ -163,7 +164,7 @@ async def test_hints_of_a_host_that_has_proved_right_make_pages_due_and_no_other
     assert await known.learn(threshold, START) == 3
     for host, found in (("good.example", 99.0), ("liar.example", 30.0)):
         proof = {"hinted": [100.0, found, 30.0], "planned": [100.0, 30.0, 30.0]}
-        await mongo_database[COLLECTION].insert_one({"_id": {"c": "hints", "spider": "s", "host": host}} | proof)
+        await mongo_database[RECRAWL].insert_one({"_id": {"c": "hints", "spider": "s", "host": host}} | proof)
     now = START + 5 * DAY
     said = [(f"https://{name}.example/1", now - DAY) for name in names]
     assert await known.hint([(url, START - DAY) for url, _ in said], threshold, now) == 0, "before the last visit"
@@ -176,11 +177,11 @@ async def test_hints_of_a_host_that_has_proved_right_make_pages_due_and_no_other
     changed = {"version": 2, "last_seen_at": now, "last_changed_at": now}
     await mongo_database.products.update_one({"_id": due[0].url}, {"$set": changed})
     assert await known.learn(threshold, now) == 1
-    record = await mongo_database[COLLECTION].find_one({"url": due[0].url})
+    record = await mongo_database[RECRAWL].find_one({"url": due[0].url})
     assert record is not None
     assert record.keys().isdisjoint({"hinted_at", "forward", "pushed_at"})
     assert record["changes"] == pytest.approx(1.5), "it came right after a change, which counts once"
-    proved = await mongo_database[COLLECTION].find_one({"_id.host": "good.example"})
+    proved = await mongo_database[RECRAWL].find_one({"_id.host": "good.example"})
     assert proved is not None
     assert [round(proved[kind][0]) for kind in ("hinted", "planned")] == [101, 100]
     assert proved["hinted"][1] == 100
@@ -199,7 +200,7 @@ async def test_what_workers_read_in_sitemaps_is_weighed_by_the_next_call(
     assert await worker.any()
     assert not await Recrawl(mongo_database, "other", []).any()
     proof = {"hinted": [100.0, 99.0, 30.0], "planned": [100.0, 30.0, 30.0]}
-    await mongo_database[COLLECTION].insert_one({"_id": {"c": "hints", "spider": "s", "host": "shop.example"}} | proof)
+    await mongo_database[RECRAWL].insert_one({"_id": {"c": "hints", "spider": "s", "host": "shop.example"}} | proof)
     one, two, three, four = (f"https://shop.example/{number}" for number in range(4))
     said = {one: now - DAY, two: now - 2 * DAY, three: START - DAY, four: now + 3 * DAY, "https://new.example/": now}
     assert await worker.note(said, now) == 2, "known, later than the last visit, and not in the future"
@@ -207,12 +208,12 @@ async def test_what_workers_read_in_sitemaps_is_weighed_by_the_next_call(
     assert await worker.note({one: now - 3 * DAY}, now) == 0, "an older one is no news"
     assert await known.due(9, now) == [], "nothing is due before it was weighed"
     await stored(mongo_database, 1, now - DAY, 1)  # visited since, and unchanged
-    await mongo_database[COLLECTION].update_one({"_id.id": two}, {"$set": {"pushed_at": START}})
-    await mongo_database[COLLECTION].update_one({"_id.id": four}, {"$set": {"told_at": "noise"}})
+    await mongo_database[RECRAWL].update_one({"_id.id": two}, {"$set": {"pushed_at": START}})
+    await mongo_database[RECRAWL].update_one({"_id.id": four}, {"$set": {"told_at": "noise"}})
     await known.learn(threshold, now)
     assert await known.hint((), threshold, now) == 1
     assert [each.url for each in await known.due(9, now)] == [one]
-    assert await mongo_database[COLLECTION].count_documents({"told_at": {"$exists": True}}) == 0
+    assert await mongo_database[RECRAWL].count_documents({"told_at": {"$exists": True}}) == 0
     assert await known.hint((), threshold, now) == 0
 
 
@@ -223,11 +224,11 @@ async def test_visits_of_other_runs_prove_no_hint_right(mongo_database: AsyncDat
     await known.learn(NEVER, START)
     said = [(f"https://shop.example/{number}", now - DAY) for number in range(2)]
     await known.hint(said, NEVER, now)
-    await mongo_database[COLLECTION].update_one({"_id.id": said[0][0]}, {"$set": {"pushed_at": now}})
+    await mongo_database[RECRAWL].update_one({"_id.id": said[0][0]}, {"$set": {"pushed_at": now}})
     for number in range(2):
         await stored(mongo_database, number, now, 2)
     assert await known.learn(NEVER, now) == 2
-    host = await mongo_database[COLLECTION].find_one({"_id.c": "hints", "_id.host": "shop.example"})
+    host = await mongo_database[RECRAWL].find_one({"_id.c": "hints", "_id.host": "shop.example"})
     assert host is not None
     assert host["hinted"][:2] == [1, 1], "of the other, unchanged visits would not be known"
 
@@ -257,7 +258,7 @@ async def test_one_recrawl_of_a_spider_at_a_time(mongo_database: AsyncDatabase[d
             pass
         assert await Recrawl(mongo_database, "s", []).count() == 0
     async with RecrawlTurn(mongo_database, "s"):
-        await mongo_database[COLLECTION].update_one({"_id.turn": True}, {"$set": {"until": START}})  # it was killed
+        await mongo_database[RECRAWL].update_one({"_id.turn": True}, {"$set": {"until": START}})  # it was killed
         async with RecrawlTurn(mongo_database, "s"):
             pass
 
@@ -266,7 +267,7 @@ async def test_a_turn_outlives_an_outage(
     mongo_database: AsyncDatabase[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recrawl_turn, "RENEW_SECONDS", 0.02)
-    records, hold, tries = mongo_database[COLLECTION], RecrawlTurn._hold, list[int]()
+    records, hold, tries = mongo_database[RECRAWL], RecrawlTurn._hold, list[int]()
 
     async def away_at_first(turn: RecrawlTurn) -> None:
         tries.append(len(tries))
@@ -286,10 +287,10 @@ async def test_a_turn_that_another_has_taken_is_told(
     monkeypatch.setattr(recrawl_turn, "RENEW_SECONDS", 0.02)
     row = {"_id.turn": True}
     async with RecrawlTurn(mongo_database, "s") as turn:
-        await mongo_database[COLLECTION].update_one(row, {"$set": {"by": "another"}})
+        await mongo_database[RECRAWL].update_one(row, {"$set": {"by": "another"}})
         await until(turn._keeping.done)
     assert "Another recrawl of s has taken the turn" in caplog.text
-    assert [one["by"] async for one in mongo_database[COLLECTION].find(row)] == ["another"]
+    assert [one["by"] async for one in mongo_database[RECRAWL].find(row)] == ["another"]
 
 
 ODD: tuple[Any, ...] = (
@@ -329,11 +330,11 @@ async def test_a_record_of_another_form_is_made_anew(clamped: AsyncDatabase[dict
         await stored(clamped, number, START, 1)
     await known.learn(NEVER, START)
     await known.hint([("https://shop.example/0", START + DAY)], NEVER, START + DAY)  # from here on it learns of hints
-    await clamped[COLLECTION].update_many({"url": {"$exists": True}}, {"$set": {"pushed_at": START}})
+    await clamped[RECRAWL].update_many({"url": {"$exists": True}}, {"$set": {"pushed_at": START}})
     for number, odd in enumerate(ODD):
-        await clamped[COLLECTION].update_one({"_id.id": f"https://shop.example/{number}"}, {"$set": {field: odd}})
+        await clamped[RECRAWL].update_one({"_id.id": f"https://shop.example/{number}"}, {"$set": {field: odd}})
         await stored(clamped, number, START + DAY, 2)
-    await clamped[COLLECTION].insert_many([{"_id": odd, "spider": "s", "pushed_at": START} for odd in ("a", {"c": 7})])
+    await clamped[RECRAWL].insert_many([{"_id": odd, "spider": "s", "pushed_at": START} for odd in ("a", {"c": 7})])
     await known.learn(await known.threshold(1.0), START + DAY)
     await known.hint([(f"https://shop.example/{n}", START + 2 * DAY) for n in range(9)], NEVER, START + 2 * DAY)
     assert len(await known.due(1000, START + 400 * DAY)) == len(ODD)

@@ -17,12 +17,11 @@ from crawler.errors import ServiceError
 from crawler.items import Item
 from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
+from crawler.storage.collection_names import DUPLICATES, RUN_ITEMS
 from crawler.storage.connection import Database
-from crawler.storage.items.duplicates import LINKS
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.items.writer import Writer
-from crawler.storage.run_items import COLLECTION
 from tests.integration.storage.observing import RecordedStats, a_writer, seen
 
 OURS: dict[str, Any] = {"source": {"run": "20260301-1"}}
@@ -55,7 +54,7 @@ async def no_more(database: Database, collection: str) -> None:
 async def test_items_are_stored_though_their_run_is_not_recorded(
     writer: Writer, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await no_more(database, COLLECTION)
+    await no_more(database, RUN_ITEMS)
     async with asyncio.timeout(60):
         for second in (1, 2):
             assert await writer.store(seen(second, url=f"{SHOP}{second}", **OURS)) is StoreResult.NEW
@@ -64,7 +63,7 @@ async def test_items_are_stored_though_their_run_is_not_recorded(
 
 
 async def test_an_item_is_stored_where_its_link_is_not(writer: Writer, database: Database) -> None:
-    await no_more(database, LINKS)
+    await no_more(database, DUPLICATES)
     async with asyncio.timeout(60):
         for name in ("one", "two"):
             assert await writer.store(seen(1, url=SHOP + name, gtin="4006381333931")) is StoreResult.NEW

@@ -13,6 +13,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.items import ProductItem
 from crawler.storage import run_items
+from crawler.storage.collection_names import RUN_ITEMS
 from crawler.storage.items.documents import document
 from crawler.storage.items.origin import Origin
 from crawler.storage.page_versions import PageVersions, StoredVersion
@@ -99,11 +100,11 @@ async def test_the_newest_runs_are_kept(mongo_database: Database) -> None:
     kept = RunItems(mongo_database, 2)
     for number in (1, 2, 10, 3):
         await kept.add("products", {f"20261122-{number}": [("a", 1)]})
-    assert sorted(await mongo_database[run_items.COLLECTION].distinct("run")) == ["20261122-10", "20261122-3"]
+    assert sorted(await mongo_database[RUN_ITEMS].distinct("run")) == ["20261122-10", "20261122-3"]
     for number in range(20, 25):  # start URLs come and go
         await kept.add("products", {f"20261122-{number}": [("a", 1)]}, {f"20261122-{number}"})
         await kept.add("products", {f"20261122-{number}": [("b", 1)]})
-    assert sorted(await mongo_database[run_items.COLLECTION].distinct("run")) == [
+    assert sorted(await mongo_database[RUN_ITEMS].distinct("run")) == [
         f"20261122-{number}" for number in (10, 23, 24, 3)
     ]
     await RunItems(mongo_database, 0).add("products", {"20261123-1": [("a", 1)]})
@@ -127,7 +128,7 @@ async def test_a_run_of_start_urls_is_known_by_its_generation(
     item.source = item.source | {"generation": generation}
     await writer.store(item)
     await writer.close()
-    [row] = await mongo_database[run_items.COLLECTION].find().to_list()
+    [row] = await mongo_database[RUN_ITEMS].find().to_list()
     assert row.get("plain", False) == plain
 
 

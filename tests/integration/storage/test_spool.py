@@ -18,7 +18,7 @@ import pytest
 from crawler.embedded.service import MONGOD
 from crawler.errors import ConfigError
 from crawler.items import ProductItem
-from crawler.storage import building, connection
+from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.documents import StoredDocument, document
 from crawler.storage.items.repository import Repository, StoreResult
@@ -71,7 +71,7 @@ async def build(settings: dict[str, Any], stats: RecordedStats, brakes: list[str
         client = connection.connect(settings)
         clients.append(client)
         values = KEPT | {"batch_ms": 2, "retry_max_seconds": 0.2, "spool_dir": settings["SPOOL_DIR"]} | changes
-        return building.writer(client, settings, StorageConfig(**values), stats, brakes.append)
+        return writer_setup.writer(client, settings, StorageConfig(**values), stats, brakes.append)
 
     yield make
     for client in clients:
@@ -86,7 +86,7 @@ async def products(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 async def replayed(settings: dict[str, Any]) -> None:
     """Return when nothing waits any more."""
-    directory = building.spool_directory(settings, config(settings))
+    directory = writer_setup.spool_directory(settings, config(settings))
     await until(lambda: not usage(directory).files)
 
 
@@ -108,7 +108,8 @@ async def test_an_outage_costs_time_and_no_items(
     await asyncio.gather(*(writer.store(seen(1, url=f"{URL}{n}")) for n in range(200)))
     await writer.reject(seen(4, "-1"), ["negative_price: price = -1"])
     assert stats.values["storage/spool/entries"] == 203
-    assert stats.values["storage/spool/bytes"] == usage(building.spool_directory(settings, config(settings))).size > 0
+    directory = writer_setup.spool_directory(settings, config(settings))
+    assert stats.values["storage/spool/bytes"] == usage(directory).size > 0
     await mongod.start_again()
     await replayed(settings)
     assert await writer.store(seen(5, "5")) is StoreResult.CHANGED
@@ -133,7 +134,7 @@ async def test_the_next_worker_stores_what_a_killed_one_left(
 ) -> None:
     spooled = run_spooler(mongod, settings, "leave")
     assert len(spooled) == 50
-    directory = building.spool_directory(settings, config(settings))
+    directory = writer_setup.spool_directory(settings, config(settings))
     torn = next(directory.glob("*.spool"))
     with torn.open("ab") as file:
         file.write(b"\0\0\1\0half an append")
@@ -240,14 +241,14 @@ async def test_a_worker_told_to_stop_in_an_outage_leaves_its_items_in_the_spool(
     async with asyncio.timeout(30):
         await writer.close()
     assert "`scrapy spool replay`" in caplog.text
-    assert usage(building.spool_directory(settings, config(settings))).files == 1
+    assert usage(writer_setup.spool_directory(settings, config(settings))).files == 1
 
 
 def test_a_directory_that_cannot_be_used_is_refused(settings: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings["SPOOL_DIR"] = str(tmp_path / "file")
     with pytest.raises(ConfigError, match=r"SPOOL_DIR.*Not a directory"):
-        building.spool(building.spool_directory(settings, config(settings)), config(settings))
+        writer_setup.spool(writer_setup.spool_directory(settings, config(settings)), config(settings))
 
 
 def test_a_replica_set_of_long_names_has_a_spool_of_its_own(settings: dict[str, Any]) -> None:
@@ -255,8 +256,8 @@ def test_a_replica_set_of_long_names_has_a_spool_of_its_own(settings: dict[str, 
     for sets in ("first", "second"):
         members = (f"mongodb-{n}.{sets}.mongodb-headless.databases.svc.cluster.local:27017" for n in range(5))
         settings["MONGODB_URI"] = f"mongodb://{','.join(members)}/?replicaSet=rs0"
-        directory = building.spool_directory(settings, config(settings))
-        building.spool(directory, config(settings)).close()
+        directory = writer_setup.spool_directory(settings, config(settings))
+        writer_setup.spool(directory, config(settings)).close()
         names.add(directory.name)
     assert len(names) == 2
     assert all(name.startswith(f"{settings['MONGODB_DATABASE']}@mongodb-0.") for name in names)
@@ -269,7 +270,7 @@ def test_the_command_shows_and_stores_what_waits(
     assert "nothing waits in" in scrapy_run.run("spool", "list", *options).stdout
     spooled = run_spooler(mongod, settings, "leave")
     listed = scrapy_run.run("spool", "list", *options)
-    assert building.spool_directory(settings, config(settings)).name in listed.stdout.replace("\n", "")
+    assert writer_setup.spool_directory(settings, config(settings)).name in listed.stdout.replace("\n", "")
     away = scrapy_run.run("spool", "replay", *options)
     assert (away.returncode, "does not serve us" in away.stderr) == (2, True)
     mongod.start()
@@ -292,7 +293,7 @@ def test_the_command_shows_and_stores_what_waits(
 
 def leave(settings: dict[str, Any], *parts: Sequence[ProductItem] | bytes, owner: str = "0-1") -> Path:
     """The file of a dead worker: appends of items, and raw bytes."""
-    directory = building.spool_directory(settings, config(settings))
+    directory = writer_setup.spool_directory(settings, config(settings))
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{owner}-000001.spool"
     packed = [

@@ -33,7 +33,7 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.routing.tier_routing import TierRouting
 from crawler.spiders.products import ProductsSpider
-from crawler.storage import building, connection
+from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig
 from crawler.storage.spool.claims import usage
 from tests.integration.frontier.making import Timed, acked, handles
@@ -270,10 +270,10 @@ async def test_the_spool_is_replayed(
     settings: dict[str, Any] = {"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": mongo_database.name}
     settings |= {"STORAGE_CONNECT_SECONDS": 10, "STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}
     config = StorageConfig(batch_ms=5, spool_dir=str(tmp_path), **KEPT)
-    directory = building.spool_directory(settings, config)
+    directory = writer_setup.spool_directory(settings, config)
     shutil.copytree(next((STORE / "spool").iterdir()), directory)
     client, stats = connection.connect(settings), RecordedStats()
-    writer = building.writer(client, settings, config, stats, lambda reason: None)
+    writer = writer_setup.writer(client, settings, config, stats, lambda reason: None)
     await writer.open()
     await until(lambda: not usage(directory).files)
     await writer.close()

@@ -47,7 +47,7 @@ from crawler.policy.proxies.health import HealthPolicy
 from crawler.policy.robots.responses import Verdict
 from crawler.policy.tiers import Learned
 from crawler.spiders.products import ProductsSpider
-from crawler.storage import building, connection
+from crawler.storage import connection, writer_setup
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
@@ -272,7 +272,7 @@ async def write_storage(directory: Path) -> None:
     try:
         client = connection.connect(settings)
         config = StorageConfig(batch_ms=5, retry_max_seconds=0.2, spool_dir=str(directory / "spool"))
-        writer = building.writer(client, settings, config, RecordedStats(), lambda reason: None)
+        writer = writer_setup.writer(client, settings, config, RecordedStats(), lambda reason: None)
         await writer.open()
         await writer.store(seen(1, "1.00"))
         await writer.store(seen(1, "5.00", url="http://shop.example/p/stored"))

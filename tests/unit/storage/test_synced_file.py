@@ -14,8 +14,8 @@ import pytest
 
 from crawler.items import PageItem
 from crawler.storage.items.documents import StoredDocument, document
-from crawler.storage.spool.reading import SpoolFile
 from crawler.storage.spool.spool import Spool, SpoolFullError
+from crawler.storage.spool.spool_file import SpoolFile
 from crawler.storage.synced_file import SyncedFile
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Builds a writer from the settings."""
+"""A writer, and the spool that it falls back to, as the settings say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.repository import Repository
 from crawler.storage.items.writer import Writer
-from crawler.storage.outage import MongoOutage, Stats
+from crawler.storage.outage import ITEMS_WAIT, MongoOutage, Stats
 from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.high_water import HighWater
 from crawler.storage.spool.spool import Spool
@@ -34,14 +34,8 @@ def writer(
 ) -> Writer:
     """A writer for the project's database; raises ConfigError for an unusable spool directory."""
     repository = Repository(connection.database(client, settings), config, stats)
-    waits = "Items wait and no page is acknowledged until it does"
-    spooled = f"Items go to {config.spool_dir} until it does"
-    outage = MongoOutage(
-        stats,
-        connection.where(settings),
-        config.retry_max_seconds,
-        meanwhile=spooled if config.spool_dir else waits,
-    )
+    meanwhile = f"Items go to {config.spool_dir} until it does" if config.spool_dir else ITEMS_WAIT
+    outage = MongoOutage(stats, connection.where(settings), config.retry_max_seconds, meanwhile=meanwhile)
     fallback = None
     if config.spool_dir:
         fallback = SpoolFallback(

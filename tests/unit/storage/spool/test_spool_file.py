@@ -14,8 +14,8 @@ from crawler.storage.items.repository import BATCH_BYTES
 from crawler.storage.outage import MongoOutage
 from crawler.storage.spool import entries, frames
 from crawler.storage.spool.fallback import SpoolFallback
-from crawler.storage.spool.reading import SpoolFile
 from crawler.storage.spool.spool import FILE_BYTES, Spool
+from crawler.storage.spool.spool_file import SpoolFile
 from tests.integration.storage.observing import URL, RecordedStats, at, seen
 
 ITEM = document(seen(1), at(1), 2**20)
