@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha1
-from itertools import islice
 from typing import Final
 
 from scrapy import Request
@@ -18,6 +17,7 @@ from crawler.producers.rejects import Refused, Rejects
 from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls
 from crawler.routing.push_schema import MAX_LINE, json_object, parse_line
+from crawler.utils.batches import batched
 
 BATCH: Final = 480  # rows; after each batch other tasks get a turn
 
@@ -45,8 +45,7 @@ class Rows:
         """Batches of good lines; empty if a whole batch was refused."""
         for refusal in chunk.refused:
             self._rejects.add(refusal)
-        lines = zip(chunk.numbers, chunk.lines, strict=True)
-        while batch := list(islice(lines, BATCH)):
+        for batch in batched(zip(chunk.numbers, chunk.lines, strict=True), BATCH):
             yield self._batch(chunk.source, batch)
 
     def _batch(self, source: str, lines: list[tuple[int, str]]) -> list[Row]:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 from scrapy import Request
@@ -33,6 +32,7 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls, plain_form
 from crawler.routing.sitemap_requests import DEPTH, MAX_BYTES, SitemapTerms, sitemap_message
 from crawler.storage.recrawl.recrawl_hints import moment
+from crawler.utils.batches import batched
 
 PIECES: Final = 4  # of a body, parsed per call of a thread
 BATCH: Final = 480  # rows; after each batch other tasks get a turn
@@ -46,8 +46,6 @@ _NAMES: Final = {
     SitemapVerdict.UNCHANGED: "sitemaps_unchanged",
     SitemapVerdict.TOO_MANY: "sitemaps_too_many",
 }
-
-T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +92,7 @@ class SitemapReader:
         step = SitemapStep([])
         while not step.is_last and not reading.too_many:
             step = await asyncio.to_thread(_step, parser, pieces)
-            for entries in _batches(step.entries):
+            for entries in batched(step.entries, BATCH):
                 await self._push(reading, reading.rows(entries))
                 await self._note(reading, entries)
                 await asyncio.sleep(0)
@@ -124,7 +122,7 @@ class SitemapReader:
             raise SitemapError(
                 f"sitemap {reading.url} names others, {DEPTH} levels deep: that is not an index any more"
             )
-        for group in _batches(list(named.items()), SITEMAPS):
+        for group in batched(named.items(), SITEMAPS):
             rows = [(one, row) for one in group if (row := reading.sitemap_row(*one)) is not None]
             wanted = [one for one, _ in rows]
             verdicts = await self._outage.insist(
@@ -279,12 +277,6 @@ def _step(parser: SitemapParser, pieces: Iterator[bytes]) -> SitemapStep:
     except TooLongError as error:
         return SitemapStep(entries + parser.close(), f"is too long ({error})", is_last=True)
     return SitemapStep(entries)
-
-
-def _batches(entries: Sequence[T], size: int = BATCH) -> Iterator[list[T]]:
-    rest = iter(entries)
-    while batch := list(islice(rest, size)):
-        yield batch
 
 
 def _missing(parser: SitemapParser, reading: _Reading, terms: SitemapTerms) -> str:

@@ -1,15 +1,23 @@
-"""Rows that come one by one, in batches."""
+"""Rows that come one by one, in batches: in order, the last one may be shorter, none is empty."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
+def batched(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """*rows*, *size* at a time; those of a batch are taken when it is asked for."""
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
 async def in_batches(rows: AsyncIterable[T], size: int) -> AsyncIterator[list[T]]:
-    """*rows* in order, *size* at a time; the last batch may be shorter, none is empty."""
+    """As `batched`, of rows that have to be waited for."""
     batch: list[T] = []
     async for row in rows:
         batch.append(row)

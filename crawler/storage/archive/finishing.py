@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from typing import Final
 
 from pymongo import UpdateOne
@@ -25,6 +24,7 @@ from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import RecordPlace, WarcRecord
 from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
 from crawler.storage.outage import NoStats, Stats
+from crawler.utils.batches import batched
 from crawler.utils.plural import several
 
 logger = logging.getLogger(__name__)
@@ -172,8 +172,8 @@ class Finisher:
     async def _list(self, file: OpenFile) -> None:
         """Read the entries of *file* from the file, in pieces."""
         with file.path.open("rb") as stream:
-            found = records.scan(stream)
-            while batch := await asyncio.to_thread(lambda: list(islice(found, BATCH))):
+            batches = batched(records.scan(stream), BATCH)
+            while batch := await asyncio.to_thread(next, batches, None):
                 added = [_added(file.name, one) for one in batch if not isinstance(one, ArchiveDamage)]
                 if refused := await self._enter(added):
                     self.damage.append(f"Archive file {file.name}: {refused}")
