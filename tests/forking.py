@@ -32,7 +32,7 @@ def spawn(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
     parent = os.getpid()
 
     def become() -> NoReturn:
-        children._die_with(parent)
+        children.die_with(parent)
         _leave_pipes()
         os._exit(_run())
 

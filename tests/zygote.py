@@ -264,7 +264,7 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
         os.close(file)
     if request["apart"]:
         os.setsid()
-        children._die_with(os.getppid())
+        children.die_with(os.getppid())
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])

@@ -7,7 +7,6 @@ check of its users.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import logging
 import os
@@ -16,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from crawler.base_errors import ServiceError
@@ -25,6 +24,7 @@ from crawler.embedded.locks import FileLock
 from crawler.embedded.processes import Process
 from crawler.embedded.record import ServiceRecord, State
 from crawler.embedded.service import SERVICES, Service
+from crawler.supervision.children import die_with
 
 GRACE_SECONDS = 2.0  # without users before the server stops, so that successive commands share it
 STARTING_POLL_SECONDS = 0.02
@@ -33,10 +33,8 @@ STOP_SECONDS = 15.0
 MAX_FAILURES = 5  # failed starts in a row
 LOG_MB = 10
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-PR_SET_PDEATHSIG = 1
 
 logger = logging.getLogger("supervisor")
-_libc = ctypes.CDLL(None)
 
 
 class Supervisor:
@@ -108,7 +106,7 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509  # this process has one thread
+                preexec_fn=partial(_set_up, os.getpid()),  # noqa: PLW1509  # this process has one thread
             )
         self.say("starting")
 
@@ -202,14 +200,10 @@ def _has_spoken(daemon: int, directory: Path) -> bool:
         time.sleep(0.005)
 
 
-def _die_with(parent: int) -> Callable[[], None]:
-    def set_up() -> None:
-        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # the parent died before the call above
-            os._exit(1)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS | {signal.SIGCHLD})
-
-    return set_up
+def _set_up(parent: int) -> None:
+    """Runs in the server's process before its program."""
+    die_with(parent)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS | {signal.SIGCHLD})
 
 
 def _free_port(preferred: tuple[int, ...]) -> int:

@@ -24,7 +24,7 @@ def spawn(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
     Call it in the main thread. On Linux the kernel ends the child however this process ends; elsewhere a parent killed
     with -9 leaves it behind, unless it notices that itself.
     """
-    guard = partial(_die_with, os.getpid()) if _prctl is not None else None
+    guard = partial(die_with, os.getpid()) if _prctl is not None else None
     return subprocess.Popen(command, start_new_session=True, preexec_fn=guard, **streams)  # noqa: S603, PLW1509
 
 
@@ -66,8 +66,9 @@ def _ends(process: subprocess.Popen[bytes], seconds: float) -> bool:
     return process.returncode is not None
 
 
-def _die_with(parent: int) -> None:
-    """Runs in the child before its program: system calls only."""
+def die_with(parent: int) -> None:
+    """The kernel ends this process however *parent* ends; Linux only. Runs in the child before its program: system
+    calls only."""
     assert _prctl is not None
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent ended before the kernel was told
