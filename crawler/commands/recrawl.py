@@ -72,11 +72,7 @@ class Command(FleetCommand, ScrapyCommand):
         now, most = datetime.now(UTC), max(1, opts.budget * opts.hours // 24)
         async with connection.session(crawler.settings) as database, RecrawlTurn(database, spider):
             known = Recrawl(database, spider, history)
-            await known.open()
-            threshold = await known.threshold(opts.budget)
-            learned = await known.learn(threshold, now)
-            hinted = await known.hint(told_changed(opts.lastmod), threshold, now)
-            due = await known.due(most, now)
+            learned, hinted, due = await known.plan(opts.budget, most, told_changed(opts.lastmod), now)
             count = await known.count()
             told = f"{count:,} documents of {spider} known, {learned:,} visits learned from, {len(due):,} due"
             told += f", {hinted:,} of them by lastmod" if hinted else ""

@@ -120,11 +120,7 @@ async def _of_due(
     number = int(position) if position.isdecimal() else 0
     async with connection.session(settings) as database, RecrawlTurn(database, spider):
         known_pages = Recrawl(database, spider, history)
-        await known_pages.open()
-        threshold = await known_pages.threshold(visits_a_day)
-        await known_pages.learn(threshold, now)
-        await known_pages.hint((), threshold, now)
-        due = await known_pages.due(max(0, most - number), now)
+        due = (await known_pages.plan(visits_a_day, max(0, most - number), (), now)).due
         for at in range(0, len(due), KNOWN):
             batch = due[at : at + KNOWN]
             numbers = range(number + 1, number + len(batch) + 1)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pymongo import IndexModel, UpdateOne
 
@@ -41,8 +41,16 @@ class DueDocument:
     url: str
 
 
+class RecrawlPlan(NamedTuple):
+    """What is due, after so many visits were learned from; *hinted*: how many of it because of a lastmod."""
+
+    learned: int
+    hinted: int
+    due: list[DueDocument]
+
+
 class Recrawl:
-    """The records of one spider; *clock* is the time of the documents."""
+    """The records of one spider."""
 
     def __init__(self, database: Database, spider: str, history: Sequence[str]) -> None:
         self._database = database
@@ -66,6 +74,17 @@ class Recrawl:
                 ),
             ]
         )
+
+    async def plan(
+        self, visits_a_day: int, most: int, told: Iterable[tuple[str, datetime]], now: datetime
+    ) -> RecrawlPlan:
+        """Take in what was visited, and *told* by sitemaps; then up to *most* documents that are due under that
+        budget."""
+        await self.open()
+        threshold = await self.threshold(visits_a_day)
+        learned = await self.learn(threshold, now)
+        hinted = await self.hint(told, threshold, now)
+        return RecrawlPlan(learned, hinted, await self.due(most, now))
 
     async def count(self) -> int:
         """Documents that are kept in view; from the index alone."""
