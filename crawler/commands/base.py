@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from functools import partial
 from shutil import get_terminal_size
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings, Settings
 
 from crawler.addon import check_dicts, completed
@@ -119,10 +120,23 @@ class FleetCommand(OneLine):
             words = f"its own settings are not read, the project's spiders cannot be imported: {error!r:.200}"
             print(f"spider {name}: {words}", file=sys.stderr)
 
+    def check_collection(self, name: str, known: Collection[str]) -> None:
+        """Raise ShoalError if *name* is none of the *known* collections."""
+        if name not in known:
+            self.point_elsewhere(spider_stores.STORES)
+            raise ShoalError(f"there is no collection {name!r}, there are: {', '.join(sorted(known))}")
+
     def point_elsewhere(self, places: Sequence[str]) -> None:
         """Nothing was found: say on standard error where spiders that have *places* of their own would be seen."""
         for hint in spider_stores.hints(self.settings, places):
             print(hint, file=sys.stderr)
+
+
+def one_spider(args: Sequence[str]) -> str:
+    """The spider that a command is called with; raises UsageError if it is not one name."""
+    if len(args) != 1:
+        raise UsageError("name one spider, `scrapy list` shows them")
+    return args[0]
 
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:

@@ -6,11 +6,10 @@ import argparse
 from typing import Any
 
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
 from crawler.commands import misspelt
-from crawler.commands.base import FleetCommand
+from crawler.commands.base import FleetCommand, one_spider
 from crawler.commands.terminal import answering
 from crawler.handlers import guard_check
 from crawler.startup.fleet_check import findings, start_findings
@@ -36,12 +35,11 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 1 if something was found, 2 for an invalid setting."""
         with answering(args):
-            if len(args) != 1:
-                raise UsageError("name one spider, `scrapy list` shows them")
-            found = self._look(args[0], arglist_to_dict(opts.spargs))
+            spider = one_spider(args)
+            found = self._look(spider, arglist_to_dict(opts.spargs))
             for one in found:
                 print(one)
-            print(f"{len(found)} found" if found else f"{args[0]} can work in a fleet, as far as can be seen")
+            print(f"{len(found)} found" if found else f"{spider} can work in a fleet, as far as can be seen")
             self.exitcode = 1 if found else 0
 
     def _look(self, name: str, arguments: dict[str, str]) -> list[str]:

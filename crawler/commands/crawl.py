@@ -21,7 +21,7 @@ from crawler import components, scrapy_settings
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands import early_settings, misspelt
-from crawler.commands.base import OneLine, spider_class
+from crawler.commands.base import OneLine, one_spider, spider_class
 from crawler.commands.stopping import ForcedStop, hang_up_asks
 from crawler.commands.terminal import INTERRUPTED, answering
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
@@ -67,10 +67,8 @@ class Command(OneLine, CrawlCommand):
         super().process_options(args, opts)
         if uses_addon(self.settings):
             with answering(args):
-                if len(args) != 1:
-                    raise UsageError("name one spider, `scrapy list` shows them")
                 settings = early_settings.with_addons(self.settings)
-                spider = spider_class(settings, args[0])
+                spider = spider_class(settings, one_spider(args))
                 settings = completed(settings, spider).settings
                 _check_settings(settings, spider)
                 if opts.workers is not None:

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
@@ -22,7 +21,8 @@ from crawler.commands.base import FleetCommand
 from crawler.commands.options import parse_since
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering
-from crawler.errors import ConfigError, ShoalError
+from crawler.commands.views.progress_bar import progress_bar
+from crawler.errors import ConfigError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection
 from crawler.storage.collection_names import REJECTED, UNTYPED
@@ -82,20 +82,20 @@ class Command(FleetCommand, ScrapyCommand):
         field = reader.time_field(collection, config)
         query = {field: {"$gte": since}} if since else {}
         async with connection.session(self.settings) as database:
-            known = sorted({*await reader.collections(database), *collections(config)})
-            total = await reader.count(database, collection, query) if collection in known else 0
-            if not total:
+            self.check_collection(collection, {*await reader.collections(database), *collections(config)})
+            if not (total := await reader.count(database, collection, query)):
                 self.point_elsewhere(STORES)
-            if collection not in known:
-                raise UnknownCollectionError(collection, known)
             if since and not total:
                 await _check_time(database, collection, field)
             csv = opts.format == "csv"
             names = await _columns(database, collection) if csv else ()
             folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
-            with _target(None if folder else opts.output) as target, _progress(collection, total, target) as progress:
-                writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
+            with (
+                _target(None if folder else opts.output) as target,
+                progress_bar(f"export {collection}", shown=total > 0 and not target.isatty()) as progress,
+            ):
                 bar = _Bar(progress, total)
+                writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
                 try:
                     async for document in reader.documents(database, collection, query):
                         writer.write(document)
@@ -136,13 +136,6 @@ async def _columns(database: connection.Database, collection: str) -> list[str]:
     if collection != UNTYPED:
         return [key, *names]
     return [key, *await reader.item_field_names(database), *(name for name in names if name != "item")]
-
-
-class UnknownCollectionError(ShoalError):
-    """There is no collection of that name."""
-
-    def __init__(self, name: str, known: list[str]) -> None:
-        super().__init__(f"there is no collection {name!r}, there are: {', '.join(known)}")
 
 
 def collections(config: StorageConfig) -> set[str]:
@@ -200,11 +193,3 @@ class _Bar:
         self.done += 1
         if not self.done % STEP:
             self._progress.update(self._task, completed=self.done)
-
-
-def _progress(collection: str, total: int, target: TextIO) -> Progress:
-    """A progress bar, on a terminal that does not show the documents."""
-    console = Console(stderr=True)
-    shown = console.is_terminal and total > 0 and not target.isatty()
-    bar = (TextColumn(f"export {collection}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*bar, console=console, transient=True, disable=not shown)

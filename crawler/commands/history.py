@@ -22,6 +22,7 @@ from crawler.errors import ShoalError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.reading import reader
+from crawler.storage.reading.value_text import in_short
 from crawler.urls import canonicalize
 from crawler.utils import tasks
 
@@ -99,7 +100,7 @@ def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any
     table = Table("version", "seen at (UTC)", "field", "old", "new")
     for record in records:
         for field, change in record["changes"].items():
-            values = [escape(_shown(change.get(side))) for side in ("old", "new")]
+            values = [escape(in_short(change.get(side))) for side in ("old", "new")]
             table.add_row(str(record.get("version", "?")), f"{record['at']:%Y-%m-%d %H:%M:%S}", escape(field), *values)
     console.print(table if records else "no changes")
 
@@ -125,11 +126,6 @@ def _price(value: object) -> Decimal | None:
 
 def _height(price: Decimal, low: Decimal, high: Decimal) -> int:
     return int((price - low) / (high - low) * (len(BARS) - 1)) if high > low else len(BARS) // 2
-
-
-def _shown(value: Any) -> str:
-    text = f"{value:f}" if isinstance(value, Decimal) else "-" if value is None else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _canonical(key: str) -> str:

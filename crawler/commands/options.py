@@ -1,14 +1,16 @@
-"""Options that several commands share: none that is empty; a host, an integer in a range, a time."""
+"""Options that several commands share: none that is empty; a host, an integer in a range, a time; and a verb."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import Any
+
+from scrapy.exceptions import UsageError
 
 from crawler.errors import ConfigError
 
@@ -54,6 +56,13 @@ def integer(low: int, high: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def one_of(args: Sequence[str], verbs: Sequence[str]) -> str:
+    """The one argument, which is one of *verbs*; raises UsageError for anything else."""
+    if len(args) != 1 or args[0] not in verbs:
+        raise UsageError(f"expected one of {', '.join(verbs)}, got: {' '.join(args) or 'nothing'}")
+    return args[0]
 
 
 def parse_since(value: str, now: datetime) -> datetime:

@@ -15,7 +15,6 @@ from crawler.commands.base import FleetCommand
 from crawler.commands.options import host_name
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering, console
-from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.policy.items import quality
 from crawler.storage import connection
@@ -54,10 +53,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _read(self, collection: str, host: str) -> tuple[list[SpiderQuality], dict[str, int]]:
         async with connection.session(self.settings) as database:
-            known = sorted({*await reader.collections(database), *CLASSES})
-            if collection not in known:
-                self.point_elsewhere(STORES)
-                raise ShoalError(f"there is no collection {collection!r}, there are: {', '.join(known)}")
+            self.check_collection(collection, {*await reader.collections(database), *CLASSES})
             names = await _fields(database, collection)
             found = await stored.by_spider(database, collection, names, quality.INVALID, host)
             return found, await stored.rejections(database, collection, host)

@@ -14,15 +14,13 @@ from signal import SIGTERM
 from time import monotonic
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from crawler.commands.base import FleetCommand
+from crawler.commands.base import FleetCommand, one_spider
 from crawler.commands.options import host_name, integer, parse_since
 from crawler.commands.terminal import answering, console
+from crawler.commands.views.progress_bar import progress_bar
 from crawler.commands.views.reparse_report import ReparseReport, show
 from crawler.errors import ShoalError
 from crawler.replay import counts
@@ -64,12 +62,11 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 if it cannot start, 1 if a worker or an item failed or pages could not be read."""
         with answering(args):
-            if len(args) != 1:
-                raise UsageError("name one spider, `scrapy list` shows them")
-            self.settings = self.crawler_of(args[0]).settings
+            spider = one_spider(args)
+            self.settings = self.crawler_of(spider).settings
             now = datetime.now(UTC)
             since = parse_since(opts.since, now) if opts.since is not None else None
-            chosen = Selection(spider=args[0], since=since, until=now, host=opts.host, limit=opts.limit)
+            chosen = Selection(spider=spider, since=since, until=now, host=opts.host, limit=opts.limit)
             total, damaged = tasks.run(self._count(chosen))
             self.exitcode = 1 if damaged else 0
             for line in damaged:
@@ -157,7 +154,7 @@ def _listen(
     """Show progress and sum up reports until the last has ended, but no longer than *seconds*."""
     deadline = monotonic() + seconds
     done = [0] * len(workers)
-    with _progress(total) as progress, selectors.DefaultSelector() as selector:
+    with progress_bar("reparse", shown=total > 0) as progress, selectors.DefaultSelector() as selector:
         task = progress.add_task("", total=total)
         for number, worker in enumerate(workers):
             assert worker.stdout is not None
@@ -192,9 +189,3 @@ def _said(line: bytes) -> dict[str, Any]:
     except ValueError:  # the spider printed it
         return {}
     return said if isinstance(said, dict) else {}
-
-
-def _progress(total: int) -> Progress:
-    console = Console(stderr=True)
-    bar = (TextColumn("reparse"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*bar, console=console, transient=True, disable=not (console.is_terminal and total))

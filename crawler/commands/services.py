@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict
 
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 from crawler.commands.base import FleetCommand
+from crawler.commands.options import one_of
 from crawler.commands.terminal import answering
 from crawler.embedded.service import SERVICES
 from crawler.embedded.status import ServiceStatus, status, stop
@@ -39,13 +39,12 @@ class Command(FleetCommand, ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         with answering(args):
-            if len(args) != 1 or args[0] not in VERBS:
-                raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
+            verb = one_of(args, VERBS)
             data_dir = self.settings["EMBEDDED_DATA_DIR"]
-            servers = status(data_dir) if args[0] == "status" else stop(data_dir, force=opts.force)
+            servers = status(data_dir) if verb == "status" else stop(data_dir, force=opts.force)
             if opts.json:
                 print(json.dumps({server.name: asdict(server) for server in servers}, indent=2))
-            elif args[0] == "stop":
+            elif verb == "stop":
                 print("stopped: " + ", ".join(server.name for server in servers) if servers else "nothing runs")
             else:
                 print("\n".join(self._describe(server) for server in servers))

@@ -16,6 +16,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from crawler.commands.base import FleetCommand
+from crawler.commands.options import one_of
 from crawler.commands.terminal import answering, console
 from crawler.errors import ShoalError
 from crawler.storage import connection, writer_setup
@@ -59,12 +60,11 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line if MongoDB is away or the target is unknown, 1 for damaged files."""
         with answering(args):
-            if len(args) != 1 or args[0] not in VERBS:
-                raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
-            if (opts.target or opts.damaged) and args[0] == "list":
+            verb = one_of(args, VERBS)
+            if (opts.target or opts.damaged) and verb == "list":
                 raise UsageError("--target and --damaged are for replay")
             config = _config(self.settings)
-            if args[0] == "list":
+            if verb == "list":
                 self._list(Path(config.spool_dir))
             else:
                 count, damaged = tasks.run(self._replay(config, opts.target, again=opts.damaged))

@@ -6,7 +6,6 @@ import asyncio
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Any, Final, NamedTuple, Self
 from weakref import WeakValueDictionary
 
@@ -27,9 +26,9 @@ from crawler.storage.items.documents import content, document
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import AwayError, MongoOutage
 from crawler.storage.reading import reader
+from crawler.storage.reading.value_text import in_short
 
 EXAMPLES: Final = 3  # per field
-SHOWN: Final = 60  # characters of a value
 
 Change = dict[str, dict[str, Any]]
 
@@ -103,7 +102,7 @@ class DifferencesPipeline:
             self._stats.inc_value(counts.FIELDS.format(field))
             examples = self.examples.setdefault(field, [])
             if len(examples) < EXAMPLES:
-                examples.append({"url": item.url, "old": _shown(pair["old"]), "new": _shown(pair["new"])})
+                examples.append({"url": item.url, "old": in_short(pair["old"]), "new": in_short(pair["new"])})
         return found
 
     def _batcher(self, collection: str) -> Batcher[Item, Judgement]:
@@ -199,8 +198,3 @@ def _judged(
         return Judgement("unchanged", {}, same and seen == at)
     pairs = history.difference(whole[key], content(item))
     return Judgement("changed", {name: pair for name, pair in pairs.items() if pair["old"] != pair["new"]})
-
-
-def _shown(value: Any) -> str:
-    text = f"{value:f}" if isinstance(value, Decimal) else "-" if value is None else str(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
