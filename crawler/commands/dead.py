@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import re
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -19,12 +20,11 @@ from crawler.commands.base import FleetCommand, check_known
 from crawler.commands.options import host_name, integer
 from crawler.commands.terminal import agreed, answering
 from crawler.commands.views.dead_page import page_of, show
-from crawler.commands.views.dead_view import at, shown
+from crawler.commands.views.dead_view import at, dropped, retried, shown
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
-from crawler.frontier.run_record import Run
 from crawler.frontier.runs.letter_retries import Retries
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.policy.endings.outcome import DEAD_REASONS
@@ -44,8 +44,6 @@ class Command(FleetCommand, ScrapyCommand):
 
     `--kind gone` does so with the pages that their sites refuse for good.
     """
-
-    _kind = "dead"
 
     def syntax(self) -> str:
         return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] [--kind gone] [--yes] | show ID [--page]"
@@ -73,81 +71,48 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 for a wrong call, 1 when `show` finds nothing."""
         with answering(args):
             verb, name = _called(args)
-            self._kind = opts.kind
-            if verb == "show":
-                tasks.run(self._show(str(name), whole_page=opts.page))
-                return
-            self.follow(name)
-            letters = tasks.run(self._find(name, opts))
-            if not letters:
-                tasks.run(self._tell_other_kind(name, opts))
-                if name is None:
-                    self.point_elsewhere(QUEUES)
-            question = f"Throw {several(len(letters), 'dead letter')}{f' of {name}' if name else ''} away for good?"
-            if verb == "list":
-                tasks.run(self._list(letters, as_json=opts.json))
-            elif verb == "drop" and letters and not opts.yes and not agreed(question):
-                print("nothing is dropped")
-            else:
-                self._carry_out(verb, letters, opts.limit)
+            if verb != "show":
+                self.follow(name)
+            tasks.run(self._carry_out(verb, name, opts))
 
-    def _carry_out(self, verb: str, letters: Sequence[DeadLetter], limit: int) -> None:
-        """Retry or drop *letters*, and say what became of them."""
-        try:
-            done, runs = tasks.run(self._apply(verb, letters))
-        except KeyboardInterrupt:
-            print(f"cut short: `scrapy dead list` shows which of the {len(letters)} are left; the same call goes on")
-            raise
-        self._tell(verb, letters, done, limit)
-        if verb == "retry" and done:
+    async def _carry_out(self, verb: str, name: str | None, opts: argparse.Namespace) -> None:
+        async with session(self.settings) as frontier:
+            if verb == "show":
+                await self._show(_box(frontier, opts.kind), str(name), whole_page=opts.page)
+                return
+            letters = await self._find(frontier, name, opts)
+            if verb == "list":
+                await _list(frontier, letters, opts.kind, as_json=opts.json)
+            elif verb == "retry":
+                await self._retry(frontier, letters, opts)
+            else:
+                await _drop(frontier, letters, name, opts)
+
+    async def _find(self, frontier: Frontier, name: str | None, opts: argparse.Namespace) -> list[DeadLetter]:
+        """What is meant; if that is nothing, why, on standard error. Raises ShoalError for what there cannot be."""
+        asked = {"host": opts.host, "reason": opts.reason}
+        if letters := await _box(frontier, opts.kind).find(name, **asked, limit=opts.limit):
+            return letters
+        if name:
+            await check_known(self.settings, frontier, name)
+        if opts.reason:
+            await _check_reason(frontier, opts)
+        other = "dead" if opts.kind == "gone" else "gone"  # a page that answers 404, say, is no dead letter
+        if await _box(frontier, other).find(name, **asked, limit=1):
+            print(f"letters of kind {other!r} match: add --kind {other}", file=sys.stderr)
+        if name is None:
+            self.point_elsewhere(QUEUES)
+        return []
+
+    async def _retry(self, frontier: Frontier, letters: Sequence[DeadLetter], opts: argparse.Namespace) -> None:
+        retries = Retries(frontier.shards, frontier.runs, _box(frontier, opts.kind))
+        with _going_on(letters):
+            done, runs = await retries.retry(letters)
+        print("\n".join(retried(letters, done, opts.limit)))
+        if done:
             self._tell_deleted(letters)
         for run in runs:
             print(f"run {run.id} of {run.spider}: {run.name}")
-
-    def _box(self, frontier: Frontier) -> DeadLetters:
-        return frontier.gone if self._kind == "gone" else frontier.dead
-
-    def _session(self) -> AbstractAsyncContextManager[Frontier]:
-        return session(self.settings)
-
-    async def _find(self, name: str | None, opts: argparse.Namespace) -> list[DeadLetter]:
-        async with self._session() as frontier:
-            letters = await self._box(frontier).find(name, host=opts.host, reason=opts.reason, limit=opts.limit)
-            if letters or not (name or opts.reason):
-                return letters
-            known = await self._box(frontier).find(None, limit=MOST)
-            if name:
-                await check_known(self.settings, frontier, name)
-        reasons = sorted({letter.reason for letter in known} | {*DEAD_REASONS})
-        if opts.reason and opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
-            raise ConfigError("--reason", opts.reason, f"one of {', '.join(reasons)}, or http_ and a status")
-        return []
-
-    async def _tell_other_kind(self, name: str | None, opts: argparse.Namespace) -> None:
-        """Say so if there are letters of the other kind: a page that answers 404, say, is no dead letter."""
-        other = "dead" if self._kind == "gone" else "gone"
-        async with self._session() as frontier:
-            box = frontier.dead if other == "dead" else frontier.gone
-            if await box.find(name, host=opts.host, reason=opts.reason, limit=1):
-                print(f"letters of kind {other!r} match: add --kind {other}", file=sys.stderr)
-
-    async def _apply(self, verb: str, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:
-        async with self._session() as frontier:
-            box = self._box(frontier)
-            if verb == "drop":
-                return sum(await box.drop([letter.id for letter in letters])), []
-            return await Retries(frontier.shards, frontier.runs, box).retry(letters)
-
-    def _tell(self, verb: str, letters: Sequence[DeadLetter], done: int, limit: int) -> None:
-        print(f"{done} {'queued again' if verb == 'retry' else 'dropped'}")
-        unreadable = sum(not letter.host for letter in letters) if verb == "retry" else 0
-        if unreadable:
-            print(f"{unreadable} left as they are: a start URL that could not be read can only be dropped")
-        if others := len(letters) - done - unreadable:
-            reason = ", or their run is cancelled" if verb == "retry" else ""
-            print(f"{others} were not {'queued' if verb == 'retry' else 'dropped'}: somebody else was faster{reason}")
-        if len(letters) == limit:
-            print(f"that was the limit: --limit takes more than {limit}")
 
     def _tell_deleted(self, letters: Sequence[DeadLetter]) -> None:
         ours = set(early_settings.spiders(self.settings).list())
@@ -158,10 +123,9 @@ class Command(FleetCommand, ScrapyCommand):
                 file=sys.stderr,
             )
 
-    async def _show(self, letter_id: str, *, whole_page: bool) -> None:
+    async def _show(self, box: DeadLetters, letter_id: str, *, whole_page: bool) -> None:
         try:
-            async with self._session() as frontier:
-                letter = await self._box(frontier).show(letter_id)
+            letter = await box.show(letter_id)
         except ValueError:
             raise ConfigError("id", letter_id, "one that `scrapy dead list` shows") from None
         if letter is None:
@@ -174,15 +138,46 @@ class Command(FleetCommand, ScrapyCommand):
         else:
             print(json.dumps(_plain(letter), indent=2, default=str))
 
-    async def _list(self, letters: Sequence[DeadLetter], *, as_json: bool) -> None:
-        if as_json:
-            for letter in letters:
-                print(json.dumps(_plain(letter), default=str))
-            return
-        async with self._session() as frontier:
-            total, evicted = await self._box(frontier).count(), await frontier.dead.evicted()
-        for line in shown(letters, self._kind, total, evicted):
-            print(line)
+
+async def _list(frontier: Frontier, letters: Sequence[DeadLetter], kind: str, *, as_json: bool) -> None:
+    if as_json:
+        for letter in letters:
+            print(json.dumps(_plain(letter), default=str))
+        return
+    for line in shown(letters, kind, await _box(frontier, kind).count(), await frontier.dead.evicted()):
+        print(line)
+
+
+async def _drop(frontier: Frontier, letters: Sequence[DeadLetter], name: str | None, opts: argparse.Namespace) -> None:
+    question = f"Throw {several(len(letters), 'dead letter')}{f' of {name}' if name else ''} away for good?"
+    if letters and not opts.yes and not agreed(question):
+        print("nothing is dropped")
+        return
+    with _going_on(letters):
+        done = sum(await _box(frontier, opts.kind).drop([letter.id for letter in letters]))
+    print("\n".join(dropped(letters, done, opts.limit)))
+
+
+async def _check_reason(frontier: Frontier, opts: argparse.Namespace) -> None:
+    """Raise ConfigError for a reason that no letter has, and none can have."""
+    known = await _box(frontier, opts.kind).find(None, limit=MOST)
+    reasons = sorted({letter.reason for letter in known} | {*DEAD_REASONS})
+    if opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
+        raise ConfigError("--reason", opts.reason, f"one of {', '.join(reasons)}, or http_ and a status")
+
+
+def _box(frontier: Frontier, kind: str) -> DeadLetters:
+    return frontier.gone if kind == "gone" else frontier.dead
+
+
+@contextmanager
+def _going_on(letters: Sequence[DeadLetter]) -> Iterator[None]:
+    """Says how to go on where Ctrl-C ends it."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        print(f"cut short: `scrapy dead list` shows which of the {len(letters)} are left; the same call goes on")
+        raise
 
 
 def _called(args: list[str]) -> tuple[str, str | None]:

@@ -1,5 +1,5 @@
-"""The readable output of `scrapy dead list`: one line for each letter, its URL last and whole, so that it can be copied
-and searched for; a terminal that is narrow wraps it there and nowhere else."""
+"""The readable output of `scrapy dead`: of `list` one line for each letter, its URL last and whole, so that it can be
+copied and searched for; a terminal that is narrow wraps it there and nowhere else."""
 
 from __future__ import annotations
 
@@ -27,6 +27,30 @@ def shown(letters: Sequence[DeadLetter], kind: str, total: int, evicted: int) ->
         yield f"{kept}; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)"
     if letters:
         yield f"more about one: `scrapy dead show {letters[0].id}{' --kind gone' if gone else ''}`"
+
+
+def dropped(letters: Sequence[DeadLetter], done: int, limit: int) -> Iterator[str]:
+    """What became of *letters*, of which *done* were dropped."""
+    yield f"{done} dropped"
+    if others := len(letters) - done:
+        yield f"{others} were not dropped: somebody else was faster"
+    yield from _limit(letters, limit)
+
+
+def retried(letters: Sequence[DeadLetter], done: int, limit: int) -> Iterator[str]:
+    """What became of *letters*, of which *done* were queued again."""
+    yield f"{done} queued again"
+    unreadable = sum(not letter.host for letter in letters)
+    if unreadable:
+        yield f"{unreadable} left as they are: a start URL that could not be read can only be dropped"
+    if others := len(letters) - done - unreadable:
+        yield f"{others} were not queued: somebody else was faster, or their run is cancelled"
+    yield from _limit(letters, limit)
+
+
+def _limit(letters: Sequence[DeadLetter], limit: int) -> Iterator[str]:
+    if len(letters) == limit:
+        yield f"that was the limit: --limit takes more than {limit}"
 
 
 def listed(letters: Sequence[DeadLetter]) -> Iterator[str]:

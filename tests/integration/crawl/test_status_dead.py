@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 from redis.asyncio import Redis
 
-from crawler.commands.dead import Command
+from crawler.commands.views.dead_view import dropped, retried
 from crawler.frontier.messages import Message
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import LearnedTier
@@ -210,15 +210,11 @@ async def test_what_a_deleted_spider_has_left_is_found_after_its_letters_are_gon
     assert scrapy(fleet, "control", "purge", "--spider", "gone", "--yes")[:2] == (0, "1 request dropped\n")
 
 
-async def test_what_another_operator_has_dropped_meanwhile_is_no_broken_start_url(
-    fleet: Fleet, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_what_another_operator_has_dropped_meanwhile_is_no_broken_start_url(fleet: Fleet) -> None:
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         letters = await frontier.dead.find("products")
-    Command()._tell("drop", letters, 1, 100)
-    assert capsys.readouterr().out.splitlines() == ["1 dropped", "1 were not dropped: somebody else was faster"]
-    Command()._tell("retry", [*letters, replace(letters[0], host="")], 1, 100)
-    assert capsys.readouterr().out.splitlines() == [
+    assert [*dropped(letters, 1, 100)] == ["1 dropped", "1 were not dropped: somebody else was faster"]
+    assert [*retried([*letters, replace(letters[0], host="")], 1, 100)] == [
         "1 queued again",
         "1 left as they are: a start URL that could not be read can only be dropped",
         "1 were not queued: somebody else was faster, or their run is cancelled",
