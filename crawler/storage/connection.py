@@ -21,6 +21,8 @@ Database = AsyncDatabase[dict[str, Any]]
 WRITE_CONCERN = WriteConcern(w="majority", j=True)
 _DENIED: Final = re.compile(r'^not authorized on (\S+) to execute command \{ (\w+): (?:"([^"]*)")?')
 # A write waits for the journals of most members, without an end of its own.
+_SILENCE: Final = ("No servers found yet", "operation cancelled")  # by a driver whose own probe got no answer
+_ENDS: Final = (" (configured timeouts:", ", full error:", ", Timeout: ", "\n")  # where the details begin
 _SILENT: Final = "as when it hangs, is overloaded, or its replica set has no majority (`rs.status()`)"
 OLDEST_WIRE_VERSION = 13  # MongoDB 5.0: the first with $unsetField
 
@@ -77,6 +79,8 @@ async def check(client: Client, settings: Mapping[str, Any]) -> None:
     except PyMongoError as error:
         reason = _reason(str(settings.get("MONGODB_URI")), error)
         hint = "check that it runs and that MONGODB_URI is right, or leave MONGODB_URI empty for the bundled one"
+        if not settings.get("MONGODB_URI"):
+            hint = "`scrapy services status` shows it, and the directory with its log"
         raise ServiceError(f"MongoDB at {where(settings)} does not serve us: {reason}; {hint}") from None
     if hello["maxWireVersion"] < OLDEST_WIRE_VERSION:
         raise ServiceError(f"MongoDB at {where(settings)} is too old: use 5.0 or newer")
@@ -139,5 +143,7 @@ def first_clause(error: Exception) -> str:
         return f"the user of MONGODB_URI may not run {what} in database {database}: {cure}"
     refused = error.details.get("writeErrors") if isinstance(error, BulkWriteError) else None
     text = str(refused[0].get("errmsg", "")) if refused else str(error)  # else "batch op errors occurred"
-    clause = text.partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
-    return f"{clause}, {_SILENT}" if isinstance(error, NetworkTimeout) else clause
+    for end in _ENDS:
+        text = text.partition(end)[0]
+    text = "timed out" if text in _SILENCE else text
+    return f"{text}, {_SILENT}" if isinstance(error, NetworkTimeout) or text.endswith("timed out") else text

@@ -32,6 +32,7 @@ class Drops:
     def __init__(self, is_ours: Callable[[], bool] | None = None, *, by_address: bool = False) -> None:
         self.on_drop: Callable[[], None] = lambda: None
         self.on_other_server: Callable[[], None] = lambda: None
+        self.is_bundled = is_ours is not None
         self.changes = 0  # so often another server has answered than before
         self._is_ours = is_ours
         self._by_address = by_address

@@ -25,10 +25,12 @@ from crawler.frontier.server import layout
 from crawler.frontier.server.drops import OtherServerError
 from crawler.frontier.server.refusals import cure, is_answer, node_of, said_by
 from crawler.frontier.server.shards import Shards
+from crawler.utils import tasks
 
 # Keeps requests that are queued ahead of less urgent ones compact, and large buckets of fingerprints too.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
 LOADING_POLL_SECONDS: Final = 0.5
+SILENT_SECONDS: Final = 5.0  # until somebody who waits for a server that hangs is told
 _NODE: Final = re.compile(r"connecting to (\S+:[0-9]+)\.")  # in redis-py's words
 logger = logging.getLogger(__name__)
 
@@ -49,7 +51,7 @@ async def _loaded(client: Any) -> None:
     said = False
     while True:
         try:
-            await client.ping()
+            await _ping(client)
         except BusyLoadingError:
             if not said:
                 logger.warning("Redis at %s is still loading its data, waiting", address(client))
@@ -57,6 +59,17 @@ async def _loaded(client: Any) -> None:
             await asyncio.sleep(LOADING_POLL_SECONDS)
         else:
             return
+
+
+async def _ping(client: Any) -> None:
+    answer = asyncio.ensure_future(client.ping())
+    try:
+        if not (await asyncio.wait({answer}, timeout=SILENT_SECONDS))[0]:
+            words = "Redis at %s has not answered for %.0f s, waiting: it hangs, or is busy with one long call"
+            logger.warning(words, address(client), SILENT_SECONDS)
+        await answer
+    finally:
+        await tasks.end(answer)
 
 
 async def _advice(client: Any) -> tuple[str, ...]:
@@ -104,7 +117,8 @@ def explained(client: Any, error: BaseException) -> str:
     key = ""
     if isinstance(error, FrontierError) and error.__cause__ is not None:
         key, error = error.key, error.__cause__
-    return f"Redis at {_place(client, error)} {_said(error, key)}"
+    is_bundled = getattr(getattr(client, "drops", None), "is_bundled", False)
+    return f"Redis at {_place(client, error)} {_said(error, key, is_bundled=is_bundled)}"
 
 
 def _place(client: Any, error: BaseException) -> str:
@@ -117,7 +131,7 @@ def _place(client: Any, error: BaseException) -> str:
     return f"{node}, of the Cluster of {where}," if node not in {"", where} else where
 
 
-def _said(error: BaseException, key: str) -> str:
+def _said(error: BaseException, key: str, *, is_bundled: bool) -> str:
     if (untrusted := _behind(error, ssl.SSLCertVerificationError)) is not None:
         reason = getattr(untrusted, "verify_message", "") or "it cannot be verified"
         trust = "name its authority, as in rediss://...?ssl_ca_certs=/path/ca.pem, or correct the host in REDIS_URL"
@@ -126,10 +140,10 @@ def _said(error: BaseException, key: str) -> str:
         return f"{cure(error, key)} ({said_by(error)})"
     if isinstance(error, OtherServerError):
         return f"{error}: do the same again"
-    return (
-        f"does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
-        "or leave REDIS_URL empty to use the bundled server"
-    )
+    cures = "start it, correct REDIS_URL, or leave REDIS_URL empty to use the bundled server"
+    if is_bundled:
+        cures = "it is the bundled server, `scrapy services status` shows it, and the directory with its log"
+    return f"does not answer ({type(error).__name__}): {cures}"
 
 
 def _behind(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import TimeoutError as RedisTimeoutError
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError, ServiceError
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import connection, server_check
+from crawler.frontier.server.drops import Drops
 from tests.clusters import Cluster
 from tests.integration.frontier.harness import everywhere
 
@@ -139,6 +142,39 @@ async def test_a_deaf_server_does_not_hold_up_the_start_for_ever(tmp_path: Path)
         with pytest.raises(ServiceError, match="deaf does not answer"):
             await asyncio.wait_for(advice(client), timeout=60)
         await client.aclose()
+
+
+async def test_whoever_waits_for_a_server_that_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, said, late = list[str](), asyncio.Event(), asyncio.Event()
+
+    def warn(words: str, *values: object) -> None:
+        told.append(words % values)
+        said.set()
+
+    monkeypatch.setattr(server_check.logger, "warning", warn)
+    monkeypatch.setattr(server_check, "SILENT_SECONDS", 0.01)
+    client = connection.connect(settings(REDIS_URL="redis://127.0.0.1:1"))
+    monkeypatch.setattr(client, "ping", late.wait)
+    waiting = asyncio.create_task(server_check._ping(client))
+    await said.wait()
+    assert told == ["Redis at 127.0.0.1:1 has not answered for 0 s, waiting: it hangs, or is busy with one long call"]
+    late.set()
+    await waiting
+    await server_check._ping(client)
+    assert len(told) == 1, "nothing is said of an answer in time"
+    await client.aclose()
+
+
+def test_of_the_bundled_server_nobody_is_sent_to_a_setting() -> None:
+    error = RedisTimeoutError("")
+    pool = SimpleNamespace(connection_kwargs={})
+    others, ours = (
+        server_check.explained(SimpleNamespace(drops=drops, connection_pool=pool), error)
+        for drops in (Drops(), Drops(lambda: True))
+    )
+    assert "correct REDIS_URL" in others
+    assert "REDIS_URL" not in ours
+    assert "`scrapy services status`" in ours
 
 
 @pytest.mark.parametrize("url", ["http://:s3cret@host", "localhost:6379", "redis://:s3cret@host:notaport"])

@@ -144,6 +144,9 @@ def test_an_answer_that_does_not_come_tells_what_may_keep_it() -> None:
     )
     assert words.startswith("db.example:27017: timed out, as when it hangs")
     assert "has no majority" in words
+    frozen = ServerSelectionTimeoutError("No servers found yet, Timeout: 5.0s, Topology Description: <Topology...>")
+    for error in (frozen, AutoReconnect("operation cancelled")):
+        assert first_clause(error).startswith("timed out, as when it hangs"), "the driver's probe got no answer"
 
 
 def test_a_batch_tells_why_its_first_document_was_refused() -> None:
