@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 else:
     _Command = object  # Scrapy would take a subclass of its command class in this package for a command
 
+QUOTE: Final = "'"
 MIN_WIDTH: Final = 40  # below it nothing is readable
 
 _INVALID = re.compile(r"argument (?:\S+/)*(\S+): (.+ is invalid: expected .+)", re.DOTALL)  # from an option's `type`
+_NO_CHOICE = re.compile(r"argument (\S+): invalid choice: (.+) \(choose from (.+)\)", re.DOTALL)
 
 
 class OneLine(_Command):
@@ -75,6 +77,8 @@ def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:
     command = " ".join((parser.usage or "scrapy").split()[:2])
     if match := _INVALID.fullmatch(words):
         words = f"{match[1]} = {match[2]}"  # as ConfigError says it
+    elif match := _NO_CHOICE.fullmatch(words):
+        words = f"{match[1]} = {match[2]} is invalid: expected one of {match[3].replace(QUOTE, '')}"
     elif words.startswith("argument "):
         words += f" (see `{command} --help`)"
     parser.exit(2, f"{command}: {words}\n")

@@ -71,6 +71,10 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 for a wrong call, 1 when `show` finds nothing."""
         with answering(args):
             verb, name = _called(args)
+            if opts.json and verb not in {"list", "show"}:
+                raise UsageError("--json is for list and show")
+            if opts.page and verb != "show":
+                raise UsageError("--page is for show: the page of one letter")
             if verb != "show":
                 self.follow(name)
             tasks.run(self._carry_out(verb, name, opts))

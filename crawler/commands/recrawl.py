@@ -93,7 +93,9 @@ def told_changed(paths: Sequence[str]) -> Iterator[tuple[str, datetime]]:
                 if not entry.is_sitemap and (at := moment(entry.lastmod)) is not None:
                     yield entry.url, at
         except (OSError, EOFError, zlib.error) as error:
-            raise ConfigError("--lastmod", path, f"a sitemap file that can be read ({error})") from None
+            raise ConfigError(
+                "--lastmod", path, f"a sitemap file that can be read ({getattr(error, 'strerror', None) or error})"
+            ) from None
 
 
 def _entries(path: str) -> Iterator[SitemapEntry]:

@@ -169,6 +169,8 @@ async def test_letters_of_the_other_kind_are_pointed_to(fleet: Fleet) -> None:
             ["dead", "drop", "products"],
             "Throw 2 dead letters of products away for good? There is no terminal to ask on: add --yes",
         ),
+        (["dead", "retry", "products", "--json"], "--json is for list and show"),
+        (["dead", "list", "--page"], "--page is for show"),
         (["dead", "list", "--reson", "x"], "there is no option --reson"),
         (["status", "prodcts"], "there is no spider 'prodcts'"),
         (["status", "a", "b"], "at most one spider"),

@@ -29,6 +29,19 @@ def project(monkeypatch: pytest.MonkeyPatch) -> Settings:
     return get_project_settings()
 
 
+def test_a_choice_that_there_is_not_is_told_like_any_invalid_value(
+    project: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = DeadCommand()
+    command.settings = project
+    parser = ScrapyArgumentParser(usage="scrapy dead list")
+    command.add_options(parser)
+    with pytest.raises(SystemExit) as ended:
+        parser.parse_args(["--kind", "alive"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "scrapy dead: --kind = 'alive' is invalid: expected one of dead, gone\n"
+
+
 @pytest.mark.parametrize("option", ["--host", "--reason"])
 def test_an_option_that_is_empty_is_none(option: str, project: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     command = DeadCommand()
