@@ -22,7 +22,6 @@ from crawler.frontier.command_session import session
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.run_record import Run, RunError, generation_of
-from crawler.frontier.runs.control import run_target
 from crawler.startup.announcement import QUEUES
 from crawler.storage import connection, run_items
 from crawler.storage.config import StorageConfig
@@ -89,10 +88,9 @@ class Command(FleetCommand, ScrapyCommand):
             items, away = None, str(error)
         totals = await frontier.totals.of(run.id)
         if as_json:
-            print(json.dumps(runs_view.plain(run, seen) | {"items": items, "stats": totals}))
+            print(json.dumps(runs_view.plain(run, seen, seen.paused) | {"items": items, "stats": totals}))
             return
-        paused = run_target(run) in (await frontier.control.said()).paused
-        print("\n".join(runs_view.whole(run, seen, items or {}, totals, paused=paused)))
+        print("\n".join(runs_view.whole(run, seen, items or {}, totals)))
         if away:
             print(f"Its documents are not counted: {away}")
 
@@ -130,14 +128,15 @@ class Command(FleetCommand, ScrapyCommand):
         runs, are_more = found[: opts.limit], len(found) > opts.limit
         if not runs and spider is not None:
             await check_known(self.settings, frontier, spider)
+        paused = (await frontier.control.said()).paused
         if opts.json:
             for run in runs:
-                print(json.dumps(runs_view.plain(run)))
+                print(json.dumps(runs_view.plain(run, paused=paused)))
             return 0
         if not runs:
             self.point_elsewhere(QUEUES)
         now = (await frontier.inspection.stats()).now_ms
-        console().print(runs_view.overview(runs, now) if runs else "There has been no run yet.")
+        console().print(runs_view.overview(runs, now, paused) if runs else "There has been no run yet.")
         if are_more:
             console().print(f"There are older ones: --limit {2 * opts.limit} shows more.")
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.markup import escape
 from rich.table import Table
 
-from crawler.commands.views.status_snapshot import Snapshot
+from crawler.commands.views.status_snapshot import Snapshot, resumed_by
 from crawler.commands.views.status_view import narrow_table
 from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Closed
@@ -25,8 +25,9 @@ _INNER: Final = ("base", "asked")  # of a record, for scripts
 _COUNTS: Final = ("accepted", "queued", "leased", "delayed", "done", "dead", "dropped")
 
 
-def overview(runs: Sequence[Run], now_ms: int) -> Table:
-    """One row per run, newest first; it fits 80 columns. What no run has is left out; long names are cut."""
+def overview(runs: Sequence[Run], now_ms: int, paused: Collection[str]) -> Table:
+    """One row per run, newest first; it fits 80 columns. What no run has is left out; long names are cut. *paused*: see
+    `resumed_by`."""
     numbers = {"to do": "pending", "done": "done"}
     numbers |= {name: name for name in ("gone", "dead", "dropped") if any(getattr(run.counts, name) for run in runs)}
     table = narrow_table("", ["run", "spider and name", "state"], ["took", *numbers])
@@ -35,7 +36,8 @@ def overview(runs: Sequence[Run], now_ms: int) -> Table:
         told = [_short(getattr(run.counts, name)) for name in numbers.values()]
         name = f"{run.spider} {run.name}".strip()
         name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-        table.add_row(run.id, escape(name), run.shown_state, took(run, now_ms), *told)
+        state = "paused" if resumed_by(run, paused) else run.shown_state
+        table.add_row(run.id, escape(name), state, took(run, now_ms), *told)
     return table
 
 
@@ -50,9 +52,7 @@ def took(run: Run, now_ms: int) -> str:
     return in_words(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
 
 
-def whole(
-    run: Run, seen: Snapshot, items: Mapping[str, int], totals: Mapping[str, float], *, paused: bool
-) -> Iterator[str]:
+def whole(run: Run, seen: Snapshot, items: Mapping[str, int], totals: Mapping[str, float]) -> Iterator[str]:
     """The lines of `runs show`; *items* counts its documents per collection, *totals* are its workers' stats."""
     yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {run.shown_state}"
     yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}"
@@ -69,7 +69,7 @@ def whole(
     if counts.cut_by:
         yield "Out of scope, by rule:" + _reasons(counts.cut_by)
     if not run.is_over:
-        yield from _prospect(run, seen, paused=paused)
+        yield from _prospect(run, seen)
     if totals:
         yield "Stats, summed over its workers:"
         yield from _columns({name: _number(value) for name, value in totals.items()})
@@ -80,11 +80,13 @@ def _columns(told: Mapping[str, str]) -> Iterator[str]:
     return (f"  {name:<{names}} {number:>{numbers}}" for name, number in told.items())
 
 
-def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:
-    """*run* for scripts: times as ISO 8601, null for what has not happened; its speed, if that was *seen*."""
+def plain(run: Run, seen: Snapshot | None = None, paused: Collection[str] = ()) -> dict[str, Any]:
+    """*run* for scripts: times as ISO 8601, null for what has not happened; its speed, if that was *seen*.
+    *paused*: see `resumed_by`."""
     row = {name: value for name, value in asdict(run).items() if not name.endswith("_ms") and name not in _INNER}
     times = {name: getattr(run, f"{name}_ms") for name in ("opened", "sealed", "ended", "cancelled")}
     row |= {name: _iso(ms) if ms else None for name, ms in times.items()}
+    row["paused"] = bool(resumed_by(run, paused))
     if seen is not None and not run.is_over:
         row["pages_per_s"] = round(seen.rate("pages_per_s", run.spider), 2)
         row["seconds_to_go"] = (seen.run_to_go(run) or [None])[-1]
@@ -113,7 +115,7 @@ def _known(run: Run) -> str:
     return f"passes over the URLs that generation {run.shares} of {run.spider} knows"
 
 
-def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
+def _prospect(run: Run, seen: Snapshot) -> Iterator[str]:
     """Its speed, the time left, and what holds it up."""
     if run.state == "open":
         yield "It is open: more may be pushed. It ends once it is sealed (`scrapy runs seal`) and all is done."
@@ -128,8 +130,8 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
         yield f"No worker of {run.spider} is running."
     elif pages <= 0:
         yield "No page was done in the last minute."
-    if paused:
-        yield "It is paused (`scrapy control resume`)."
+    if option := seen.resumed_by(run):
+        yield f"It is paused (`scrapy control resume {option}`)."
     yield from (f"{reason}." for reason in seen.held_up)
     for closed in _closed(run, seen):
         yield f"Held back: {closed.told}, for {in_words(closed.until_ms / 1000)} more."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from typing import Any, Final
@@ -14,6 +14,7 @@ from crawler.frontier.inspection.held_back import held_back
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run
+from crawler.frontier.runs.control import run_target
 from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.tiers import Spent, Tiers
 from crawler.policy.tiers import TIERS, Tier, rank
@@ -21,6 +22,7 @@ from crawler.policy.tiers import TIERS, Tier, rank
 TOP_HOSTS: Final = 20
 MOST_RUNS: Final = 50  # newest of those that are not over
 OVER_RUNS: Final = 3  # finished ones
+SILENT_MS: Final = 15_000  # three heartbeats: a worker says something every 5 s
 _HELD_UP: Final = {  # by what workers report
     "paused": "Leasing is paused",
     "slowed": "Leasing is slowed to one request at a time",
@@ -72,8 +74,14 @@ class Snapshot:
         ours = self._told(spider)
         return bool(ours) and all(info.get("paused") for info in ours)
 
+    @property
+    def silent(self) -> list[WorkerState]:
+        """Workers that were killed, or hang, or have lost Redis; a minute later they are forgotten."""
+        return [one for one in self.workers if one.seen_ms_ago > SILENT_MS]
+
     def _told(self, spider: str | None) -> list[Mapping[str, Any]]:
-        return [one.info for one in self.workers if spider in {None, one.info.get("spider")}]
+        heard = (one for one in self.workers if one.seen_ms_ago <= SILENT_MS)
+        return [one.info for one in heard if spider in {None, one.info.get("spider")}]
 
     def seconds_to_go(self, spider: str | None = None, pending: int | None = None) -> float | None:
         """Seconds until *pending* requests are done at the current rate, None at a standstill, while leasing is paused
@@ -93,9 +101,20 @@ class Snapshot:
         most = self.seconds_to_go(run.spider, _pending(self.spiders.get(run.spider, SpiderStats())))
         return None if least is None or most is None else (least, max(least, most))
 
+    def resumed_by(self, run: Run) -> str:
+        """See `resumed_by`."""
+        return resumed_by(run, self.paused)
+
     def _holds_back(self, spider: str | None) -> bool:
         """Whether requests, of *spider* if given, wait for what no rate tells: the next day of a budget, say."""
         return bool(self.held_back) if spider is None else any(one.concerns((spider,)) for one in self.closed)
+
+
+def resumed_by(run: Run, paused: Collection[str]) -> str:
+    """The option of `scrapy control resume` that lets *run* go on; "" unless it, or its spider, is among the *paused*,
+    as `ControlState` names them."""
+    options = {run_target(run): f"--run {run.id}", f"spider {run.spider}": f"--spider {run.spider}"}
+    return "" if run.is_over else next((options[name] for name in options if name in paused), "")
 
 
 def _pending(counts: SpiderStats) -> int:

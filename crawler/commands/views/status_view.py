@@ -11,11 +11,10 @@ from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
 
-from crawler.commands.views.status_snapshot import Snapshot
+from crawler.commands.views.status_snapshot import SILENT_MS, Snapshot
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run
-from crawler.frontier.runs.control import run_target
 from crawler.policy.tiers import TIERS
 from crawler.utils.durations import in_words
 from crawler.utils.plural import several, wait
@@ -23,6 +22,7 @@ from crawler.utils.plural import several, wait
 COLUMNS: Final = ("queued", "leased", "delayed", "dead", "done", "seen")
 MOST_HOSTS: Final = 5  # per list, so that all fits a screen; --json has more
 MOST_WAITING: Final = 5
+MOST_WORKERS: Final = 10
 MOST_DAMAGED: Final = 2
 LATE_MS: Final = 10_000
 
@@ -31,7 +31,7 @@ def render(seen: Snapshot) -> Group:
     """The whole output: whether the crawl is finished, when it will be, what delays it; then runs, hosts and
     workers."""
     parts: list[Table | str] = [verdict(seen), *map(_oldest, [seen] if seen.oldest_ms > LATE_MS else [])]
-    parts.extend(f"{reason}." for reason in seen.held_up)
+    parts.extend([*(f"{reason}." for reason in seen.held_up), *_silent(seen)])
     if seen.runs:
         parts.append(_runs(seen))
     if seen.more_runs:
@@ -55,27 +55,52 @@ def verdict(seen: Snapshot) -> str:
     if seen.uncounted and not seen.pending:
         return "Unknown whether it is finished: counters in Redis were damaged, see below."
     if not seen.spiders:
-        return "Nothing has been pushed yet." + ("" if seen.workers else " No worker is running.")
+        nobody = "" if seen.workers else " No worker is running (`scrapy crawl`)."
+        return f"Nothing is pushed yet (`scrapy push`).{nobody}"
     if not seen.pending:
         waits = any(not run.is_over for run in seen.runs)
         more = " Runs below are not sealed: more may be pushed." if waits else ""
         return f"Finished: nothing is queued, leased or delayed.{more}"
     left = f"{several(seen.pending, 'request')} to go"
-    if not seen.workers:
-        return f"Stopped: no worker is running; {left}."
-    if seen.rate("pages_per_s") <= 0 or seen.is_paused():
-        why = "no page was done in the last minute"
-        if seen.is_paused():
-            why = "leasing is paused, see below"
-        elif seen.waiting and not seen.eligible_hosts:
-            why = "every host waits, see below"
-        elif seen.held_back:
-            why = "requests are held back, see below"
-        return f"Waiting: {why}; {left}."
+    if still := _standstill(seen):
+        return f"{still}; {left}."
     speed = f"{seen.rate('pages_per_s'):,.1f} pages/s, {seen.rate('items_per_s'):,.1f} items/s"
     seconds = seen.seconds_to_go()
     ends = ", some of them held back, see below" if seconds is None else f": {in_words(seconds)}"
-    return f"Crawling: {speed}, {several(len(seen.workers), 'worker')}; {left}{ends}."
+    return f"Crawling: {speed}, {several(len(seen.workers) - len(seen.silent), 'worker')}; {left}{ends}."
+
+
+def _standstill(seen: Snapshot) -> str:
+    """Why nothing is done; "" while something is."""
+    if not seen.workers:
+        return f"Stopped: no worker is running (`scrapy crawl {_waiting_spider(seen)}`)"
+    if len(seen.silent) == len(seen.workers):
+        return "Stopped: nothing is heard of any worker, see below"
+    if seen.is_paused():
+        return "Waiting: leasing is paused, see below"
+    if seen.rate("pages_per_s") > 0:
+        return ""
+    if seen.waiting and not seen.eligible_hosts:
+        return "Waiting: every host waits, see below"
+    return (
+        f"Waiting: {'requests are held back, see below' if seen.held_back else 'no page was done in the last minute'}"
+    )
+
+
+def _waiting_spider(seen: Snapshot) -> str:
+    """The one that has something to do; `SPIDER` where there are several."""
+    names = [name for name, one in seen.spiders.items() if one.queued + one.leased + one.delayed > 0]
+    return names[0] if len(names) == 1 else "SPIDER"
+
+
+def _silent(seen: Snapshot) -> Iterator[str]:
+    if silent := seen.silent:
+        which, longest = silent[0].name, max(one.seen_ms_ago for one in silent)
+        who = which if len(silent) == 1 else f"{len(silent)} workers, such as {which},"
+        yield (
+            f"Nothing was heard of {who} for {_seconds(longest)}: killed, stuck, or without Redis. "
+            "What they hold is leased again as their leases expire."
+        )
 
 
 def _oldest(seen: Snapshot) -> str:
@@ -89,7 +114,8 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
     for spider, rules in sorted(seen.cut.items()):
         yield _cut(spider, rules)
     yield ""
-    yield f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}."
+    if seen.spiders:
+        yield f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}."
     for why in seen.held_back[:MOST_WAITING]:
         yield f"Held back: {escape(why)}."
     for one in seen.waiting[:MOST_WAITING]:
@@ -156,7 +182,7 @@ def _to_go(seen: Snapshot, run: Run) -> str:
     """For a run that is over: how long it took."""
     if run.is_over:
         return f"took {in_words((run.ended_ms - run.opened_ms) / 1000)}"
-    if {run_target(run), f"spider {run.spider}"} & {*seen.paused}:
+    if seen.resumed_by(run):
         return "paused"
     seconds = seen.run_to_go(run) if run.counts.pending else None
     return "-" if seconds is None else " to ".join(dict.fromkeys(map(in_words, seconds)))
@@ -214,13 +240,8 @@ def _hosts(hosts: Sequence[HostState]) -> Table:
     if any(host.openings for host in hosts):
         optional["breaker"] = _breaker
     shown = hosts[:MOST_HOSTS]
-    title = (
-        f"Hosts with the longest queues ({len(shown)} of {len(hosts)})"
-        if len(shown) < len(hosts)
-        else "Hosts with the longest queues"
-    )
     numbers = ("queued", "in use", "delay", "next in", "latency", "ok")
-    table = narrow_table(title, ["host", *optional], numbers)
+    table = narrow_table(_title("Hosts with the longest queues", shown, hosts), ["host", *optional], numbers)
     for host in shown:
         table.add_row(
             escape(host.host),
@@ -235,15 +256,21 @@ def _hosts(hosts: Sequence[HostState]) -> Table:
     return table
 
 
+def _title(name: str, shown: Sequence[object], found: Sequence[object]) -> str:
+    return f"{name} ({len(shown)} of {len(found)})" if len(shown) < len(found) else name
+
+
 def _breaker(host: HostState) -> str:
     return f"{host.breaker} {host.openings}" if host.openings else ""
 
 
 def _workers(workers: Sequence[WorkerState]) -> Table:
+    """Those that say nothing first."""
+    shown = sorted(workers, key=lambda one: one.seen_ms_ago <= SILENT_MS)[:MOST_WORKERS]
     numbers = ["pages/s", "age", "memory", "leases", "outbox", "seen ago"]
     tiers = ["tiers"] if {str(one.info.get("tiers", TIERS[0])) for one in workers} - {TIERS[0]} else []
-    table = narrow_table("Workers", ["worker", "spider", *tiers], numbers)
-    for worker in workers:
+    table = narrow_table(_title("Workers", shown, workers), ["worker", "spider", *tiers], numbers)
+    for worker in shown:
         info = worker.info
         told = [str(info.get(name, "")) for name in ("spider", *tiers)]
         age, memory = info.get("age_s"), info.get("memory_mb")

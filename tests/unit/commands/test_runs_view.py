@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -23,9 +24,9 @@ RUN = Run(
 )
 
 
-def listed(*runs: Run) -> str:
+def listed(*runs: Run, paused: Sequence[str] = ()) -> str:
     console = Console(file=io.StringIO(), width=80)
-    console.print(runs_view.overview(runs, RUN.ended_ms))
+    console.print(runs_view.overview(runs, RUN.ended_ms, paused))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -44,12 +45,28 @@ def test_a_thousand_runs_with_long_names_and_large_numbers_fit_80_columns() -> N
     assert sum(line.startswith("20261122-") for line in lines) == 1_000, "no id is folded or cut"
 
 
+@pytest.mark.parametrize(
+    ("paused", "option"),
+    [("spider products", "--spider products"), (f"run products:{RUN.generation}", f"--run {RUN.id}")],
+)
+def test_a_pause_is_told_with_what_ends_it(paused: str, option: str) -> None:
+    run = replace(RUN, state="sealed", ended_ms=0, counts=RunCounts(queued=5))
+    seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, paused=[paused])
+    assert f"It is paused (`scrapy control resume {option}`)." in runs_view.whole(run, seen, {}, {})
+    assert " paused " in listed(run, paused=[paused])
+    assert runs_view.plain(run, paused=[paused])["paused"] is True
+    for other in (["spider pages", "run products:1"], []):
+        assert " sealed " in listed(run, paused=other)
+        assert runs_view.plain(run, paused=other)["paused"] is False
+    assert " finished " in listed(RUN, paused=[paused]), "what is over waits for nobody"
+
+
 def test_a_run_in_full_fits_80_columns() -> None:
     """The longest name of a stat that there usually is, and large numbers."""
     totals = {"downloader/exception_type_count/scrapy.exceptions.IgnoreRequest": 5, "bytes": 12_345_678_901}
     run = replace(RUN, producer="schedule nightly", state="sealed", sealed_ms=RUN.opened_ms, ended_ms=0)
     seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, now_ms=RUN.opened_ms + 600_000)
-    lines = list(runs_view.whole(run, seen, {}, totals, paused=False))
+    lines = list(runs_view.whole(run, seen, {}, totals))
     assert lines[1:3] == [
         "opened 2026-11-22 09:33:20 UTC by schedule nightly",
         "under way for 10 min, sealed 2026-11-22 09:33:20 UTC",
@@ -63,7 +80,7 @@ def test_a_run_whose_workers_lease_nothing_has_no_time_left_to_tell() -> None:
     worker = WorkerState("w", 0, {"spider": "products", "pages_per_s": 4.0, "paused": "MongoDB is away"})
     held_up = ["Leasing is paused: MongoDB is away"]
     seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, held_up=held_up)
-    told = list(runs_view.whole(run, seen, {}, {}, paused=False))
+    told = list(runs_view.whole(run, seen, {}, {}))
     assert told[-1] == "Leasing is paused: MongoDB is away."
     assert not [line for line in told if "to go" in line or "was done" in line]
 
@@ -75,7 +92,7 @@ def test_a_run_says_which_budgets_hold_it_back() -> None:
     closed = [Closed(name, "hours" if name[0] == "v" else "requests", 7_200_000) for name in (*ours, *others)]
     hosts = [HostState("a.shop.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0)]
     seen = Snapshot({}, {}, {}, 0, 0, 0, hosts, [], [], [], None, None, closed=closed, now_ms=RUN.opened_ms)
-    told = [line for line in runs_view.whole(run, seen, {}, {}, paused=False) if line.startswith("Held back")]
+    told = [line for line in runs_view.whole(run, seen, {}, {}) if line.startswith("Held back")]
     assert told == [
         "Held back: the budget of run 20261122-1 is spent (requests), for 2 h more.",
         "Held back: the budget of spider products is spent (requests), for 2 h more.",

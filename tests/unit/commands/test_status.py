@@ -113,8 +113,8 @@ def test_columns_that_say_nothing_are_left_out() -> None:
 
     assert "breaker" not in (shown := console.file.getvalue())
     assert "tier" not in shown
-    assert "Nothing has been pushed yet." in shown
-    assert "No worker is running." in shown
+    assert "Nothing is pushed yet (`scrapy push`)." in shown
+    assert "No worker is running (`scrapy crawl`)." in shown
 
 
 def test_the_first_line_says_whether_it_is_finished() -> None:
@@ -128,13 +128,41 @@ def test_the_first_line_says_whether_it_is_finished() -> None:
     busy = SpiderStats(queued=7_190, leased=9, delayed=1)
     assert said(busy) == "Crawling: 2.0 pages/s, 2.0 items/s, 1 worker; 7,200 requests to go: 1 h."
     assert "2 workers; 7,200 requests to go: 30 min." in said(busy, 2)
-    assert said(busy, 0) == "Stopped: no worker is running; 7,200 requests to go."
+    assert said(busy, 0) == "Stopped: no worker is running (`scrapy crawl s`); 7,200 requests to go."
     assert said(SpiderStats(queued=1), 0).endswith("; 1 request to go.")
     assert said(busy, rate=0).startswith("Waiting: no page was done in the last minute")
     assert said(busy, rate=0, held_back=["s is paused"]).startswith("Waiting: requests are held back, see below")
     slow = [HostState("a", 1_000, 10_000, 0, 1, 0, 0, 5, None, 0, 0)]
     assert ": 2 h 47 min." in said(busy, hosts=slow), "as long as the longest queue takes at its host's delay"
     assert ": 1 d 2 h." in said(busy, waits=[WaitingHost("b", 1, "delayed", 93_600_000)]), "and no host waits longer"
+
+
+def test_a_worker_that_says_nothing_any_more_counts_as_none() -> None:
+    info = {"spider": "s", "pages_per_s": 2.0}
+    heard, killed = WorkerState("w-1", 4_000, info), WorkerState("w-2", 21_000, info)
+    seen = Snapshot({"s": SpiderStats(queued=7_200)}, {}, {}, 0, 0, 0, [], [], [heard, killed], [], None, None)
+    assert verdict(seen) == "Crawling: 2.0 pages/s, 0.0 items/s, 1 worker; 7,200 requests to go: 1 h."
+    assert "Nothing was heard of w-2 for 21.0 s: killed, stuck, or without Redis." in _shown(seen)
+    alone = replace(seen, workers=[killed, replace(killed, name="w-3", seen_ms_ago=30_000)])
+    assert verdict(alone) == "Stopped: nothing is heard of any worker, see below; 7,200 requests to go."
+    assert "Nothing was heard of 2 workers, such as w-2, for 30.0 s" in _shown(alone)
+    assert "Nothing was heard" not in _shown(replace(seen, workers=[heard]))
+
+
+def test_of_many_workers_those_that_say_nothing_are_shown() -> None:
+    workers = [WorkerState(f"w-{number}", 20_000 if number > 95 else 0, {"spider": "s"}) for number in range(100)]
+    seen = Snapshot({"s": SpiderStats(queued=1)}, {}, {}, 0, 0, 0, [], [], workers, [], None, None)
+    lines = _printed(80, seen).splitlines()
+    assert "Workers (10 of 100)" in [line.strip() for line in lines]
+    names = [line.split()[0] for line in lines if line.startswith("w-")]
+    assert names == [f"w-{number}" for number in (96, 97, 98, 99, 0, 1, 2, 3, 4, 5)]
+
+
+def test_whoever_has_something_to_do_is_named_where_nobody_works() -> None:
+    todo = SpiderStats(queued=1)
+    seen = Snapshot({"s": todo, "t": SpiderStats(done=1)}, {}, {}, 0, 0, 0, [], [], [], [], None, None)
+    assert verdict(seen) == "Stopped: no worker is running (`scrapy crawl s`); 1 request to go."
+    assert "(`scrapy crawl SPIDER`)" in verdict(replace(seen, spiders={"s": todo, "t": todo}))
 
 
 async def test_watching_outlasts_redis(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,9 +250,7 @@ def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spi
     console.print(render(seen))
     assert isinstance(console.file, io.StringIO)
     assert "1 s to 39 s" in console.file.getvalue()
-    assert "s does 5.0 pages a second: about 1 s to go, 39 s if its other runs come first." in whole(
-        late, seen, {}, {}, paused=False
-    )
+    assert "s does 5.0 pages a second: about 1 s to go, 39 s if its other runs come first." in whole(late, seen, {}, {})
     assert plain(late, seen)["seconds_to_go"] == 39
 
 
