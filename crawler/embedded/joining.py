@@ -18,6 +18,7 @@ from crawler.supervision.children import python_module
 
 START_SECONDS = 120.0  # Valkey may have to load millions of queued URLs from its file
 POLL_SECONDS = 0.02
+TELL_SECONDS = 5.0  # until whoever waits is told for what
 WATCH_SECONDS = 1.0  # between two looks at whether the supervisor lives
 AGAIN_SECONDS = 10.0  # until a server that gave up, as on a full disk, is started again
 MOST_WORDS = 65_536  # bytes read of a supervisor that could not begin
@@ -37,6 +38,7 @@ class JoinedServer:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = FileLock(directory / "users.lock")
         self._deadline = 0.0
+        self._told = False  # what is waited for
         self._watcher: threading.Thread | None = None
         self._complained = False  # about a server that is gone
 
@@ -137,8 +139,13 @@ class JoinedServer:
             raise self._error(diagnosis.explain(words, self._directory))
 
     def _pause(self, why: str) -> None:
-        if time.monotonic() > self._deadline:
+        waited = time.monotonic() - self._deadline + START_SECONDS
+        if waited > START_SECONDS:
             raise self._error(f"{why} after {START_SECONDS:.0f} s")
+        if waited > TELL_SECONDS and not self._told:
+            words = "The bundled %s server is not ready, waiting for up to %.0f s: %s. Its logs are in %s"
+            logger.warning(words, self.service.name, START_SECONDS, why, self._directory)
+            self._told = True
         time.sleep(POLL_SECONDS)
 
     def _error(self, reason: str) -> ServiceError:

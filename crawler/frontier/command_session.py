@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from scrapy.settings import BaseSettings
 
@@ -12,11 +13,13 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import connection, server_check
+from crawler.utils import tasks
 
 
 @asynccontextmanager
 async def session(settings: BaseSettings) -> AsyncIterator[Frontier]:
     """Raises ConfigError or ServiceError, also if Redis goes away meanwhile."""
+    await tasks.apart(partial(connection.arguments, settings))  # the bundled server may take minutes to start
     frontier = Frontier(connection.connect(settings), FrontierConfig.from_settings(settings))
     try:
         await frontier.open()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from pymongo import AsyncMongoClient, WriteConcern
@@ -13,6 +14,7 @@ from pymongo.errors import BulkWriteError, InvalidName, NetworkTimeout, PyMongoE
 
 from crawler import config
 from crawler.errors import ConfigError, ServiceError
+from crawler.utils import tasks
 
 Client = AsyncMongoClient[dict[str, Any]]
 Database = AsyncDatabase[dict[str, Any]]
@@ -89,6 +91,8 @@ async def check(client: Client, settings: Mapping[str, Any]) -> None:
 @contextlib.asynccontextmanager
 async def session(settings: Mapping[str, Any]) -> AsyncIterator[Database]:
     """The database for a command, checked first; later MongoDB errors become ServiceError too."""
+    if not settings.get("MONGODB_URI"):
+        await tasks.apart(partial(_bundled, settings))  # it may take minutes to start
     client = connect(settings)
     try:
         await check(client, settings)

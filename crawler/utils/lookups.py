@@ -79,6 +79,7 @@ class LookupThreads:
 def start_apart(work: Callable[[], R], name: str) -> Future[R]:
     """What *work* returns or raises, in a daemon thread: the end of the process does not wait for it."""
     future: Future[R] = Future()
+    future.set_running_or_notify_cancel()  # whoever waits for it may give up; it is answered all the same
     Thread(target=_answer, args=(future, work), name=name, daemon=True).start()
     return future
 

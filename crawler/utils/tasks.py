@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from crawler.utils.lookups import MOST_AT_ONCE, LookupThreads, start_apart
@@ -35,6 +35,11 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 def run_apart(main: Coroutine[Any, Any, T]) -> T:
     """`run` in a thread: this one has an event loop already, which does not run yet. Ctrl-C does not wait for it."""
     return start_apart(lambda: run(main), "apart").result()
+
+
+async def apart(work: Callable[[], T]) -> T:
+    """What *work* returns or raises, in a thread: Ctrl-C, which ends who waits for it, does not wait itself."""
+    return await asyncio.wrap_future(start_apart(work, "apart"))
 
 
 async def _interruptible(main: Coroutine[Any, Any, T]) -> T:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from crawler.base_errors import ServiceError
+from crawler.embedded import joining
+from crawler.embedded.locks import FileLock
 from crawler.embedded.service import VALKEY
 from crawler.embedded.supervisor import Supervisor
 from tests.integration.embedded.users import User, client, said, server
@@ -54,6 +57,21 @@ def test_after_a_failure_the_next_try_starts_anew(use: Use, data_dir: Path) -> N
     assert "error" in use().answer()
     manifest.unlink()
     assert use().url().startswith("redis://127.0.0.1:")
+
+
+def test_whoever_waits_for_a_server_is_told_what_for(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(joining, "START_SECONDS", 0.2)
+    monkeypatch.setattr(joining, "TELL_SECONDS", 0.05)
+    (data_dir / "redis").mkdir()
+    stopping = FileLock(data_dir / "redis" / "users.lock")
+    assert stopping.try_exclusive()
+    with pytest.raises(ServiceError, match="another process is stopping it and has not finished after 0 s"):
+        joining.JoinedServer(VALKEY, data_dir / "redis", preferred_port=False).begin()
+    [told] = caplog.messages
+    assert told.startswith("The bundled redis server is not ready, waiting for up to 0 s: another process is stopping")
+    stopping.close()
 
 
 def test_a_data_directory_that_cannot_be_used_is_named(use: Use, data_dir: Path) -> None:
