@@ -17,7 +17,7 @@ from crawler.producers.progress import PushProgress
 from crawler.producers.rejects import Refused, Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.run_setup import learn_tiers, share_scope
-from crawler.producers.sender import FULL, Sender
+from crawler.producers.sender import FULL, Sender, takes_no_more
 from crawler.routing.encoder import Encoder
 from crawler.utils.plural import several
 
@@ -158,7 +158,7 @@ class Pusher:
     def _count_refused(self, sender: Sender) -> None:
         for outcome in FULL:
             if count := sender.outcomes[outcome]:
-                words = f"{several(count, 'message')}: the frontier takes no more ({outcome})"
+                words = f"{several(count, 'message')}: {takes_no_more(outcome)}"
                 self._rejects.add(Refusal("", 0, words), count)
         if count := sender.outcomes[PushOutcome.CANCELLED]:
             self._rejects.add(Refusal("", 0, f"{several(count, 'message')} of a run that was cancelled"), count)

@@ -14,7 +14,15 @@ from crawler.frontier.pushing import Row
 from crawler.utils import tasks
 
 IN_FLIGHT: Final = 3  # batches: Redis always has one to work on, and others' calls get in between
-FULL: Final = (PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY)
+FULL: Final[dict[PushOutcome, str]] = {
+    PushOutcome.REFUSED_FULL: "it holds as many requests as FRONTIER_QUEUE_LIMIT allows",
+    PushOutcome.REFUSED_MEMORY: "Redis uses more of its maxmemory than FRONTIER_MEMORY_LIMIT allows",
+}
+
+
+def takes_no_more(outcome: PushOutcome) -> str:
+    """Why the frontier has refused some, as a person reads it; *outcome* is one of FULL."""
+    return f"the frontier takes no more ({outcome}): {FULL[outcome]}"
 
 
 class Sender:

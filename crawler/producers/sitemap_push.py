@@ -19,7 +19,7 @@ from crawler.policy.rules.patterns import BadPatternError, Pattern
 from crawler.producers.lines import Chunk, Refusal, chunks_apart
 from crawler.producers.rejects import Rejects
 from crawler.producers.run_setup import learn_tiers, share_scope
-from crawler.producers.sender import FULL
+from crawler.producers.sender import FULL, takes_no_more
 from crawler.routing.encoder import Encoder
 from crawler.routing.sitemap_requests import SitemapTerms, sitemap_message
 from crawler.utils.plural import several
@@ -90,9 +90,8 @@ class SitemapPusher:
             for outcome in FULL:
                 if count := self.outcomes[outcome]:
                     self._run.incomplete = True
-                    self._rejects.add(
-                        Refusal("", 0, f"{count} sitemaps: the frontier takes no more ({outcome})"), count
-                    )
+                    words = f"{several(count, 'sitemap')}: {takes_no_more(outcome)}"
+                    self._rejects.add(Refusal("", 0, words), count)
 
     async def push_roots(self, frontier: Frontier, roots: Mapping[str, SitemapTerms], generation: str) -> None:
         """Push *roots* into an open run, which the last of its sitemaps seals. May be repeated."""

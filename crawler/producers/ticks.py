@@ -188,9 +188,9 @@ class TickRunner:
         outcome: dict[str, Any] = {"epoch": tick.epoch, "ended": datetime.now(UTC).isoformat(timespec="seconds")}
         outcome |= {"run": progress.run, "pushed": progress.pushed, "refused": progress.refused, "words": why}
         if await self._frontier.schedules.end(lead.token, tick, json.dumps(outcome)):
-            words = "Schedule %s: tick %s is run %s, %d pushed, %d refused%s"
-            told = f" ({why})" if why else ""
-            logger.info(words, tick.name, tick.epoch, progress.run or "-", progress.pushed, progress.refused, told)
+            told = f"run {progress.run}, {progress.pushed} pushed, {progress.refused} refused" if progress.run else ""
+            words = "Schedule %s: tick %s is over: %s"
+            logger.info(words, tick.name, tick.epoch, "; ".join(filter(None, (told, why))))
 
 
 def _days(schedule: Schedule, tick: Tick) -> float:

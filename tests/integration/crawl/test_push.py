@@ -228,7 +228,8 @@ def test_a_full_frontier_refuses_with_count_and_reason(push: Pusher) -> None:
     urls = [f"http://a.example/{number}" for number in range(5)]
     pushed = push(*urls, FRONTIER_QUEUE_LIMIT=3, FRONTIER_QUEUE_HIGH_WATER=3)
     assert (pushed.status, pushed.summary) == (2, "3 pushed to products, 2 refused")
-    assert pushed.complaints == ["2 messages: the frontier takes no more (refused/full)"]
+    why = "it holds as many requests as FRONTIER_QUEUE_LIMIT allows"
+    assert pushed.complaints == [f"2 messages: the frontier takes no more (refused/full): {why}"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +300,7 @@ async def test_a_push_is_a_run(push: Pusher, fleet: Fleet) -> None:
         (("--run", "20261122-1"), "there is no run 20261122-1: `scrapy runs` shows them"),
         (("--run", "20261122-1", "--recrawl"), "--run continues a run as it was opened: leave out --name, --recrawl"),
         (("--name", "x" * 256), "of a run: expected at most 255 bytes that can be printed"),
-        (("--overlap", "never"), "argument --overlap: invalid choice: 'never'"),
+        (("--overlap", "never"), "--overlap = 'never' is invalid: expected one of refuse"),
     ],
 )
 def test_a_wrong_run_is_one_line(push: Pusher, options: tuple[str, ...], complaint: str) -> None:
