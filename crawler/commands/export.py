@@ -103,7 +103,7 @@ class Command(FleetCommand, ScrapyCommand):
                 except asyncio.CancelledError:
                     print(f"cut short after {bar.done:,} of {total:,} documents{_kept(opts.output)}", file=sys.stderr)
                     raise
-        changed = f" changed since {since.isoformat()}" if since else ""
+        changed = f" changed since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
         print(f"{several(bar.done, 'document')}{changed} exported from {collection}", file=sys.stderr)
         if not_stored := await asyncio.to_thread(_not_stored, self.settings, config):
             print(not_stored, file=sys.stderr)

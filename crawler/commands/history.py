@@ -28,7 +28,7 @@ from crawler.utils import tasks
 
 BARS = "▁▂▃▄▅▆▇█"
 GAP = "·"  # no price at the time
-WIDTH = 60  # columns of the plot, which divide the time from first to last seen evenly
+WIDTH = 60  # columns of the plot at most, which divide the time from first to last seen evenly
 
 Price = tuple[datetime, Decimal | None]  # since when, price
 
@@ -109,8 +109,10 @@ def _show_times(console: Console, item: dict[str, Any], line: Sequence[Price]) -
     console.print(f"seen {item['first_seen_at']:%Y-%m-%d %H:%M} to {item['last_seen_at']:%Y-%m-%d %H:%M} UTC")
     known = [price for _, price in line if price is not None]
     if known:
-        currency = escape(str(item.get("currency") or ""))
-        console.print(f"{plot(line, item['last_seen_at'])} {min(known):f} to {max(known):f} {currency}".rstrip())
+        low, high, currency = f"{min(known):f}", f"{max(known):f}", str(item.get("currency") or "")
+        span = f"{low if low == high else f'{low} to {high}'} {currency}".rstrip()
+        width = max(1, min(WIDTH, console.width - len(span) - 1))
+        console.print(f"{plot(line, item['last_seen_at'], width)} {escape(span)}")
 
 
 def _is_change(record: Mapping[str, Any]) -> bool:

@@ -59,7 +59,7 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
         if number := report.stats[stat]:
             console.print(f"{several(number, thing)} {words}", highlight=False)
     if dry_run:
-        console.print("dry run: nothing is written; the changed and new items would be stored without --dry-run")
+        console.print("dry run: nothing is written; without it changed and new items are stored")
     if report.cut:
         console.print(f"cut short: {several(report.left, 'page')} left; the same call starts over", highlight=False)
     if report.failed:

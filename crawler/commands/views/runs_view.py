@@ -76,7 +76,9 @@ def whole(run: Run, seen: Snapshot, items: Mapping[str, int], totals: Mapping[st
 
 
 def _columns(told: Mapping[str, str]) -> Iterator[str]:
-    names, numbers = max(map(len, told)), max(map(len, told.values()))
+    """Aligned, but for a name that would make all lines longer than 80 columns."""
+    numbers = max(map(len, told.values()))
+    names = min(max(map(len, told)), 80 - 3 - numbers)
     return (f"  {name:<{names}} {number:>{numbers}}" for name, number in told.items())
 
 
@@ -125,7 +127,8 @@ def _prospect(run: Run, seen: Snapshot) -> Iterator[str]:
     if seconds := seen.run_to_go(run):
         least, most = map(in_words, seconds)
         behind = "" if least == most else f", {most} if its other runs come first"
-        yield f"{run.spider} does {pages:,.1f} pages a second: about {least} to go{behind}."
+        about = "at least" if seen.waiting else "about"  # the next try of what waits may fail, too
+        yield f"{run.spider} does {pages:,.1f} pages a second: {about} {least} to go{behind}."
     elif not seen.workers:
         yield f"No worker of {run.spider} is running."
     elif pages <= 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ TOP_HOSTS: Final = 20
 MOST_RUNS: Final = 50  # newest of those that are not over
 OVER_RUNS: Final = 3  # finished ones
 SILENT_MS: Final = 15_000  # three heartbeats: a worker says something every 5 s
+_NUMBER: Final = re.compile(r"[0-9]+")
 _HELD_UP: Final = {  # by what workers report
     "paused": "Leasing is paused",
     "slowed": "Leasing is slowed to one request at a time",
@@ -167,14 +169,19 @@ def _shown(newest: Sequence[Run], under_way: Sequence[Run]) -> list[Run]:
 
 
 def _held_up(workers: Sequence[WorkerState]) -> list[str]:
-    reasons = {(word, str(worker.info.get(key) or "")) for worker in workers for key, word in _HELD_UP.items()}
-    told = [f"{word}: {reason}" for word, reason in sorted(reasons) if reason]
+    told = [f"{word}: {reason}" for word, reason in _reasons(workers)]
     if away := [worker.info for worker in workers if worker.info.get("store_away")]:
         size = sum(int(info.get("spool_bytes") or 0) for info in away)
         told.append(
             f"MongoDB does not answer {len(away)} of {len(workers)} workers: {size:,} bytes of items wait on disk"
         )
     return told
+
+
+def _reasons(workers: Sequence[WorkerState]) -> list[tuple[str, str]]:
+    """What they say, and why, each once: of those that differ in a number alone, such as a share of memory, one."""
+    said = [(word, str(worker.info.get(key) or "")) for worker in workers for key, word in _HELD_UP.items()]
+    return sorted({(word, _NUMBER.sub("", reason)): (word, reason) for word, reason in said if reason}.values())
 
 
 def _largest_waiting(workers: Sequence[WorkerState]) -> tuple[str, int] | None:

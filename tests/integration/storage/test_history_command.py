@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from decimal import Decimal
@@ -13,9 +14,10 @@ import pytest
 from bson import Decimal128
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from crawler.commands.history import BARS, GAP, Command, plot, prices
+from crawler.commands.history import BARS, GAP, Command, plot, prices, show
 from crawler.storage.connection import Database
 from crawler.storage.items.writer import Writer
 from tests.integration.storage.observing import URL, at, seen
@@ -50,6 +52,22 @@ async def test_price_line_and_changes(writer: Writer, history: History) -> None:
         ["3", "2026-03-01 02:00:00", "price", "12.50", "-"],
         ["4", "2026-03-01 03:00:00", "price", "-", "8.00"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("seen_prices", "told"), [(["196.50"], "196.50 EUR"), (["0.5", "12345678.50"], "0.5 to 12345678.50 EUR")]
+)
+def test_the_plot_and_its_prices_share_a_line_of_a_terminal(seen_prices: list[str], told: str) -> None:
+    first, *others = map(Decimal, seen_prices)
+    records = [{"at": at(60), "changes": {"price": {"old": first, "new": one}}} for one in others]
+    item = {"_id": URL, "title": "t", "currency": "EUR", "price": first}
+    item |= {"first_seen_at": at(0), "last_seen_at": at(3_600)}
+    console = Console(width=80, file=io.StringIO())
+    show(console, item, records)
+    assert isinstance(console.file, io.StringIO)
+    [line] = [line for line in console.file.getvalue().splitlines() if any(bar in line for bar in BARS)]
+    assert line.endswith(told)
+    assert len(line) <= 80
 
 
 async def test_product_without_changes(writer: Writer, history: History) -> None:

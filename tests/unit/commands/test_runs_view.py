@@ -73,6 +73,9 @@ def test_a_run_in_full_fits_80_columns() -> None:
     ]
     assert lines[-1].endswith(" 12,345,678,901")
     assert max(map(len, lines)) <= 80
+    long = f"downloader/exception_type_count/{'x' * 70}"
+    lines = list(runs_view.whole(run, seen, {}, totals | {long: 1}))
+    assert [line for line in lines if len(line) > 80] == [f"  {long:<63} {'1':>14}"], "it lengthens no other line"
 
 
 def test_a_run_whose_workers_lease_nothing_has_no_time_left_to_tell() -> None:

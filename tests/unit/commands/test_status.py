@@ -11,7 +11,7 @@ from rich.console import Console
 
 from crawler.commands import status
 from crawler.commands.views.runs_view import plain, whole
-from crawler.commands.views.status_snapshot import Snapshot
+from crawler.commands.views.status_snapshot import Snapshot, _held_up
 from crawler.commands.views.status_view import render, verdict
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.inspection.waiting import WaitingHost
@@ -163,6 +163,13 @@ def test_whoever_has_something_to_do_is_named_where_nobody_works() -> None:
     seen = Snapshot({"s": todo, "t": SpiderStats(done=1)}, {}, {}, 0, 0, 0, [], [], [], [], None, None)
     assert verdict(seen) == "Stopped: no worker is running (`scrapy crawl s`); 1 request to go."
     assert "(`scrapy crawl SPIDER`)" in verdict(replace(seen, spiders={"s": todo, "t": todo}))
+
+
+def test_what_workers_say_alike_is_said_once() -> None:
+    reasons = ["Redis uses 92% of its maxmemory", "Redis uses 93% of its maxmemory", "the archive is full"]
+    workers = [WorkerState(f"w-{number}", 0, {"slowed": why}) for number, why in enumerate(reasons)]
+    told = _held_up(workers)
+    assert [line.partition(": ")[2] for line in told] == ["Redis uses 93% of its maxmemory", "the archive is full"]
 
 
 async def test_watching_outlasts_redis(monkeypatch: pytest.MonkeyPatch) -> None:
