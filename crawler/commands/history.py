@@ -98,6 +98,8 @@ def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any
     if all(isinstance(item.get(name), datetime) for name in ("first_seen_at", "last_seen_at")):
         _show_times(console, item, prices(item, records))
     table = Table("version", "seen at (UTC)", "field", "old", "new")
+    for column in table.columns:
+        column.overflow = "fold"  # a URL has no white space
     for record in records:
         for field, change in record["changes"].items():
             values = [escape(in_short(change.get(side))) for side in ("old", "new")]

@@ -18,6 +18,7 @@ from scrapy.settings import BaseSettings
 from crawler.commands.base import FleetCommand
 from crawler.commands.options import one_of
 from crawler.commands.terminal import answering, console
+from crawler.commands.views.status_view import narrow_table
 from crawler.errors import ShoalError
 from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig
@@ -65,7 +66,7 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError("--target and --damaged are for replay")
             config = _config(self.settings)
             if verb == "list":
-                self._list(Path(config.spool_dir))
+                console().print(waiting(Path(config.spool_dir)))
             else:
                 count, damaged = tasks.run(self._replay(config, opts.target, again=opts.damaged))
                 print(
@@ -74,15 +75,6 @@ class Command(FleetCommand, ScrapyCommand):
                 if damaged:
                     print(f"{damaged} files are damaged and kept: the lines above name them", file=sys.stderr)
                 self.exitcode = 1 if damaged else 0
-
-    def _list(self, directory: Path) -> None:
-        table = Table("target", "files", "bytes", "oldest (UTC)", "damaged files")
-        for name in _targets(directory):
-            found, damaged = usage(directory / name), len(list((directory / name).glob(f"*{DAMAGED}")))
-            if found.files or damaged:
-                oldest = f"{datetime.fromtimestamp(found.oldest, UTC):%Y-%m-%d %H:%M:%S}" if found.oldest else "-"
-                table.add_row(escape(name), str(found.files), f"{found.size:,}", oldest, str(damaged))
-        console().print(table if table.row_count else f"nothing waits in {directory}")
 
     async def _replay(self, config: StorageConfig, target: str, *, again: bool) -> tuple[int, int]:
         """The number of entries stored, and of damaged files."""
@@ -105,6 +97,17 @@ class Command(FleetCommand, ScrapyCommand):
                 return count, fallback.damaged
             finally:
                 spool.close()
+
+
+def waiting(directory: Path) -> Table | str:
+    """What `list` shows: a row per database, with its name whole."""
+    table = narrow_table("", ["target"], ["files", "bytes", "oldest (UTC)", "damaged"])
+    for name in _targets(directory):
+        found, damaged = usage(directory / name), len(list((directory / name).glob(f"*{DAMAGED}")))
+        if found.files or damaged:
+            oldest = f"{datetime.fromtimestamp(found.oldest, UTC):%Y-%m-%d %H:%M:%S}" if found.oldest else "-"
+            table.add_row(escape(name), str(found.files), f"{found.size:,}", oldest, str(damaged))
+    return table if table.row_count else f"nothing waits in {directory}"
 
 
 def _targets(directory: Path) -> list[str]:

@@ -48,6 +48,8 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
     pages = report.stats[counts.PAGES]
     if fields := report.of(counts.FIELDS):
         table = Table("field", "items", "page", "stored", "parsed now")
+        for column in table.columns:
+            column.overflow = "fold"  # a URL is copied whole
         for name, number in fields.items():
             for row, example in enumerate(report.examples.get(name, [])[:3]):
                 cells = [escape(example[each]) for each in ("url", "old", "new")]

@@ -19,6 +19,7 @@ from crawler.frontier.runs.control import run_target
 from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.tiers import Spent, Tiers
 from crawler.policy.tiers import TIERS, Tier, rank
+from crawler.utils.plural import several
 
 TOP_HOSTS: Final = 20
 MOST_RUNS: Final = 50  # newest of those that are not over
@@ -170,12 +171,19 @@ def _shown(newest: Sequence[Run], under_way: Sequence[Run]) -> list[Run]:
 
 def _held_up(workers: Sequence[WorkerState]) -> list[str]:
     told = [f"{word}: {reason}" for word, reason in _reasons(workers)]
-    if away := [worker.info for worker in workers if worker.info.get("store_away")]:
-        size = sum(int(info.get("spool_bytes") or 0) for info in away)
-        told.append(
-            f"MongoDB does not answer {len(away)} of {len(workers)} workers: {size:,} bytes of items wait on disk"
-        )
+    if away := [worker for worker in workers if worker.info.get("store_away")]:
+        whom = f"{len(away)} of {several(len(workers), 'worker')}"
+        told.append(f"MongoDB does not answer {whom}: {_spooled(away):,} bytes of items wait on disk")
     return told
+
+
+def _spooled(workers: Sequence[WorkerState]) -> int:
+    """Bytes: each tells what the disk of its machine holds, of all workers there."""
+    disks: dict[str, int] = {}
+    for one in workers:
+        machine = one.name.rsplit("-", 2)[0]  # before the process, and what tells it from an earlier one
+        disks[machine] = max(disks.get(machine, 0), int(one.info.get("spool_bytes") or 0))
+    return sum(disks.values())
 
 
 def _reasons(workers: Sequence[WorkerState]) -> list[tuple[str, str]]:

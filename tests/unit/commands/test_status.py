@@ -172,6 +172,13 @@ def test_what_workers_say_alike_is_said_once() -> None:
     assert [line.partition(": ")[2] for line in told] == ["Redis uses 93% of its maxmemory", "the archive is full"]
 
 
+def test_what_waits_on_a_disk_is_counted_once_for_all_workers_there() -> None:
+    away = {"store_away": 1, "spool_bytes": 115_213}
+    names = ("shop-a-11614-54ed", "shop-a-11742-7305", "shop-b-11614-54ed")
+    [told] = _held_up([WorkerState(name, 0, away) for name in names])
+    assert told == "MongoDB does not answer 3 of 3 workers: 230,426 bytes of items wait on disk"
+
+
 async def test_watching_outlasts_redis(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[Snapshot | Exception] = [FrontierUnavailableError("[Errno 111] refused"), _snapshot()]
 
