@@ -99,7 +99,10 @@ class Snapshot:
         return max(asked / pages, longest if asked >= self.pending else 0.0)
 
     def run_to_go(self, run: Run) -> tuple[float, float] | None:
-        """`seconds_to_go` of *run*, at least and at most: other runs of its spider may be ahead of it."""
+        """`seconds_to_go` of *run*, at least and at most: other runs of its spider may be ahead of it; None while it is
+        paused."""
+        if self.resumed_by(run):
+            return None
         least = self.seconds_to_go(run.spider, run.counts.pending)
         most = self.seconds_to_go(run.spider, _pending(self.spiders.get(run.spider, SpiderStats())))
         return None if least is None or most is None else (least, max(least, most))

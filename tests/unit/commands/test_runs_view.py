@@ -15,7 +15,7 @@ from crawler.commands import runs
 from crawler.commands.views import runs_view
 from crawler.commands.views.status_snapshot import Snapshot
 from crawler.frontier.errors import FrontierUnavailableError
-from crawler.frontier.messages import HostState, WorkerState
+from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run, RunCounts
 from crawler.frontier.state.budgets import Closed
 
@@ -51,8 +51,14 @@ def test_a_thousand_runs_with_long_names_and_large_numbers_fit_80_columns() -> N
 )
 def test_a_pause_is_told_with_what_ends_it(paused: str, option: str) -> None:
     run = replace(RUN, state="sealed", ended_ms=0, counts=RunCounts(queued=5))
-    seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, paused=[paused])
-    assert f"It is paused (`scrapy control resume {option}`)." in runs_view.whole(run, seen, {}, {})
+    worker = WorkerState("w", 0, {"spider": "products", "pages_per_s": 4.0})
+    stats = {"products": SpiderStats(queued=5)}
+    seen = Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, paused=[paused])
+    told = [*runs_view.whole(run, seen, {}, {})]
+    assert f"It is paused (`scrapy control resume {option}`)." in told
+    assert not any("to go" in line for line in told), "nobody knows when it is resumed"
+    assert runs_view.plain(run, seen)["seconds_to_go"] is None
+    assert runs_view.plain(run, replace(seen, paused=[]))["seconds_to_go"] is not None
     assert " paused " in listed(run, paused=[paused])
     assert runs_view.plain(run, paused=[paused])["paused"] is True
     for other in (["spider pages", "run products:1"], []):
