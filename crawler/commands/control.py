@@ -102,9 +102,7 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, str]:
 
 
 async def _run(frontier: Frontier, run_id: str, verb: str) -> Run:
-    run = await frontier.runs.get(run_id)
-    if run is None:
-        raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+    run = await frontier.runs.known(run_id)
     if run.is_over and verb != "resume":  # whoever ended it may have been killed before it took back its pause
         raise RunError(f"run {run_id} is {run.state}: there is nothing left to control")
     return run

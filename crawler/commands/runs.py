@@ -21,7 +21,7 @@ from crawler.errors import ServiceError
 from crawler.frontier.command_session import session
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.run_record import Run, RunError, generation_of
+from crawler.frontier.run_record import Run, RunError, UnknownRunError, generation_of
 from crawler.startup.announcement import QUEUES
 from crawler.storage import connection, run_items
 from crawler.storage.config import StorageConfig
@@ -72,9 +72,9 @@ class Command(FleetCommand, ScrapyCommand):
             if verb == "wait":
                 return await _wait(frontier, ids[0], as_json=opts.json)
             if verb == "diff":
-                before, after = [await _get(frontier, one) for one in ids]
+                before, after = [await frontier.runs.known(one) for one in ids]
                 return await self._diff(before, after, as_json=opts.json)
-            run = await (_get(frontier, ids[0]) if verb == "show" else _seal(frontier, ids[0]))
+            run = await (frontier.runs.known(ids[0]) if verb == "show" else _seal(frontier, ids[0]))
             await self._show(frontier, run, as_json=opts.json)
             return 0
 
@@ -142,21 +142,10 @@ class Command(FleetCommand, ScrapyCommand):
         return 0
 
 
-class UnknownRunError(RunError):
-    """There is no run with that id."""
-
-
-async def _get(frontier: Frontier, run_id: str) -> Run:
-    run = await frontier.runs.get(run_id)
-    if run is None:
-        raise UnknownRunError(f"there is no run {run_id}: `scrapy runs` shows them")
-    return run
-
-
 async def _seal(frontier: Frontier, run_id: str) -> Run:
     await frontier.runs.seal(run_id)
     await frontier.runs.settle()
-    return await _get(frontier, run_id)
+    return await frontier.runs.known(run_id)
 
 
 async def _wait(frontier: Frontier, run_id: str, *, as_json: bool) -> int:
@@ -165,7 +154,7 @@ async def _wait(frontier: Frontier, run_id: str, *, as_json: bool) -> int:
     while True:
         try:
             await frontier.runs.settle()
-            run = await _get(frontier, run_id)
+            run = await frontier.runs.known(run_id)
         except FrontierUnavailableError as error:  # it restarts, or fails over
             if not away:
                 print(f"Redis is away, waiting goes on: {error}", file=sys.stderr)

@@ -32,6 +32,13 @@ class RunError(ShoalError):
         self.run = run
 
 
+class UnknownRunError(RunError):
+    """There is no run with that id, or no longer."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"there is no run {run_id}: `scrapy runs` shows them")
+
+
 class RunSkippedError(RunError):
     """Nothing was opened, as requested: a run of the same name is unfinished (`--overlap skip`)."""
 

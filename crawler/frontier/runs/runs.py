@@ -12,6 +12,7 @@ from crawler.frontier.run_record import (
     Run,
     RunError,
     RunSkippedError,
+    UnknownRunError,
     generation_of,
     read_run,
     run_id_of,
@@ -100,7 +101,7 @@ class Runs:
             raise RunError(f"{words}: `scrapy control purge --spider {run.spider}` drops what is queued", run)
         raw = await self._shards.run("run_cancel", 0, run_id)
         if not raw:
-            raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+            raise UnknownRunError(run_id)
         run = _read(raw)
         if not run.is_over:
             await Control(self._shards).say("cancel", run_target(run))
@@ -135,8 +136,14 @@ class Runs:
         generation_of(run_id)
         raw = await self._shards.run("run_seal", 0, run_id, state)
         if not raw:
-            raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+            raise UnknownRunError(run_id)
         return _read(raw)
+
+    async def known(self, run_id: str) -> Run:
+        """As `get`; raises UnknownRunError."""
+        if (run := await self.get(run_id)) is None:
+            raise UnknownRunError(run_id)
+        return run
 
     async def get(self, run_id: str) -> Run | None:
         """The run with that id and its counts; None if there is none (any more)."""

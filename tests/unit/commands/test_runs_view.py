@@ -128,7 +128,7 @@ async def test_waiting_outlasts_redis(monkeypatch: pytest.MonkeyPatch, capsys: p
     async def settle() -> None:
         pass
 
-    frontier: Any = SimpleNamespace(runs=SimpleNamespace(get=get, settle=settle))
+    frontier: Any = SimpleNamespace(runs=SimpleNamespace(known=get, settle=settle))
     assert await runs._wait(frontier, RUN.id, as_json=False) == 0
     told = capsys.readouterr()
     assert told.out == f"{RUN.told()}\n"
