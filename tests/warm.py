@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import logging
+import ssl
 from copy import deepcopy
 from functools import cache
 from importlib import metadata
@@ -12,6 +15,7 @@ from scrapy import cmdline
 from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils import versions
 
+from crawler import urls
 from crawler.extraction import Document, extract_page, extract_product, links
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server import scripts
@@ -20,6 +24,7 @@ from crawler.policy import blocks
 UNCHANGING = {str, int, float, bool, type(None), bytes}
 _command_classes = cmdline._iter_command_classes
 URL = "https://shop.example.co.uk/a-lamp"
+PLAIN = b"<title>A lamp</title><p>In stock"
 PAGE = "<title>Access denied</title><h1>A lamp</h1><b class=price>EUR 48.00</b><p>Request blocked: <a href=/b>b</a>"
 
 
@@ -36,6 +41,17 @@ def find_commands() -> None:
     found = cache(lambda module: tuple(_command_classes(module)))
     patch.object(cmdline, "_iter_command_classes", found).start()
     found("scrapy.commands")
+
+
+def set_levels_faster() -> None:
+    """To set a level empties the caches of all loggers, of which there are hundreds: most are set to what they have."""
+    set_level = logging.Logger.setLevel
+
+    def changed(logger: logging.Logger, level: int | str) -> None:
+        if logger.level != level:
+            set_level(logger, level)
+
+    patch.object(logging.Logger, "setLevel", changed).start()
 
 
 def copy_settings_faster() -> None:
@@ -74,7 +90,15 @@ def read_pages() -> None:
     """Expressions are compiled and tables loaded with the first page."""
     for status in (200, 403):
         blocks.detect(status, {}, PAGE.encode(), URL)
+        blocks.detect(status, {}, PLAIN, URL)
     document = Document(PAGE, URL)
     extract_product(document, URL)
     links(document, URL)
     extract_page(PAGE, URL)
+    urls.registrable(urls.group(URL))
+
+
+def read_sources() -> None:
+    """What cuts a file of Python into lines and functions, for the check of a spider's source."""
+    inspect.getsourcelines(SettingsAttribute)
+    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_default_certs()

@@ -289,10 +289,12 @@ def main() -> None:
     assert "twisted.internet.reactor" not in sys.modules
     warm.build_scripts()
     warm.find_commands()
+    warm.set_levels_faster()
     warm.copy_settings_faster()
     fork_reparse_workers()
     warm.read_metadata()
     warm.read_pages()
+    warm.read_sources()
     assert "settings.base" not in sys.modules  # it reads the environment
     gc.freeze()
     sys.argv = serve(socket.socket(fileno=int(sys.argv[1])))

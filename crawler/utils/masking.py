@@ -44,18 +44,19 @@ def secrets_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _within(name: str, value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        if value[:1] in ("{", "[") and (given := _json(value)) is not None:  # as `-s` has dicts
+            yield from _within(name, given)
+        elif value and _SECRET.search(name):
+            yield value
+        if "://" in value:
+            yield from (password for _, password in _LOGIN.findall(value))
+    elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from _within("SECRET" if name == "API_KEYS" else str(key), entry)
     elif isinstance(value, (list, tuple)):
         for entry in value:
             yield from _within(name, entry)
-    elif isinstance(value, str) and value:
-        if value[0] in "{[" and (given := _json(value)) is not None:  # as `-s` has dicts
-            yield from _within(name, given)
-        elif _SECRET.search(name):
-            yield value
-        yield from (password for _, password in _LOGIN.findall(value))
 
 
 def _json(text: str) -> Any:
