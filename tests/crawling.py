@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,7 +22,7 @@ from crawler.frontier.messages import DeadLetter, Message, PushOutcome, SpiderSt
 from crawler.routing import codec
 from tests.integration.crawl.spiders import WalkSpider
 from tests.servers import ScrapyRunner
-from tests.zygote import PROJECT_DIR, Forked
+from tests.zygote import PROJECT_DIR, Forked, Zygote
 
 FAST: dict[str, Any] = {
     "METRICS_PORT": -1,
@@ -99,21 +97,14 @@ def options(settings: Mapping[str, Any]) -> list[str]:
 
 
 def crawl_side_by_side(
-    env: Mapping[str, str], settings: Mapping[str, Any], crawls: Mapping[str, Mapping[str, Any]]
+    zygote: Zygote, env: Mapping[str, str], settings: Mapping[str, Any], crawls: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, dict[str, Any]], str]:
     """Run *crawls* (spider, settings and arguments of each) in one process; their stats, and the log of all."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.integration.crawl.side_by_side"],
-        cwd=PROJECT_DIR,
-        env=dict(env),
-        input=json.dumps({"settings": dict(settings), "crawls": crawls}),
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
+    plan = json.dumps({"settings": dict(settings), "crawls": crawls})
+    with closing(zygote.fork([], env, PROJECT_DIR, plan, module="tests.integration.crawl.side_by_side")) as process:
+        stats, log = process.communicate(280)
+        assert process.returncode == 0, log
+    return json.loads(stats), log
 
 
 @dataclass

@@ -11,6 +11,7 @@ import atexit
 import gc
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -96,16 +97,19 @@ class Zygote:
         text: str = "",
         terminal: int | None = None,
         log: Path | None = None,
+        module: str = "",
     ) -> Forked:
-        """Start `scrapy` with *arguments*, and *text* on its standard input, or at a *terminal*. With a *log*, where
-        all that it says goes, it is the first of a session and dies with the zygote, as children.spawn has it."""
+        """Start `scrapy`, or `python -m` *module*, with *arguments*, and *text* on its standard input, or at a
+        *terminal*. With a *log*, where all that it says goes, it is the first of a session and dies with the zygote,
+        as children.spawn has it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # who reads late reads one by one
         files: list[Any] = [tempfile.TemporaryFile("w+") for _ in range(1 if log else 3)]  # noqa: SIM115 - Forked.close()
         if log:
             files += [log.open("w+")] * 2
         files[0].write(text)
         files[0].seek(0)
-        given = {"arguments": list(arguments), "env": dict(env), "cwd": str(cwd), "apart": log is not None}
+        given: dict[str, Any] = {"module": module, "arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}
+        given["apart"] = log is not None
         request = json.dumps(given).encode()
         with theirs, files[0]:
             stdin, stdout, stderr = (file.fileno() for file in files)
@@ -185,8 +189,8 @@ class Forked:
         return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode()
 
 
-def serve(listener: socket.socket) -> list[str]:
-    """Fork for each request; returns in each child, with its arguments, and never in the zygote."""
+def serve(listener: socket.socket) -> str:
+    """Fork for each request; returns in each child, with the module that it is to run, and never in the zygote."""
     ended, end = _ends_of_children()
     controls: list[socket.socket] = []  # of all that share it
     askers: dict[int, socket.socket] = {}  # by process: who is told of its end
@@ -258,7 +262,7 @@ def _forget(pipe: tuple[int, int], *sockets: socket.socket) -> None:
         one.close()
 
 
-def _become(request: dict[str, Any], files: list[int]) -> list[str]:
+def _become(request: dict[str, Any], files: list[int]) -> str:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
@@ -269,7 +273,8 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     os.environ.clear()
     os.environ.update(request["env"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
-    return ["scrapy", *request["arguments"]]
+    sys.argv = [request["module"] or "scrapy", *request["arguments"]]
+    return str(request["module"])
 
 
 def _leave() -> None:
@@ -297,9 +302,13 @@ def main() -> None:
     warm.read_sources()
     assert "settings.base" not in sys.modules  # it reads the environment
     gc.freeze()
-    sys.argv = serve(socket.socket(fileno=int(sys.argv[1])))
+    module = serve(socket.socket(fileno=int(sys.argv[1])))
     try:
-        cmdline.execute()
+        if module:
+            runpy.run_module(module, run_name="__main__")
+            _ended.append(0)
+        else:
+            cmdline.execute()
     except SystemExit as end:
         _ended.append(end.code if isinstance(end.code, int) else bool(end.code))
         raise

@@ -17,6 +17,7 @@ from tests.integration.crawl import endings
 from tests.integration.crawl.endings_site import cookie_wall, serve
 from tests.servers import environment
 from tests.sites import Received, Site
+from tests.zygote import Zygote
 
 SPIDERS = [
     each.name
@@ -45,7 +46,9 @@ class Ended:
 
 
 @pytest.fixture(scope="module")
-def ended(redis_url: str, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+def ended(
+    zygote: Zygote, redis_url: str, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Ended]:
     """Every ending, crawled side by side, each in a frontier and a database of its own."""
     run = f"endings_{uuid.uuid4().hex[:8]}_"
     env = environment(tmp_path_factory.mktemp("services")) | {"REDIS_URL": redis_url, "MONGODB_URI": mongodb_uri}
@@ -58,7 +61,7 @@ def ended(redis_url: str, mongodb_uri: str, tmp_path_factory: pytest.TempPathFac
             }
             for name in SPIDERS
         }
-        stats, log = crawl_side_by_side(env, SETTINGS, crawls)
+        stats, log = crawl_side_by_side(zygote, env, SETTINGS, crawls)
     assert "Error while removing request from slot" not in log
     assert log.count("close_spider (enough)") == 2  # a callback, and an errback
     with MongoClient[dict[str, Any]](mongodb_uri) as mongo:

@@ -19,6 +19,7 @@ from crawler.meta import RESERVED
 from tests.crawling import FAST, SHORT_LEASE, Fleet, Left, count, crawl_side_by_side, ended, left
 from tests.servers import environment
 from tests.sites import Page, Received, Site
+from tests.zygote import Zygote
 
 BAD = [
     b"ftp://example.com/",
@@ -59,7 +60,7 @@ class Crawled:
 
 
 @pytest.fixture(scope="module")
-def crawled(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawled]:
+def crawled(zygote: Zygote, redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawled]:
     """One crawl for each kind of key, side by side."""
     run = f"seeds-{uuid.uuid4().hex}-"
     directory = tmp_path_factory.mktemp("seeds")
@@ -70,7 +71,7 @@ def crawled(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         client.lpush(run + "other", site.url("/plain"))
         crawls = {kind: crawl(run + kind, directory / kind, settings) for kind, settings in KINDS.items()}
         env = environment(directory) | {"REDIS_URL": redis_url}
-        stats, log = crawl_side_by_side(env, SETTINGS, crawls)
+        stats, log = crawl_side_by_side(zygote, env, SETTINGS, crawls)
         assert f"expected the type of key {run}other, a list: both False" in log
         return {
             kind: Crawled(

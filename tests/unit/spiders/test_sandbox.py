@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from typing import Any
 from unittest.mock import Mock
 
@@ -41,8 +41,9 @@ def die(document: Document) -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    """One for all: a child takes most of a second to start."""
     sandbox = Sandbox(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
     yield sandbox
     sandbox.close()
