@@ -9,6 +9,7 @@ import pty
 import re
 import signal
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -237,9 +238,12 @@ def _at_a_terminal(fleet: Fleet, arguments: list[str], answer: str) -> str:
     os.close(theirs)
     os.write(ours, f"{answer}\n".encode())
     process.wait(60)
-    shown = os.read(ours, 65_536).decode()
+    shown = b""
+    with suppress(OSError):  # which is how a terminal's end is told: all of it need not come at once
+        while True:
+            shown += os.read(ours, 65_536)
     os.close(ours)
-    return shown
+    return shown.decode()
 
 
 async def test_watching_into_a_pipe_shows_a_block_at_a_time(fleet: Fleet) -> None:
