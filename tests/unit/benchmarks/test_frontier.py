@@ -19,7 +19,7 @@ from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler.frontier.config import DEDUPE_MODES
 
-SMALL = Shape.of(2_000)
+SMALL = Shape.of(1_000)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ async def test_a_short_run_measures_everything_and_says_so(redis_url: str, writt
     assert 0 < found.urgent.first < found.urgent.last
     assert 0 < found.urgent.backlog < SMALL.urls - found.urgent.left
     text = written.read_text()  # noqa: ASYNC240
-    assert "2,000 URLs on 64 hosts" in text
+    assert "1,000 URLs on 64 hosts" in text
     assert "appendonly yes" in text
 
 

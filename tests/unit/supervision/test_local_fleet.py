@@ -43,7 +43,9 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]
         script.write_text(HEAD + program)
         stream = io.BytesIO()
         monkeypatch.setattr(
-            worker_process, "spawn", lambda command, **how: spawn([sys.executable, str(script), *command[3:]], **how)
+            worker_process,
+            "spawn",
+            lambda command, **how: spawn([sys.executable, "-IS", str(script), *command[3:]], **how),
         )
         made = LocalFleet([str(tmp_path)], workers, {"after": "1"}, Display(stream, "plain", log_is_here=False))
         beside = threading.Thread(target=meanwhile, args=(made,))
