@@ -87,7 +87,10 @@ class SlowlyOpened:
 
 
 async def test_one_that_is_still_opening_closes_what_it_opened(fleet: Fleet) -> None:
-    async with working(fleet, EXTENSIONS={f"{__name__}.SlowlyOpened": 0}) as at:
+    """On a busy machine that takes longer than other tests let a worker wait for its end."""
+    slowly: dict[str, Any] = {"EXTENSIONS": {f"{__name__}.SlowlyOpened": 0}, "FRONTIER_CLOSE_SECONDS": 60}
+    async with working(fleet, **slowly) as at:
+        at.hold.set()  # or the end waits for pages that it sends as soon as it is open
         await said(at.worker, "Spider opened")
         status, log = await at.terminated()
         assert status == 0
