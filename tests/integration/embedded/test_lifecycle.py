@@ -106,7 +106,7 @@ def test_a_killed_supervisor_is_brought_back_by_who_uses_the_server(use: Use, da
 
 def test_a_server_that_gave_up_is_started_again_once_it_can_be(use: Use, data_dir: Path) -> None:
     """A full disk does that to mongod: a worker had none for the rest of its life, whatever room was made."""
-    url = use().url()
+    url = use(again_seconds=0.5).url()
     manifest = data_dir / "redis" / "data" / "appendonlydir" / "appendonly.aof.manifest"
     kept = manifest.read_text()
     manifest.write_text("nonsense\n")

@@ -19,10 +19,11 @@ from tests.zygote import PROJECT_DIR
 
 SCRIPT = """
 import json, subprocess, sys
-from crawler.embedded import ensure
+from crawler.embedded import ensure, joining
 from crawler.errors import ServiceError
 options = json.loads(sys.argv[2])
 child = options.pop("child", False)
+joining.AGAIN_SECONDS = options.pop("again_seconds", joining.AGAIN_SECONDS)
 try:
     found = ensure(sys.argv[1], **options)
 except ServiceError as error:

@@ -91,7 +91,6 @@ async def test_sessions_of_two_users_never_share_a_connection() -> None:
         b"HTTP/1.1 502 Bad Gateway\r\n\r\nhello",
         b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",
         b"rubbish\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\n\r\nrubbish",
         ESTABLISHED + RawServer.CLOSE,
         RawServer.CLOSE,
     ],
@@ -117,10 +116,12 @@ async def test_a_proxy_that_is_not_there_is_named(url: str) -> None:
                     await client.get(url, {"proxy": proxy})
 
 
-async def test_a_proxy_that_says_nothing_to_connect_is_at_fault() -> None:
-    async with RawServer(silent) as proxy, Client() as client:
+@pytest.mark.parametrize("answer", [silent, b"HTTP/1.1 200 OK\r\n\r\nrubbish"], ids=["to CONNECT", "of TLS"])
+async def test_a_proxy_that_says_nothing_is_at_fault(answer: Any) -> None:
+    async with RawServer(answer) as proxy, Client() as client:
         with pytest.raises(ProxyError, match=r"did not connect to shop\.example:443 within 0\.2 s"):
             await client.get("https://shop.example/", via(proxy) | {"download_timeout": 0.2})
+        await proxy.closed()
 
 
 def test_a_proxy_may_not_go_on_talking_before_its_tunnel_stands() -> None:
