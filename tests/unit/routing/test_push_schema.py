@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scrapy import Spider
 from scrapy.spiders import CrawlSpider
@@ -109,11 +109,14 @@ def test_a_bad_line_says_what_is_wrong_and_what_is_allowed(text: str, words: str
     assert len(str(error.value)) < 500
 
 
-@given(
-    st.text()
-    | st.text(st.characters(categories=["Cs", "L", "P"]))
-    | st.dictionaries(st.sampled_from(["url", "meta", "priority", "tier"]), st.integers()).map(json.dumps)
-)
+TEXTS = st.text() | st.text(st.characters(categories=["Cs", "L", "P"]))
+URLS = TEXTS | st.text(max_size=20).map("https://shop.example/".__add__)
+VALUES = {"meta": st.dictionaries(TEXTS, st.integers()) | st.integers(), "priority": st.integers(), "tier": TEXTS}
+
+
+@given(URLS | st.fixed_dictionaries({"url": URLS | st.integers()}, optional=VALUES).map(json.dumps))
+@example("https://shop.example/a")
+@example(line(meta={"": 1}))
 def test_no_line_breaks_it(text: str) -> None:
     try:
         request = parse_line(text, Shop)

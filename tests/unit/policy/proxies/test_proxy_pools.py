@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
@@ -77,7 +77,19 @@ def test_mistakes_name_the_place_and_no_password(tables: dict[str, Any], complai
     assert "hidden" not in str(refused.value)
 
 
-@given(st.text(alphabet='[]{}="\n.#ap1:/@ hidden', max_size=100))
+PROXIES = st.sampled_from(['"http://a:1"', '"http://u:hidden@a:2"', '"http://u-{country}:p@a:3"', '"x"', "1", "]", ""])
+KEYS = st.sampled_from(['country = "de"', "country = 1", "cost_per_gb = 1", "cost_per_gb = -1", "[p]", "[q]", "#", "="])
+
+
+@given(
+    st.text(alphabet='[]{}="\n.#ap1:/@ hidden', max_size=100)
+    | st.builds(
+        lambda proxies, keys: "\n".join(["[p]", f"proxies = [{', '.join(proxies)}]", *keys]),
+        st.lists(PROXIES, max_size=3),
+        st.lists(KEYS, max_size=2),
+    )
+)
+@example('[p]\nproxies = ["http://a:1"]')
 def test_any_text_is_pools_or_one_clear_error(text: str) -> None:
     try:
         clear = all(pool.endpoints for pool in parse_pools_text(text, "pools.toml").values())
