@@ -53,9 +53,9 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11.5 --extra tls --extra otel --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
 
-# Two more than the two cores of CI: more than half of the time a test waits for a delay, a lease or a server.
+# Four more than the two cores of CI: two thirds of the time a test waits for a delay, a lease or a server.
 test: tests-named $(STAMP)  ## Run the tests (TESTS=path narrows)
-	@$(BIN)/python -m pytest -q -n 4 --dist loadfile $(TESTS) $(ARGS)
+	@$(BIN)/python -m pytest -q -n 6 --dist loadfile $(TESTS) $(ARGS)
 
 # What is missing is said before a gigabyte is installed; with several processes pytest does not say which path is.
 tests-named:

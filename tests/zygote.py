@@ -1,8 +1,9 @@
 """Real `scrapy` processes without the seconds of loading: each is a fork of one that has loaded everything.
 
 `python -m tests.zygote FD` serves those that connect to a listening socket, until the last of them has left. A request
-brings the arguments, the environment and the directory as JSON, and as file descriptors standard input, output and
-error, and a socket that is told the process id and, at its end, the exit status.
+brings the module to run if it is not Scrapy's command, the arguments, the environment and the directory as JSON, and as
+file descriptors standard input, output and error, and a socket that is told the process id and, at its end, the exit
+status.
 """
 
 from __future__ import annotations
