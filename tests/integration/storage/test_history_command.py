@@ -143,5 +143,9 @@ def test_plot_is_as_wide_as_asked_and_spans_all_prices(values: list[Decimal | No
     row = plot(line, at(len(values) - 1), width)
     assert len(row) == width
     assert set(row) <= {*BARS, GAP}
-    if width > 8 * len(values) and None not in values and len(set(values)) > 1:
-        assert {BARS[0], BARS[-1]} <= set(row)
+
+
+@given(st.lists(st.decimals(0, 10**6, places=2), min_size=2, max_size=9, unique=True))
+def test_a_plot_with_room_for_all_prices_shows_the_lowest_and_the_highest(values: list[Decimal]) -> None:
+    row = plot([(at(n), value) for n, value in enumerate(values)], at(len(values) - 1), 90)
+    assert {BARS[0], BARS[-1]} <= set(row)
