@@ -95,7 +95,8 @@ def _of_answer(seen: Evidence) -> Conclusion:
         return Conclusion(Verdict.BURY, "download_error", seen.download_error)
     if seen.malformed and not seen.handed:
         return Conclusion(Verdict.BURY, "malformed", seen.malformed)
-    if not seen.download_error and not seen.malformed and seen.failure not in {None, FailureClass.PERMANENT}:
+    is_kept = seen.download_error or seen.malformed or seen.handed  # by an errback, or a callback that wants the status
+    if not is_kept and seen.failure not in {None, FailureClass.PERMANENT}:
         return Conclusion(Verdict.BURY, f"http_{seen.status}")
     if seen.parsed and _is_refused(seen) and not (seen.handed or seen.download_error):
         return Conclusion(Verdict.GONE, f"http_{seen.status}")

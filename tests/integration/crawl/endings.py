@@ -163,6 +163,13 @@ class Unavailable(Ending):
     custom_settings: dict[str, Any] = {"RETRY_TIMES": 1}
 
 
+class UnavailableTaken(Unavailable):
+    """The callback wants the 503, once no retry is left."""
+
+    name = "unavailable_taken"
+    handle_httpstatus_list = [503]
+
+
 class ObjectInMeta(Unavailable):
     """503 up to the last retry, and a middleware has put an unstorable value into meta."""
 

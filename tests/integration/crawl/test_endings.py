@@ -87,6 +87,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "mute_error": ({"dead": 1}, ["spider_error"]),
     "not_found": ({"done": 1}, []),
     "unavailable": ({"dead": 1}, ["http_503"]),
+    "unavailable_taken": ({"done": 1}, []),
     "object_in_meta": ({"dead": 1}, ["http_503"]),
     "object_from_callback": ({"done": 1}, []),
     "takes_from_meta": ({"done": 1}, []),
@@ -189,6 +190,11 @@ def test_a_redirect_that_nobody_can_follow_says_where_to(ended: dict[str, Ended]
         assert target in crawl.left.letters[0].detail["error"]
         assert crawl.count("downloader/response_count") == 1
     assert ended["redirect_taken"].count("item_scraped_count") == 1
+
+
+def test_a_failure_status_is_the_page_of_a_callback_that_takes_it(ended: dict[str, Ended]) -> None:
+    taken = ended["unavailable_taken"]
+    assert (taken.count("frontier/retried"), taken.count("item_scraped_count")) == (1, 1)
 
 
 def test_an_object_in_meta_costs_no_retry_and_hides_no_reason(ended: dict[str, Ended]) -> None:

@@ -31,6 +31,8 @@ PERMANENT, RATE_LIMITED, HOST_FAULT = FailureClass.PERMANENT, FailureClass.RATE_
         (Evidence(status=300, parsed=True), Verdict.GONE, "http_300"),
         (Evidence(status=300, parsed=True, handed=True), Verdict.ACK, "done"),
         (Evidence(status=503, failure=RATE_LIMITED, parsed=True), Verdict.BURY, "http_503"),
+        (Evidence(status=503, failure=RATE_LIMITED, handed=True, parsed=True), Verdict.ACK, "done"),
+        (Evidence(status=503, failure=RATE_LIMITED, handed=True), Verdict.NACK, "unknown_end"),
         (Evidence(status=200, failure=FailureClass.BLOCKED, parsed=True), Verdict.BURY, "blocked"),
         (Evidence(ignored="Forbidden by robots.txt"), Verdict.ACK, "ignored"),
         (Evidence(download_error="timeout"), Verdict.BURY, "download_error"),
