@@ -175,7 +175,7 @@ def run_in(source: object) -> str:
 def _fields(item: Any) -> dict[str, Any]:
     """The content of any item that Scrapy supports; raises what a field without a value, or a lazy one, does."""
     if not ItemAdapter.is_item(item):
-        raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
+        raise UnstorableError("not_an_item", f"not an item, but of type {type(item).__name__}: {item!r:.200}")
     fields = dict(item) if type(item) is dict else dict(ItemAdapter(item))  # an adapter takes long for many fields
     if isinstance(fields.get("_id"), ObjectId):
         del fields["_id"]  # `insert_one` of a project's own pipeline has put it there: another one each time
@@ -209,7 +209,7 @@ def _body(key: str, values: Mapping[str, Any], digest: str, moment: datetime, ma
     except (BSONError, OverflowError, ValueError) as error:  # what `check` did not catch
         raise UnstorableError("unstorable_value", f"{key}: {error}") from None
     if len(body) > max_bytes:
-        raise UnstorableError("too_large", f"{key}: {len(body)} bytes, more than ITEM_MAX_MB allows ({max_bytes})")
+        raise UnstorableError("too_large", f"{key}: {len(body)} bytes, ITEM_MAX_MB allows {max_bytes}")
     return RawBSONDocument(body)
 
 

@@ -57,7 +57,7 @@ class ItemRoom:
         """Count so many values, and bytes of text; raises UnstorableError or HeavyError when it is too much."""
         self._left -= values * _LEAST_BYTES + size
         if self._left < 0:
-            raise UnstorableError("too_large", f"more bytes than ITEM_MAX_MB allows ({self._most})")
+            raise UnstorableError("too_large", f"more than the {self._most} bytes that ITEM_MAX_MB allows")
         if self._light:
             self._light -= values + size // _BYTES_AT_ONCE
             if self._light <= 0:
