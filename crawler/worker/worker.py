@@ -185,8 +185,8 @@ class Worker(WorkerParts):
         """Redis accepts nothing: stop sending, and log that once."""
         if self.outbox.broken:
             return
-        seconds = self.config.close_seconds
-        logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
+        words = "Redis did not accept all of this worker's last reports within %g s: its leases will expire"
+        logger.error(words, self.config.close_seconds)
         self.outbox.give_up()
 
     async def _give_back(self) -> None:

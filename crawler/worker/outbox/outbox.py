@@ -75,7 +75,7 @@ class Outbox:
         )
         self._flushing = asyncio.Lock()
         self._closing = False
-        self._flushing_since: float | None = None
+        self._flushing_since: float | None = None  # or its last answer
         self.broken = False
         self._largest: tuple[str, int] | None = None
         self.breakers = self._settler.breakers
@@ -175,7 +175,7 @@ class Outbox:
         resolve(waiting, [False] * len(waiting))
 
     def stuck_for(self) -> float:
-        """Seconds that the current flush has been waiting for Redis."""
+        """Seconds that the current flush has been waiting for an answer of Redis."""
         return 0.0 if self._flushing_since is None else monotonic() - self._flushing_since
 
     async def run(self) -> None:
@@ -239,6 +239,7 @@ class Outbox:
 
     async def _push(self, batch: Sequence[Message], *, forced: bool) -> list[PushOutcome]:
         outcomes = await self._frontier.push(batch, forced=forced)
+        self._flushing_since = monotonic()  # a page may have 300,000 links
         self._wake()
         return outcomes
 

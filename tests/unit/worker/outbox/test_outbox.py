@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Message, PushOutcome, Report
-from crawler.frontier.server.shards import pack
+from crawler.frontier.server.shards import BATCH, pack
 from crawler.worker.outbox.lease_endings import Bury, Gone, Move, Nack, Unsent
 from crawler.worker.outbox.outbox import Outbox
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, message
@@ -55,6 +56,25 @@ async def test_a_flush_frees_hosts_first_then_stores_then_ends(desk: Desk) -> No
     calls = ["start", "start on wire", "report", "forced push", "push", "ack", "give_back"]
     assert desk.frontier.names == calls
     assert (started.result(), suspect.result(), len(outbox)) == (True, True, 0)
+
+
+async def test_a_flush_of_many_requests_is_not_stuck_while_redis_answers(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that ends would give up in the middle of a page with 300,000 links."""
+    clock, push, stuck = Clock(), desk.frontier.push, []
+
+    async def slow(messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
+        stuck.append(desk.outbox.stuck_for())
+        clock.now += 15
+        return await push(messages, forced=forced)
+
+    monkeypatch.setattr("crawler.worker.outbox.outbox.monotonic", clock)
+    monkeypatch.setattr(desk.frontier, "push", slow)
+    for number in range(2 * BATCH + 1):
+        desk.outbox.push(message(number), PARENT)
+    await desk.outbox.flush()
+    assert stuck == [0, 0, 0]
 
 
 async def test_what_arrives_during_a_flush_waits_for_the_children_that_arrived_with_it(desk: Desk) -> None:
