@@ -141,7 +141,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         self._paid(request, self._usage.sent(attempt.pool, request))
         if (found := fault(request, exception)) is None:
             return None
-        return await self._failed(request, attempt, found, type(exception).__name__)
+        return await self._failed(request, attempt, found, str(exception) or type(exception).__name__)
 
     async def _attempt(self, request: Request, pool: ProxyPool) -> Attempt:
         """What to try next; waits here for a proxy if the request cannot wait in the frontier."""
