@@ -151,7 +151,7 @@ def _check_custom_settings(settings: BaseSettings, spider: type[Spider]) -> None
 
 def check_dicts(settings: BaseSettings, given: Mapping[str, Any]) -> None:
     """Raise ConfigError for a value of *given* that is to complete a dict of *settings* and is none."""
-    for name in [name for name in given if isinstance(settings.get(name), BaseSettings)]:
+    for name in [name for name in given if isinstance(settings[name], BaseSettings)]:
         config.mapping(BaseSettings({name: given[name]}), name)
 
 

@@ -6,6 +6,7 @@ import importlib
 import json
 import logging
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import components, defaults
-from crawler.addon import Shoal, complete, completed, require_addon
+from crawler.addon import Shoal, check_dicts, complete, completed, require_addon
 from crawler.components import ADDON
 from crawler.errors import ConfigError, ShoalError
 from crawler.extensions.reports import ReportsExtension
@@ -474,6 +475,12 @@ def test_an_add_on_of_a_spider_that_there_is_not_is_named(addons: Any) -> None:
 def test_custom_settings_that_are_no_dict_are_refused(given: Any) -> None:
     with pytest.raises(ConfigError, match="custom_settings of spider somebodys"):
         of(given)
+
+
+def test_an_old_name_of_a_setting_in_a_spider_is_no_line_of_each_command() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_dicts(Settings(), {"DNS_RESOLVER": "scrapy.resolver.CachingThreadedResolver"})
 
 
 @pytest.mark.parametrize("name", ["SCHEDULER", "DOWNLOADER", "DUPEFILTER_CLASS", "REDIS_URL", "MONGODB_URI"])
