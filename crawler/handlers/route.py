@@ -99,7 +99,11 @@ def serialize(request: Request, to: Route) -> bytes:
 
 @cached(4_096)
 def _proxy(url: str, authorization: bytes | None) -> Proxy:
-    parts = urlsplit(add_http_if_no_scheme(url))
+    try:
+        parts = urlsplit(add_http_if_no_scheme(url))
+        port = parts.port
+    except ValueError as error:  # not the URL itself, which may hold a password
+        raise UnsupportedURLSchemeError(f"the proxy of the request is no URL: {error}") from None
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
         raise UnsupportedURLSchemeError(f"proxy {parts.scheme}://{parts.hostname}: expected an http or https proxy")
-    return Proxy(parts.scheme, parts.hostname, parts.port or DEFAULT_PORTS[parts.scheme], authorization)
+    return Proxy(parts.scheme, parts.hostname, port or DEFAULT_PORTS[parts.scheme], authorization)

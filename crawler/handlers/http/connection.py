@@ -135,7 +135,7 @@ class Connection(asyncio.Protocol):
     def _end(self, exc: Exception | None) -> None:
         receiver, self._receiver = self._receiver, None
         if receiver is None:
-            self._answer(exc or ConnectionResetError("the connection was closed"))
+            self._answer(exc or ConnectionResetError("the connection was closed during the TLS handshake"))
             return
         try:
             receiver.closed(exc)

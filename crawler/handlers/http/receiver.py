@@ -75,7 +75,7 @@ class Receiver:
             why = f": {error}" if error else ""
             if not self._pending and not self._spent:
                 raise SilentError(f"the connection ended before anything came{why}")
-            raise BadResponseError(f"the connection ended after {len(self._pending)} bytes{why}")
+            raise BadResponseError(f"the connection ended in the head, {self._pending[:40]!r}{why}")
         if error is not None or not self._body.ends_with_connection:
             raise IncompleteError(str(error or "the connection ended in the middle of the body"))
 

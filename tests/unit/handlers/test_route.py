@@ -42,6 +42,15 @@ def test_other_urls_are_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "proxy", ["http://[::bad", "http://user:secret@proxy.example:99999", "socks5://proxy.example:1080"]
+)
+def test_a_proxy_that_is_none_is_refused_by_name(proxy: str) -> None:
+    with pytest.raises(UnsupportedURLSchemeError, match="proxy") as raised:
+        route(through("http://a.example", proxy))
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ("url", "line", "host"),
     [
         ("http://a.example", "GET / HTTP/1.1", "a.example"),

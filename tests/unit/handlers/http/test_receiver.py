@@ -289,7 +289,10 @@ def test_heads_count_together_to_the_byte(over: int, is_read: bool) -> None:
                 receive(*pieces)
 
 
-@pytest.mark.parametrize(("raw", "words"), [(b"", "before anything came"), (b"HTTP/1.1 2", "after 10 bytes")])
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [(b"", "before anything came"), (b"HTTP/1.1 2", r"in the head, b'HTTP/1\.1 2'"), (b"<html>", "b'<html>'")],
+)
 def test_a_connection_that_ends_without_a_head_is_a_failure(raw: bytes, words: str) -> None:
     _, receiver, _ = receive(raw)
     with pytest.raises(BadResponseError, match=words):
