@@ -14,6 +14,7 @@ import brotli
 from backports.zstd import ZstdError
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
+from scrapy.http import Response
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
 from crawler.extraction.source.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
@@ -32,6 +33,11 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         except _DAMAGED as error:
             reason = str(error) or type(error).__name__
             raise ResponseDataLossError(f"a body of {encoding.decode()} cannot be unpacked: {reason}") from error
+
+    def _warn_unknown_encoding(self, response: Response, encodings: list[bytes]) -> None:
+        """As Scrapy does, whatever bytes a server has sent for a name."""
+        readable = [name.decode("ascii", "backslashreplace").encode() for name in encodings]
+        super()._warn_unknown_encoding(response, readable)
 
     def _unpacked(self, body: bytes, encoding: bytes, max_size: int) -> bytes:
         try:

@@ -21,7 +21,7 @@ PAGE = b"<html><title>Lamp</title></html>"
 EMPTY = gzip.compress(b"", mtime=0) * (MOST_PARTS + 1)
 
 
-def answered(body: bytes, coding: str) -> Response:
+def answered(body: bytes, coding: str | bytes) -> Response:
     middleware = DecompressionMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1_000_000}))
     headers = {"Content-Encoding": coding, "Content-Type": "text/html"}
     done = middleware.process_response(Request(URL), Response(URL, headers=headers, body=body))
@@ -44,6 +44,11 @@ def test_pages_are_unpacked(coding: str, body: bytes) -> None:
     assert isinstance(page, HtmlResponse)
     assert page.body == PAGE
     assert "Content-Encoding" not in page.headers
+
+
+def test_a_coding_that_is_no_text_is_one_that_nobody_knows(caplog: pytest.LogCaptureFixture) -> None:
+    assert answered(PAGE, b"gz\xefp").body == PAGE
+    assert r"unsupported encoding(s) 'gz\xefp'" in caplog.text
 
 
 @pytest.mark.parametrize(
