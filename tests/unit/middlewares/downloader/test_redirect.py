@@ -47,3 +47,22 @@ def test_other_targets_are_followed() -> None:
         followed = RedirectMiddleware.from_crawler(crawler).process_response(request, moved)
         assert isinstance(followed, Request)
         assert followed.url.startswith(f"https://{ascii_name or name}/%E4%B8%80")
+
+
+@pytest.mark.parametrize(
+    ("method", "refresh", "is_followed"),
+    [
+        ("GET", "60; url=/a", False),
+        ("GET", f"15; url={HERE}#top", False),
+        ("GET", "0; url=/a", True),  # a wall that sets a cookie
+        ("GET", "14; url=/a", True),
+        ("GET", "60; url=/b", True),
+        ("POST", "60; url=/a", True),  # by GET it is another page
+    ],
+)
+def test_a_page_that_reloads_itself_is_the_page(method: str, refresh: str, is_followed: bool) -> None:
+    crawler, request = get_crawler(Spider), Request(HERE, method=method)
+    crawler.spider = Spider("any")
+    page = HtmlResponse(HERE, body=f'<meta http-equiv=refresh content="{refresh}">'.encode(), request=request)
+    answer = MetaRefreshMiddleware.from_crawler(crawler).process_response(request, page)
+    assert (answer is not page) == is_followed
