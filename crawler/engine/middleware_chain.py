@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any, Final
 
 from scrapy import Request
@@ -74,6 +75,7 @@ class MiddlewareChain:
         if method not in self._manager._mw_methods_requiring_spider:
             return _undecorated(method)
 
+        @wraps(method)  # its name is in what is said of it
         def with_spider(**arguments: Any) -> Any:
             return self._manager._handle_mw_method(method, **arguments)
 

@@ -12,7 +12,7 @@ from scrapy import Request, Spider
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.downloadtimeout import DownloadTimeoutMiddleware
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, _InvalidOutput
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
@@ -197,3 +197,19 @@ async def test_only_scrapys_own_decorator_is_left_out() -> None:
 
     assert await chain.download(send, request) is GIVEN
     assert (request.meta["download_timeout"], calls[:2]) == (7, ["decorated", "Decorated request"])
+
+
+class Forgetful(Noting):
+    """Of an older release, and without a return."""
+
+    def process_response(self, request: Request, response: Response, spider: Spider) -> Any:  # type: ignore[override]
+        self.calls.append(spider.name)
+
+
+@pytest.mark.filterwarnings("ignore:.*requires a spider argument")
+async def test_a_wrong_answer_names_the_middleware_that_gave_it() -> None:
+    crawler = Crawler(Spider)
+    crawler.spider = Spider("s")
+    chain = MiddlewareChain(DownloaderMiddlewareManager(Forgetful([]), crawler=crawler))
+    with pytest.raises(_InvalidOutput, match=r"Forgetful\.process_response must return .*, got NoneType"):
+        await chain.download(sent, Request(URL))
