@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from scrapy import Request
 
@@ -27,6 +28,12 @@ from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.outbox import Outbox
 
+MOST_UNSENT: Final = 100  # hops in a row: a middleware may sign a request, and a cache hold twenty redirects
+ENDLESS: Final = (
+    "replaced {} times in a row and never sent: the process_request of a downloader middleware returns a request each "
+    "time; None is what lets it pass"
+)
+
 
 class FollowUpRoute(StrEnum):
     """Where a follow-up goes. With all but the last two, the lease moves on with it or ends at once."""
@@ -37,7 +44,7 @@ class FollowUpRoute(StrEnum):
     MOVE = "move"  # to the queue of another tier
     RETRY = "retry"  # queued again after a delay
     HOP = "hop"  # within the politeness group: continues here under its lease
-    REFUSE = "refuse"  # not fetchable: its page fails as malformed
+    REFUSE = "refuse"  # not fetchable, or never fetched: its page fails as malformed
     CHILD = "child"  # to another politeness group: queued as a child, and its page is done
 
 
@@ -59,11 +66,18 @@ def decide(request: Request, held: HeldLease, source: Request, group_of: Callabl
         return Decision(FollowUpRoute.MOVE, tier=tier)
     if request.meta.get("retry_times", 0) > source.meta.get("retry_times", 0):
         return Decision(FollowUpRoute.RETRY)
+    if problem := _problem(request, held):
+        return Decision(FollowUpRoute.REFUSE, problem=problem)
+    return Decision(FollowUpRoute.HOP if group_of(request) == held.lease.host else FollowUpRoute.CHILD)
+
+
+def _problem(request: Request, held: HeldLease) -> str:
+    """Why *request* is not to be sent; empty if it is."""
     try:
         urls.check(request.url)
     except MessageError as error:
-        return Decision(FollowUpRoute.REFUSE, problem=f"replaced by a request that cannot be fetched: {error}")
-    return Decision(FollowUpRoute.HOP if group_of(request) == held.lease.host else FollowUpRoute.CHILD)
+        return f"replaced by a request that cannot be fetched: {error}"
+    return ENDLESS.format(held.unsent_hops) if held.unsent_hops >= MOST_UNSENT else ""
 
 
 def _unsent(held: HeldLease) -> FollowUpRoute:
@@ -130,6 +144,8 @@ class FollowUps:
 
     def _hop(self, request: Request, held: HeldLease) -> None:
         held.evidence, held.downloads = Evidence(), 0
+        held.unsent_hops = held.unsent_hops + 1 if held.started_at == held.hopped_at else 0
+        held.hopped_at = held.started_at
         self._book.hold(request, held)
         self.ready.append(request)
 

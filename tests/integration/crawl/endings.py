@@ -247,6 +247,13 @@ class ReplacedByTooLong(Ending):
     custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.LengtheningMiddleware": 1}}
 
 
+class ReplacedForEver(Ending):
+    """A middleware answers each request with a request, so that none is sent."""
+
+    name = "replaced_for_ever"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.ReturningMiddleware": 1}}
+
+
 class Redirected(Ending):
     """A redirect within the host."""
 
@@ -575,6 +582,13 @@ class LengtheningMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Request:
         return request.replace(url="http://127.0.0.2/" + "a" * 5_000)
+
+
+class ReturningMiddleware:
+    """Returns the request, where None is meant."""
+
+    def process_request(self, request: Request) -> Request:
+        return request
 
 
 class ReplacingMiddleware:

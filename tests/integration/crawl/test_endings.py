@@ -97,6 +97,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "redirected_to_nothing": ({"dead": 1}, ["malformed"]),
     "redirect_taken": ({"done": 1}, []),
     "replaced_by_too_long": ({"dead": 1}, ["malformed"]),
+    "replaced_for_ever": ({"dead": 1}, ["malformed"]),
     "redirected": ({"done": 1}, []),
     "cookie_wall": ({"done": 1}, []),
     "redirected_elsewhere": ({"done": 2}, []),
