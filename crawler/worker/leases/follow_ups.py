@@ -144,8 +144,7 @@ class FollowUps:
 
     def _hop(self, request: Request, held: HeldLease) -> None:
         held.evidence, held.downloads = Evidence(), 0
-        held.unsent_hops = held.unsent_hops + 1 if held.started_at == held.hopped_at else 0
-        held.hopped_at = held.started_at
+        held.unsent_hops += 1
         self._book.hold(request, held)
         self.ready.append(request)
 

@@ -33,7 +33,6 @@ class HeldLease:
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # in progress: more than one if a callback downloads its own request again
     unsent_hops: int = 0  # how often in a row middlewares put another request in its place before that was sent
-    hopped_at: float | None = None  # `started_at` when they last did
     postponed_for: str = "postponed"  # the reason for which it is put back
     postponed_ms: int = 0  # the wait that its host asked for, if that is too long to wait for here
     status: int = 0  # of the last response

@@ -140,6 +140,8 @@ class Pacer:
         if turn.sent_at is not None:
             return
         turn.sent_at = self._clock() - ago
+        if (held := turn.held or turn.led_by) is not None:
+            held.unsent_hops = 0
         if turn.held is not None and turn.charged is None:
             turn.charged = self._outbox.start(turn.handle, on_wire=True)
 

@@ -348,6 +348,17 @@ async def test_a_redirect_hop_takes_a_turn_without_its_lease_and_goes_back_when_
     assert set(site.taken()) == {None}
 
 
+@pytest.mark.parametrize("is_hop", [False, True])
+async def test_a_request_that_is_sent_was_not_replaced_for_nothing(site: Site, is_hop: bool) -> None:
+    lease = site.holds(PAGE)
+    lease.reported, lease.unsent_hops = is_hop, 5
+    site.frontier.takes = [GRANTED]
+    turn = await site.pacer.turn(PAGE)
+    assert lease.unsent_hops == 5
+    site.pacer.sent(turn)
+    assert lease.unsent_hops == 0
+
+
 async def test_a_redirect_is_not_followed_once_operators_say_so(site: Site) -> None:
     lease = site.holds(PAGE)
     lease.reported = True
