@@ -34,7 +34,7 @@ _FORMS: Final = (
 )
 # What a name ends with, or begins with, that is an edition's: "Deluxe Edition", "édition collector".
 _CALLED: Final = re.compile(
-    r"(?:[\w'’-]+ ){0,3}(?:edition|bundle|ausgabe|édition|edición|edizione|edição|editie|editio[nm]|udgave|utgåva"
+    r"(?:[\w'’-]+ ){0,3}(?:bundle|ausgabe|édition|edición|edizione|edição|editie|editio[nm]|udgave|utgåva"
     r"|utgave|wydanie|edycja|edice|vydání|edícia|kiadás|ediția|ediție|издание|видання|sürümü?|έκδοση)"
     r"|(?:édition|edición|edizione|edição|wydanie|edycja|edice|edícia|издание|видання|έκδοση)(?: [\w'’-]+){1,2}",
     re.IGNORECASE,

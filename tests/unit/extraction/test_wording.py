@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import permutations
 
 import pytest
 
@@ -195,6 +196,23 @@ def test_every_phrase_is_found_by_its_first_letter() -> None:
         assert getattr(wording.lexicon(), kind).pattern[0] not in "(["
     with pytest.raises(ValueError, match="letter first"):
         list(wording._begun("(?:no|not) there"))
+
+
+def _is_plain(phrase: str) -> bool:
+    return phrase.replace(" ", "").isalpha()
+
+
+def test_no_phrase_is_found_by_a_shorter_one_of_its_kind() -> None:
+    anywhere = ("buy", "other_button", "price", "past_price", "other_price", "side_price")
+    at_the_start = ("out_of_stock", "discontinued", "pre_order", "back_order")
+    needless = [
+        (language, kind, phrase)
+        for language, kinds in wording._PHRASES.items()
+        for kind in (*anywhere, *at_the_start)
+        for phrase, other in permutations(filter(_is_plain, kinds.get(kind, ())), 2)
+        if (other in phrase if kind in anywhere else phrase.startswith(other))
+    ]
+    assert needless == []
 
 
 @pytest.mark.parametrize(
