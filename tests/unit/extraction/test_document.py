@@ -226,8 +226,9 @@ PLACES = st.sampled_from(
 def test_short_cuts_of_links_lead_to_the_same_page(href: str, place: str, origin: str) -> None:
     url = origin + place
     document = Document("", url)
-    found, joined = document.absolute(href), join(url, href) if href else None
-    if href.startswith("/"):  # a browser and urljoin differ in what is behind two slashes
+    bare = href.replace("\t", "")  # as the URL Standard reads it
+    found, joined = document.absolute(href), join(url, href) if bare else None
+    if bare.startswith("/"):  # a browser and urljoin differ in what is behind two slashes
         return
     assert found == joined
 
