@@ -26,7 +26,8 @@ from crawler.extraction.product.rules import raw_fields
 from crawler.extraction.structured.opengraph import metas
 from crawler.items import Item, PageItem, ProductItem
 from crawler.policy.blocks import detect, told
-from crawler.policy.rules.domains import FIELDS, DomainRules, Rules, load_rules
+from crawler.policy.rules.domain_values import FIELDS
+from crawler.policy.rules.domains import DomainRules, Rules, load_rules
 
 KINDS: Final = ("products", "pages")
 SHOWN: Final = 3  # products of a feed

@@ -44,9 +44,9 @@ class Draft:
             self.fields[name] = value
             self.found_in[name] = source
 
-    def set_free(self, source: str) -> None:
-        """Set a price of zero: as a raw value it means that there is none."""
-        self.fields["price"], self.found_in["price"] = Decimal(0), source
+    def set_free(self) -> None:
+        """Set the visible page's price of zero: as a raw value it means that there is none."""
+        self.fields["price"], self.found_in["price"] = Decimal(0), "html"
 
     def drop(self, name: str) -> None:
         """Leave a field out."""

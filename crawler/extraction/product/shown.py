@@ -238,7 +238,7 @@ class Shown:
         if draft.lacks("price"):
             best = self._best_price
             if visible_free.says_free(self.view, best, is_stated=evidence.free):
-                draft.set_free("html")
+                draft.set_free()
                 return
             if best is None and (hidden := attribute_price.hidden_price(self.view)):
                 draft.set("currency", draft.fields.get("currency") or hidden[1], "html")

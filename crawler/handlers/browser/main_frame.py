@@ -17,10 +17,8 @@ class MainFrame:
     """Calls *leaves* with the URL that the page asks for again and again, *blank* with the URL of a document that is no
     page, and *cut* when nothing more of its document comes, with what else than a page it has asked for by then."""
 
-    def __init__(
-        self, frame_id: str, leaves: Callable[[str], None], blank: Callable[[str], None], cut: Callable[[str], None]
-    ) -> None:
-        self.frame_id = frame_id
+    def __init__(self, leaves: Callable[[str], None], blank: Callable[[str], None], cut: Callable[[str], None]) -> None:
+        self.frame_id = ""  # until the tab's tree of frames is known
         self.is_shown = False  # at least the beginning of its document
         self._is_parsed = False
         self._attempts = 0  # to go elsewhere

@@ -82,7 +82,7 @@ class PageLoad:
         self._flooded = flooded
         self._asked = 0
         self._session: CDPSession | None = None
-        self._main = MainFrame("", self._elsewhere, self._blank, self._cut)
+        self._main = MainFrame(self._elsewhere, self._blank, self._cut)
         self._left_at = 0.0  # when the document was requested, monotonic seconds
         self._head: tuple[int, Headers] | None = None  # of the document, once known
         self._instead: asyncio.Future[Response] = asyncio.get_running_loop().create_future()

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from crawler.items import Item, ProductItem
+
+FIELDS: Final = tuple(
+    each.name for each in fields(ProductItem) if each.name not in {"found_in", *(own.name for own in fields(Item))}
+)
 
 _ATTRIBUTE = re.compile(r"(.*)::(?:(text)|attr\(([\w:-]+)\))$", re.DOTALL)
 _ELEMENT = re.compile(r"(?:[\w.-]+(?::[\w.-]+)?/)*@?[\w.-]+(?::[\w.-]+)?")
@@ -129,31 +135,27 @@ def table(raw: Any, readers: Mapping[str, Reader]) -> dict[str, Any]:
     return values
 
 
-def fields_of(names: Sequence[str]) -> Reader:
-    """A reader for the `fields` table with the keys *names*."""
-
-    def reader(raw: Any) -> MappingProxyType[str, tuple[FieldRule, ...]]:
-        if not isinstance(raw, dict):
-            raise BadValueError(raw, "a table of fields: " + ", ".join(names))
-        for name in raw:
-            if name not in names:
-                raise BadValueError(name, "the name of a field: one of " + ", ".join(names), (name,))
-        return MappingProxyType({name: _each(value, _field, (name,)) for name, value in raw.items()})
-
-    return reader
+def field_rules(raw: Any) -> MappingProxyType[str, tuple[FieldRule, ...]]:
+    """The `fields` table."""
+    if not isinstance(raw, dict):
+        raise BadValueError(raw, "a table of fields: " + ", ".join(FIELDS))
+    for name in raw:
+        if name not in FIELDS:
+            raise BadValueError(name, "the name of a field: one of " + ", ".join(FIELDS), (name,))
+    return MappingProxyType({name: _each(value, _field, (name,)) for name, value in raw.items()})
 
 
-def required_of(names: Sequence[str]) -> Reader:
-    """A reader for the `required` list: field names, and `{ css = "…" }`."""
+def required(raw: Any) -> tuple[str | Element, ...]:
+    """The `required` list: field names, and `{ css = "…" }`."""
 
-    def one(raw: Any) -> str | Element:
-        if isinstance(raw, str):
-            if raw not in names:
-                raise BadValueError(raw, f'a field ({", ".join(names)}) or {{ css = "…" }}')
-            return raw
-        return Element(_selector(_only(raw, "css")["css"]))
+    def one(entry: Any) -> str | Element:
+        if isinstance(entry, str):
+            if entry not in FIELDS:
+                raise BadValueError(entry, f'a field ({", ".join(FIELDS)}) or {{ css = "…" }}')
+            return entry
+        return Element(_selector(_only(entry, "css")["css"]))
 
-    return lambda raw: _each(raw, one)
+    return _each(raw, one)
 
 
 def links(raw: Any) -> tuple[LinkRule, ...]:

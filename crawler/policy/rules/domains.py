@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from crawler import config, urls
 from crawler.errors import ConfigError
-from crawler.items import Item, ProductItem
 from crawler.policy.budgets import Budget, read_budget
 from crawler.policy.headers import PROFILES
 from crawler.policy.proxies.tables import country, pool_name
@@ -26,9 +25,6 @@ from crawler.policy.rules.domain_values import BadValueError, Element, FieldRule
 from crawler.policy.rules.patterns import Pattern
 from crawler.policy.tiers import TIERS, Tier, rank
 
-FIELDS: Final = tuple(
-    each.name for each in fields(ProductItem) if each.name not in {"found_in", *(own.name for own in fields(Item))}
-)
 DEFAULT: Final = "default"
 ProxySession = Literal["request", "host", "session"]
 
@@ -76,14 +72,14 @@ NO_RULES: Final = DomainRules()  # what most domains have, and to make one for e
 
 _READERS: Final = MappingProxyType(
     {
-        "fields": read.fields_of(FIELDS),
+        "fields": read.field_rules,
         "product": read.links,
         "pagination": read.links,
         "follow": read.links,
         "exclude": scope_values.patterns,
         "scope": scope_values.of_domain,
         "budget": read_budget,
-        "required": read.required_of(FIELDS),
+        "required": read.required,
         "obey_nofollow": read.boolean,
         "delay_seconds": read.number(0, 86_400),
         "concurrency": read.integer(1, 1_000),

@@ -12,7 +12,8 @@ from scrapy import Request
 
 from crawler.errors import ConfigError
 from crawler.policy.rules import toml_text
-from crawler.policy.rules.domains import FIELDS, DomainRules, load_rules, parse_rules
+from crawler.policy.rules.domain_values import FIELDS
+from crawler.policy.rules.domains import DomainRules, load_rules, parse_rules
 
 SHIPPED = Path(__file__).parents[4] / "settings" / "domains.toml"
 LAYERS = """
