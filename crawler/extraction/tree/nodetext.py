@@ -57,7 +57,7 @@ def _from(start: LexborNode) -> Iterator[LexborNode]:
     """*start*, its following siblings, then those of its parent, and so on."""
     yield start
     around: LexborNode | None = start
-    while around is not None:
+    while around is not None:  # as `ancestors`: every page is read so
         following = around.next
         while following is not None:
             yield following
@@ -107,19 +107,20 @@ def price_text(node: LexborNode, limit: int = LONG) -> str:
 
 def enclosing(node: LexborNode, tag: str, steps: int) -> LexborNode | None:
     """*node* or the nearest element around it that is a *tag*, at most *steps* levels up."""
-    current: LexborNode | None = node
-    for _ in range(steps):
-        if current is None or current.tag == tag:
-            return current
-        current = current.parent
-    return current if current is not None and current.tag == tag else None
+    return next((each for each in islice(ancestors(node), steps + 1) if each.tag == tag), None)
 
 
-def around(node: LexborNode, levels: int = 2) -> Iterator[LexborNode]:
-    """*node*, and the elements around it, *levels* of them."""
-    current: LexborNode | None = node
-    for _ in range(levels + 1):
-        if current is None:
-            return
-        yield current
-        current = current.parent
+def around(node: LexborNode | None, levels: int = 2) -> list[LexborNode]:
+    """*node*, and the elements around it, *levels* of them, which are few: a list costs less than to ask for each."""
+    found: list[LexborNode] = []
+    while node is not None and len(found) <= levels:
+        found.append(node)
+        node = node.parent
+    return found
+
+
+def ancestors(node: LexborNode | None) -> Iterator[LexborNode]:
+    """*node*, and all elements around it, the innermost first."""
+    while node is not None:
+        yield node
+        node = node.parent

@@ -7,6 +7,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.tree.nodetext import around
 from crawler.extraction.visible import cards, view
 from crawler.extraction.visible.view import View
 from crawler.urls import same_site
@@ -109,12 +110,7 @@ def _leads_away(page: View, attributes: Mapping[str, str | None]) -> bool:
 
 def _is_pressed(node: LexborNode) -> bool:
     """Whether an element is one that can be pressed, or right inside of it."""
-    current: LexborNode | None = node
-    for _ in range(4):
-        if current is None or current.tag in _PRESSED:
-            return current is not None
-        current = current.parent
-    return False
+    return any(each.tag in _PRESSED for each in around(node, 3))
 
 
 def _state(page: View, node: LexborNode) -> Button:
@@ -123,18 +119,16 @@ def _state(page: View, node: LexborNode) -> Button:
         return Button.NONE
     if not (flags & view.BUTTON or _is_pressed(node)):
         return Button.NONE  # a badge
-    current: LexborNode | None = node
-    for _ in range(4):
-        if current is None or current.tag == "body":
+    for each in around(node, 3):
+        if each.tag == "body":
             break
-        attributes = current.attributes
+        attributes = each.attributes
         name = (attributes.get("class") or "").lower()
         if _SOLD_OUT.search(name):
             return Button.SOLD_OUT
         if "disabled" in attributes or attributes.get("aria-disabled") == "true" or _DISABLED.search(name):
             return Button.DISABLED
-        if current.tag in _PRESSED:
-            is_others = _leads_away(page, attributes) or cards.is_others(page, current)
+        if each.tag in _PRESSED:
+            is_others = _leads_away(page, attributes) or cards.is_others(page, each)
             return Button.NONE if is_others else Button.WORKING
-        current = current.parent
     return Button.WORKING if flags & view.BUTTON else Button.NONE

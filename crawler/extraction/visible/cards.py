@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction.tree.nodetext import tag_ids, text_of
+from crawler.extraction.tree.nodetext import ancestors, around, enclosing, tag_ids, text_of
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import url_identifiers
 from crawler.urls import same_site
@@ -31,25 +31,27 @@ _NAME = re.compile(r"[^\W\d_]{2}|\d{3}")  # also an article number
 def is_in_card(page: View, index: int) -> bool:
     """Whether the price at *index* of the page's texts is in an element that names another product, with a link to its
     page, and not the page's own."""
-    before = {link.mem_id for _, node in page.texts[max(0, index - BEFORE) : index] if (link := _link(node))}
+    before = {
+        link.mem_id
+        for _, node in page.texts[max(0, index - BEFORE) : index]
+        if (link := enclosing(node, "a", LEVELS - 1))
+    }
     return is_others(page, page.texts[index][1], before)
 
 
 def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
     """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
     own, known = page.once(_around_heading), page.once(_linked)
-    current: LexborNode | None = node
-    for _ in range(LEVELS):
-        if current is None or (identity := current.mem_id) in own or current.tag == "body":
+    for card in islice(ancestors(node), LEVELS):
+        if (identity := card.mem_id) in own or card.tag == "body":
             return False
         if identity not in known:
-            known[identity] = _others_in(page, current)
+            known[identity] = _others_in(page, card)
         others = known[identity]
         if others is None:
             return False
         if any(titled or link in before for link, titled in others.items()):
             return True
-        current = current.parent
     return False
 
 
@@ -68,24 +70,9 @@ def _others_in(page: View, card: LexborNode) -> dict[int, bool] | None:
     return others or {link.mem_id: True for link in links if _shows_another(page, link, inside)}
 
 
-def _link(node: LexborNode) -> LexborNode | None:
-    """The link that *node* is, or is in."""
-    current: LexborNode | None = node
-    for _ in range(LEVELS):
-        if current is None or current.tag == "a":
-            return current
-        current = current.parent
-    return None
-
-
 def _around_heading(page: View) -> set[int]:
     """The heading and the elements around it."""
-    inside: set[int] = set()
-    current = page.heading
-    while current is not None:
-        inside.add(current.mem_id)
-        current = current.parent
-    return inside
+    return {each.mem_id for each in ancestors(page.heading)}
 
 
 def _names_another(page: View, link: LexborNode) -> bool | None:
@@ -97,7 +84,7 @@ def _names_another(page: View, link: LexborNode) -> bool | None:
     text = text_of(link, MAX_NAME) if path != _path(page.document.url) else ""
     if not _NAME.search(text) or text in page.title:
         return None
-    titled = any(map(_is_title, (link, *([link.parent] if link.parent else ()), *islice(link.traverse(), 10))))
+    titled = any(map(_is_title, (*around(link, 1), *islice(link.traverse(), 10))))
     return titled if titled or url_identifiers.names_product(path.split("/")[:-1]) else None
 
 

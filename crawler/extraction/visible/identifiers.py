@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler import urls
 from crawler.extraction.tree.document import Document
-from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.tree.nodetext import around, text_of
 from crawler.extraction.visible import identifier_fields, view
 from crawler.extraction.visible.identifier_fields import is_given
 from crawler.extraction.visible.view import View
@@ -234,8 +234,8 @@ def _named(page: View) -> str | None:
 
 def _is_named(node: LexborNode, text: str) -> bool:
     """Whether an element, or the one around it that has no other *text*, is named an identifier's."""
-    for each in (node, node.parent):
-        if each is None or (each is not node and text_of(each, MAX_ID) != text):
+    for each in around(node, 1):
+        if each is not node and text_of(each, MAX_ID) != text:
             return False
         attributes = each.attributes
         if _SKU.search(f"{view.named(attributes)} {attributes.get('itemprop') or ''}"):

@@ -201,7 +201,7 @@ def _money(text: str, country: str) -> tuple[str, str] | None:
 
 def _with_cents(page: View, each: Candidate, text: str, country: str) -> Candidate:
     """The same price with cents from their own element."""
-    for element in list(around(each.node))[:2] if text[-1].isdigit() and not cents.HAS_CENTS.search(text) else ():
+    for element in around(each.node, 1) if text[-1].isdigit() and not cents.HAS_CENTS.search(text) else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) <= MAX_BLOCK and whole.startswith((f"{text}.", f"{text},")) and (money := _money(whole, country)):
             return Candidate(each.index, element, *money)

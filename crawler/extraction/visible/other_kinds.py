@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborNode
 
 from crawler import urls
-from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.tree.nodetext import around, text_of
 from crawler.extraction.visible import view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import url_identifiers
@@ -159,11 +159,7 @@ def _is_dated(page: View) -> bool:
 
 
 def _is_byline(node: LexborNode) -> bool:
-    around = node.parent
-    return any(
-        each is not None and (each.tag == "time" or _BYLINE.search(each.attributes.get("class") or ""))
-        for each in (node, around)
-    )
+    return any(each.tag == "time" or _BYLINE.search(each.attributes.get("class") or "") for each in around(node, 1))
 
 
 def _is_told(page: View) -> bool:

@@ -4,12 +4,11 @@ below it in one way."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
-from selectolax.lexbor import LexborNode
-
 from crawler.extraction.tree import elements
-from crawler.extraction.tree.nodetext import around, enclosing, tag_ids, text_of
+from crawler.extraction.tree.nodetext import ancestors, around, enclosing, tag_ids, text_of
 from crawler.extraction.visible import cards, money, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import MAX_HEADING, View
@@ -65,14 +64,8 @@ def is_of_other_row(page: View, price: Price, other: Price) -> bool:
 def _height(page: View, index: int) -> int:
     """How many elements above the heading the first one is that also has the text at *index*."""
     heights = page.once(_heights)
-    current: LexborNode | None = page.texts[index][1]
-    for _ in range(MAX_STEPS):
-        if current is None:
-            break
-        if (height := heights.get(current.mem_id)) is not None:
-            return height
-        current = current.parent
-    return len(heights)
+    shared = (heights.get(each.mem_id) for each in islice(ancestors(page.texts[index][1]), MAX_STEPS))
+    return next((height for height in shared if height is not None), len(heights))
 
 
 def _heights(page: View) -> dict[int, int]:
@@ -80,13 +73,8 @@ def _heights(page: View) -> dict[int, int]:
 
     A heading that is written for small screens, too, stands by the price the last time.
     """
-    heights: dict[int, int] = {}
-    current = page.heading
-    name = text_of(current, MAX_HEADING) if current is not None else ""
-    current = next(
-        (h1 for h1 in reversed(elements.of(page.document).h1s[:MAX_H1S]) if text_of(h1, MAX_HEADING) == name), current
-    )
-    while current is not None:
-        heights[current.mem_id] = len(heights)
-        current = current.parent
-    return heights
+    heading = page.heading
+    name = text_of(heading, MAX_HEADING) if heading is not None else ""
+    h1s = reversed(elements.of(page.document).h1s[:MAX_H1S])
+    heading = next((h1 for h1 in h1s if text_of(h1, MAX_HEADING) == name), heading)
+    return {each.mem_id: height for height, each in enumerate(ancestors(heading))}

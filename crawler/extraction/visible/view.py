@@ -13,7 +13,7 @@ from crawler import urls
 from crawler.extraction.structured import opengraph
 from crawler.extraction.tree import elements, names
 from crawler.extraction.tree.document import Document, visible_texts
-from crawler.extraction.tree.nodetext import nodes_from, price_text, tag_ids, text_of, texts_before
+from crawler.extraction.tree.nodetext import ancestors, nodes_from, price_text, tag_ids, text_of, texts_before
 from crawler.extraction.words import wording
 from crawler.utils.lazy import cached_property
 
@@ -53,6 +53,10 @@ _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
 
 R = TypeVar("R")
+
+
+def class_and_id(attributes: Mapping[str, str | None]) -> str:
+    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
 
 
 def named(attributes: Mapping[str, str | None]) -> str:
@@ -189,13 +193,7 @@ class View:
 
     def is_sheet(self, node: LexborNode) -> bool:
         """Whether *node*, in a part that may be about other products, is in one that opens over the page instead."""
-        current: LexborNode | None = node
-        while current is not None:
-            name = f"{current.attributes.get('class') or ''} {current.attributes.get('id') or ''}"
-            if _own_flags(current) & OTHER and not (current.tag_id in _SHEETS or names.is_sheet(name[:300])):
-                return False
-            current = current.parent
-        return True
+        return not any(_own_flags(each) & OTHER and not _opens(each) for each in ancestors(node))
 
     def _raw_flags(self, node: LexborNode) -> int:
         known = self._flags
@@ -229,7 +227,7 @@ def _own_flags(node: LexborNode) -> int:
         value |= LINK
     if attributes.get("role") == "button":
         value |= BUTTON
-    name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+    name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"  # class_and_id: asked of every element
     if len(name) > 1:
         value |= names.flags(name[:300])
     style = attributes.get("style")
@@ -238,6 +236,11 @@ def _own_flags(node: LexborNode) -> int:
     if style and "line-through" in style:
         value |= PAST
     return value
+
+
+def _opens(node: LexborNode) -> bool:
+    """Whether it is named as a part that opens over the page."""
+    return node.tag_id in _SHEETS or names.is_sheet(class_and_id(node.attributes)[:300])
 
 
 def words_of(text: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Final
 from urllib.parse import unquote
 
@@ -10,7 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler import urls
 from crawler.extraction.structured import site_names
-from crawler.extraction.tree.nodetext import enclosing, tag_ids, text_of
+from crawler.extraction.tree.nodetext import around, enclosing, tag_ids, text_of
 from crawler.extraction.visible import cards, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_facts import NEAR, shown_title
@@ -120,11 +121,9 @@ def _is_book(page: View) -> bool:
 
 def _is_anothers(page: View, node: LexborNode, named: str) -> bool:
     """Whether what is around *node*, and says more than it *named*, is in the card of another product."""
-    around = node.parent
-    for _ in range(AROUND):
-        if around is not None and text_of(around, MAX_BRAND) == named:
-            around = around.parent
-    return around is not None and cards.is_others(page, around)
+    wider = (each for each in around(node.parent, AROUND) if text_of(each, MAX_BRAND) != named)
+    card = next(wider, None)
+    return card is not None and cards.is_others(page, card)
 
 
 def _named_brand(node: LexborNode, known: dict[int, bool]) -> str | None:
@@ -133,19 +132,15 @@ def _named_brand(node: LexborNode, known: dict[int, bool]) -> str | None:
     *known*: which elements around were asked already; texts share them.
     """
     attributes = node.attributes
-    if attributes and (_is_brand(attributes) or _is_branded(_names(attributes))):
+    if attributes and (_is_brand(attributes) or _is_branded(view.class_and_id(attributes))):
         return _short(text_of(node, MAX_BRAND))
-    around, text = node.parent, ""
-    for _ in range(AROUND):
-        if around is None:
-            break
-        identity = around.mem_id
+    for each in around(node.parent, AROUND - 1):
+        identity = each.mem_id
         if identity not in known:
-            known[identity] = _is_branded(_names(around.attributes))
+            known[identity] = _is_branded(view.class_and_id(each.attributes))
         if known[identity]:
-            text = text or text_of(node, MAX_BRAND)
-            return _short(text) if text_of(around, MAX_BRAND) == text else None
-        around = around.parent
+            text = text_of(node, MAX_BRAND)
+            return _short(text) if text_of(each, MAX_BRAND) == text else None
     return None
 
 
@@ -190,12 +185,8 @@ def _of_many(text: str, path: str) -> str | None:
 
 def _brand_image(page: View, heading: str) -> str | None:
     """What an image near the heading shows that is named a brand's, or that links to a brand's page."""
-    around = page.heading
-    for _ in range(LEVELS):
-        if around is None or around.parent is None or around.parent.tag == "body":
-            break
-        around = around.parent
-    for node in around.css("img[alt]")[:MAX_LOGOS] if around is not None else ():
+    inside = list(takewhile(lambda each: each.tag != "body", around(page.heading, LEVELS)))
+    for node in inside[-1].css("img[alt]")[:MAX_LOGOS] if inside else ():
         name = _short(_LOGO.sub("", (node.attributes["alt"] or _titled(node)).strip()))
         name = _of_many(name, _brand_path(node)) if name and _MANY.search(name) else name
         if not name or (name in heading and " " in name and not _begun(name, heading)):
@@ -221,15 +212,12 @@ def _titled(image: LexborNode) -> str:
 
 def _is_of_brand(node: LexborNode) -> bool:
     """Whether an image, or what is right around it, is named a brand's or leads to one's page."""
-    current: LexborNode | None = node
-    for _ in range(AROUND):
-        if current is None:
-            return False
-        attributes = current.attributes
-        named = view.named(attributes)
-        if _BRAND_LOGO.search(named) or (current.tag == "a" and _BRAND_PAGE.search(attributes.get("href") or "")):
+    for each in around(node, AROUND - 1):
+        attributes = each.attributes
+        if _BRAND_LOGO.search(view.named(attributes)):
             return True
-        current = current.parent
+        if each.tag == "a" and _BRAND_PAGE.search(attributes.get("href") or ""):
+            return True
     return False
 
 
@@ -272,10 +260,6 @@ def _is_brand(attributes: dict[str, str | None]) -> bool:
     if tested := _TESTED & attributes.keys():
         named = f"{named} {' '.join(attributes[each] or '' for each in tested)}"
     return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
-
-
-def _names(attributes: dict[str, str | None]) -> str:
-    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
 
 
 @cached(4_096)  # a site's pages share their names

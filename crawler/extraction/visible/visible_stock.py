@@ -10,7 +10,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.tree.nodetext import ancestors, text_of
 from crawler.extraction.visible import view
 from crawler.extraction.visible.buy_buttons import MAX_LABEL, Button, buy_button, buy_places, own_label, pressed
 from crawler.extraction.visible.view import View
@@ -180,10 +180,8 @@ def _denied_on_button(page: View) -> str | None:
 
 def _is_whole(text: str, node: LexborNode) -> bool:
     """Whether *text* is all that its button says: "M" and "sold out" are about a size."""
-    button: LexborNode | None = node
-    while button is not None and button.tag not in ("button", "a", "body"):
-        button = button.parent
-    return button is None or button.tag == "body" or text_of(button, MAX_LABEL + 1) == text
+    button = next((each for each in ancestors(node) if each.tag in ("button", "a")), None)
+    return button is None or text_of(button, MAX_LABEL + 1) == text
 
 
 def _labelled_denial(page: View) -> str | None:
