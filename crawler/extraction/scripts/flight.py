@@ -21,6 +21,7 @@ _PUSH: Final = re.compile(r"__next_f(?:\s{0,3}=[^;(){}]{1,60}\))?+\.push\(\s{0,9
 _ROW: Final = re.compile(rb"([\da-f]{1,8}+):([A-Z]{0,2}+)")
 _LENGTH: Final = re.compile(rb"([\da-f]{1,8}+),")
 _REFERENCE: Final = re.compile(r"\$[L@QW]?([\da-f]{1,8})((?::[^:]{1,60}){0,20})")
+_ELEMENT: Final = "$"  # first in the list that stands for one
 _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
 
@@ -83,7 +84,7 @@ def _link(rows: dict[str, Any]) -> None:
         for key, value in of.items() if type(of) is dict else enumerate(of):
             kind = type(value)
             if kind is str:
-                if value[:1] == "$" and of is not rows:
+                if value[:1] == "$" and value != _ELEMENT and of is not rows:
                     of[key] = _meant(value, rows)  # of a key that is there already, so the loop goes on
             elif kind is dict or kind is list:
                 stack.append(value)
@@ -100,7 +101,7 @@ def _meant(text: str, rows: Mapping[str, Any]) -> Any:
     for step in reference[2].split(":")[1:]:
         if isinstance(value, dict):
             value = value.get(step)
-        elif isinstance(value, list) and value[:1] == ["$"] and step in ("type", "key", "props"):
+        elif isinstance(value, list) and value[:1] == [_ELEMENT] and step in ("type", "key", "props"):
             value = dict(zip(("type", "key", "props"), value[1:4], strict=False)).get(step)  # an element
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]

@@ -123,6 +123,40 @@ def test_the_forms_of_a_price(price: Any, amount: str) -> None:
     assert item.price == Decimal(amount)
 
 
+def test_a_shop_system_that_counts_in_cents() -> None:
+    product = {"title": "Steel knife", "handle": "steel-knife", "price": 4990, "price_varies": False}
+    item = extract_product(page(next_data({"product": product})), URL)
+    assert item is not None
+    assert item.price == Decimal("49.90")
+
+
+@pytest.mark.parametrize(
+    ("stated", "availability"),
+    [
+        ({"stock": 0}, "OutOfStock"),
+        ({"stock": 5}, "InStock"),
+        ({"availability": False}, "OutOfStock"),
+        ({"availability": {"isInStock": False}}, "OutOfStock"),
+        ({"inventory": {"quantity": 0}}, "OutOfStock"),
+        ({"stockStatus": "sold out"}, "OutOfStock"),
+    ],
+)
+def test_the_forms_of_availability(stated: dict[str, Any], availability: str) -> None:
+    item = extract_product(page(next_data({"p": {"name": "Steel knife", "price": 5, **stated}})), URL)
+    assert item is not None
+    assert (item.availability, item.found_in["availability"]) == (availability, "state")
+
+
+@pytest.mark.parametrize("price", ["$1:offer:price", "$1:prices:0", "$2:props:price"])
+def test_a_value_of_another_row_of_server_components(price: str) -> None:
+    other = {"offer": {"price": 49.9}, "prices": [49.9]}
+    element = ["$", "p", None, {"price": 49.9}]
+    rows = f"0:{json.dumps({'name': 'Steel knife', 'price': price})}\n1:{json.dumps(other)}\n2:{json.dumps(element)}\n"
+    item = extract_product(page(f"<script>self.__next_f.push({json.dumps([1, rows])})</script>"), URL)
+    assert item is not None
+    assert item.price == Decimal("49.9")
+
+
 @pytest.mark.parametrize(
     "script",
     [
