@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from itertools import product as pairs
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -158,10 +159,9 @@ def is_vague(product: Node) -> bool:
 
 def is_article(found: Found, product: Node | None, headings: Sequence[str]) -> bool:
     """Whether one of the articles has the page's heading and *product* has not; a recipe alone needs none."""
-    folded = [heading for each in headings if (heading := _folded(each))]
-    if product is not None and _folded(product.get("name")) in folded:
+    if product is not None and _folded(product.get("name")) in _all_folded(headings):
         return False
-    return (found.recipe and product is None) or _is_heading(found.articles, folded)
+    return (found.recipe and product is None) or is_heading(found.articles, headings)
 
 
 def names_another(found: Found, headings: Sequence[str]) -> bool:
@@ -171,17 +171,15 @@ def names_another(found: Found, headings: Sequence[str]) -> bool:
 
 def is_subject(found: Found, headings: Sequence[str]) -> bool:
     """Whether the page's heading names something that is no product."""
-    folded = [heading for each in headings if (heading := _folded(each))]
-    return any(_folded(each) in folded for each in found.subjects) or _is_heading(found.events, folded)
+    folded = _all_folded(headings)
+    return any(_folded(each) in folded for each in found.subjects) or is_heading(found.events, headings)
 
 
-def _is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
-    """Whether one of *names* is in a folded heading, or one in it, or most of their words are the same."""
+def is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
+    """Whether one of *names* is in a heading, or one in it, or most of their words are the same."""
     return any(
         name in heading or heading in name or _share(set(name.split()), set(heading.split()))
-        for each in names
-        if (name := _folded(each))
-        for heading in headings
+        for name, heading in pairs(_all_folded(names), _all_folded(headings))
     )
 
 
@@ -199,7 +197,7 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str], le
     """
     if len(products) <= 1:
         return products[0] if products else None
-    folded = [heading for each in headings if (heading := _folded(each))]
+    folded = _all_folded(headings)
     scored = [(_likeness(node, url, folded), -index) for index, node in enumerate(products)]
     best, index = max(scored)
     return products[-index] if best >= (least if len(products) <= MANY else NAMED) else None
@@ -211,11 +209,6 @@ def is_of_other_page(node: Node, url: str) -> bool:
     if not isinstance(own, str) or own == url or not own.startswith(("http", "/")):
         return False
     return _path(own) not in ("", _path(url))
-
-
-def is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
-    """Whether one of *names* is in a heading, or one in it, or most of their words are the same."""
-    return _is_heading(names, [heading for each in headings if (heading := _folded(each))])
 
 
 def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
@@ -268,6 +261,10 @@ def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str,
         "description": properties.name_of(product.get("description")),
         "category": properties.category_of(product.get("category")),
     }
+
+
+def _all_folded(names: Iterable[str]) -> list[str]:
+    return [folded for each in names if (folded := _folded(each))]
 
 
 def _folded(name: object) -> str:
