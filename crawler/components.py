@@ -33,7 +33,6 @@ DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.tiers.TiersMiddleware": 570,  # a page that steps up is not retried here
     "crawler.middlewares.downloader.metarefresh.MetaRefreshMiddleware": 580,
     "crawler.middlewares.downloader.sitemaps.SitemapsMiddleware": 592,  # before decompression, which it does itself
-    "crawler.middlewares.downloader.codings.CodingsMiddleware": 595,  # right before decompression
     "crawler.middlewares.downloader.decompression.DecompressionMiddleware": 590,
     "crawler.middlewares.downloader.charsets.CharsetMiddleware": 588,  # before anything reads the text
     "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression

@@ -1,8 +1,9 @@
 """Scrapy's decompression, with a bound on the work that a body asks for.
 
 A gzip or Zstandard body may consist of any number of members or frames, each empty: 8 MB of them take Scrapy 1.3 s
-(gzip) or 16 s (Zstandard), while every other page waits. `max_size` bounds only what comes out. An ordinary page costs
-a quarter of Scrapy's `gunzip`.
+(gzip) or 16 s (Zstandard), while every other page waits. `max_size` bounds only what comes out, and of each coding: a
+header can name thousands, and 10 KB would become a hundred gigabytes of work. An ordinary page costs a quarter of
+Scrapy's `gunzip`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,20 @@ from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
 from crawler.extraction.source.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
 
+MOST_CODINGS: Final = 5  # of one body, curl's limit; servers apply one
 # The last for gzip's: BadGzipFile is an OSError.
 _DAMAGED: Final = (brotli.error, zlib.error, ZstdError, EOFError, OSError)
 
 
 class DecompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, but for how gzip and Zstandard are read, and for what cannot be: a body of too many parts raises
-    DownloadCancelledError, one that is damaged or packed in another way than it says ResponseDataLossError."""
+    """Scrapy's, but for how gzip and Zstandard are read, and for what cannot be: a body of too many codings or parts
+    raises DownloadCancelledError, one that is damaged or packed in another way than it says ResponseDataLossError."""
+
+    def _handle_encoding(self, body: bytes, content_encoding: list[bytes], max_size: int) -> tuple[bytes, list[bytes]]:
+        codings = sum(header.count(b",") + 1 for header in content_encoding)
+        if codings > MOST_CODINGS:
+            raise DownloadCancelledError(f"a body of {codings} content codings, at most {MOST_CODINGS} are undone")
+        return super()._handle_encoding(body, content_encoding, max_size)
 
     def _decode(self, body: bytes, encoding: bytes, max_size: int) -> bytes:  # type: ignore[override]  # static there
         try:

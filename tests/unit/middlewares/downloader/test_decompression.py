@@ -21,7 +21,7 @@ PAGE = b"<html><title>Lamp</title></html>"
 EMPTY = gzip.compress(b"", mtime=0) * (MOST_PARTS + 1)
 
 
-def answered(body: bytes, coding: str | bytes) -> Response:
+def answered(body: bytes, coding: str | bytes | list[str]) -> Response:
     middleware = DecompressionMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1_000_000}))
     headers = {"Content-Encoding": coding, "Content-Type": "text/html"}
     done = middleware.process_response(Request(URL), Response(URL, headers=headers, body=body))
@@ -88,3 +88,16 @@ def test_a_body_that_cannot_be_unpacked_is_lost_data_and_said_so(coding: str, bo
     with pytest.raises(ResponseDataLossError, match=f"^a body of {inner} cannot be unpacked: .") as raised:
         answered(body, coding)
     assert classify(raised.value) is FailureClass.MALFORMED
+
+
+@pytest.mark.parametrize("codings", [", ".join(["gzip"] * 6), ["gzip"] * 6, "," * 10_000])
+def test_a_body_of_more_codings_than_servers_apply_is_refused(codings: str | list[str]) -> None:
+    with pytest.raises(DownloadCancelledError, match="content codings"):
+        answered(gzip.compress(PAGE, mtime=0), codings)
+
+
+def test_a_body_of_several_codings_is_unpacked() -> None:
+    packed = PAGE
+    for _ in range(5):
+        packed = gzip.compress(packed, mtime=0)
+    assert answered(packed, ["gzip, gzip", "gzip,gzip,gzip"]).body == PAGE
