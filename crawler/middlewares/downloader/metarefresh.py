@@ -13,7 +13,7 @@ from scrapy.utils.response import get_meta_refresh
 from crawler import urls
 from crawler.errors import MessageError
 from crawler.middlewares.downloader.redirect import ENDLESS_NAME
-from crawler.middlewares.downloader.scope import check_scope
+from crawler.middlewares.downloader.redirect_scope import check_scope
 
 CHARACTERS: Final = 4_096  # Scrapy looks at this many, after decoding the whole page
 RELOAD_SECONDS: Final = 15  # from here on who reloads a page wants it fresh; walls that set a cookie are quicker

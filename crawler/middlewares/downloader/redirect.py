@@ -12,7 +12,7 @@ from scrapy.http import Response
 
 from crawler import urls
 from crawler.errors import MessageError
-from crawler.middlewares.downloader.scope import check_scope
+from crawler.middlewares.downloader.redirect_scope import check_scope
 
 # In UTF-8 no name that DNS could take is as long; to write one of a thousand letters in ASCII takes 0.2 s.
 ENDLESS_NAME: Final = re.compile(rb"//[^/?#\"'<>\s]{800}")
