@@ -27,10 +27,14 @@ ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a 
 MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
 MIN_GTIN_TEXT, MAX_GTIN_TEXT = 8, 80  # characters
+MAX_LABELLED: Final = 120  # characters of a text that may begin with a label
 MAX_ID: Final = 60  # characters of an identifier with its label
 MAX_ROW: Final = 4  # digits of a number that is likely that of a database's row
 MAX_LIKELY: Final = 8  # identifiers looked for among the texts
 STATED, URL = "html", "url"
+_SURE, _ELSEWHERE = "sure", "elsewhere"
+# By kind; asked in this order.
+_LABELS: Final = {_SURE: labels.SKU_LABEL, "doubtful": labels.DOUBTFUL_LABEL, "model": labels.MODEL_LABEL}
 MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
@@ -153,44 +157,50 @@ def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str
 
 def _labelled(page: View) -> list[tuple[float, str]]:
     """Values after a label, in the same text or the next; the first ones count most."""
-    found: list[tuple[float, str]] = []
-    doubtful: list[tuple[float, str]] = []
-    models: list[tuple[float, str]] = []
-    aside: list[tuple[float, str]] = []  # in what opens beside the page: details, but also other products
-    texts, asked = page.texts, 0
+    found: dict[str, list[str]] = {kind: [] for kind in (*_LABELS, _ELSEWHERE)}
+    for kind, value in _behind_labels(page):
+        found[kind].append(value)
+    sure, doubtful, models, aside = found.values()
+    if sure:
+        return [(_weight(earlier), value) for earlier, value in enumerate(sure)]
+    if doubtful:
+        return [(SHOWN, doubtful[0])]
+    if named := _named(page) or _lettered(page):
+        return [(NAMED, named)]
+    if models:
+        return [(MODEL, models[0])]
+    return [(ASIDE, aside[0])] if len(set(aside)) == 1 else []
+
+
+def _behind_labels(page: View) -> Iterator[tuple[str, str]]:
+    """(kind of label, value): of _LABELS, or _ELSEWHERE for one in what opens beside the page, as details do, but also
+    other products. A value has a digit, and stands in the label's text or in one of the next two."""
+    asked = 0
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
-        text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
-        if "|" in text or "·" in text or "•" in text or " SKU" in text:
-            text = _from_label(text)
-        labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
-        if labelled[:1] not in labels.SKU_FIRST:
-            continue
-        match = labels.SKU_LABEL.match(labelled)
-        label = match or labels.DOUBTFUL_LABEL.match(labelled) or labels.MODEL_LABEL.match(labelled)
-        flags = page.flags(node) if label is not None else 0
-        if label is None or flags & view.LINK:
+        text, node = page.texts[index]
+        kind, rest = _label(text)
+        flags = page.flags(node) if kind else view.LINK
+        if flags & view.LINK:
             continue
         if flags & view.OTHER:
             asked += 1
-            if match is None or asked > MAX_ASIDE or not page.is_sheet(node):
+            if kind != _SURE or asked > MAX_ASIDE or not page.is_sheet(node):
                 continue
-        value = VALUE.match(labelled[label.end() :].lstrip(_OPENING) or _next(page, index).lstrip(_OPENING))
+        value = VALUE.match(rest or _next(page, index).lstrip(_OPENING))
         if value and any(map(str.isdigit, value[1])) and not _is_priced(page, index, value[1]):
-            of = (
-                aside
-                if flags & view.OTHER
-                else found
-                if match
-                else models
-                if label.re is labels.MODEL_LABEL
-                else doubtful
-            )
-            of.append((_weight(len(of)), value[1]))
-    if found or doubtful:
-        return found or doubtful[:1]
-    if named := _named(page) or _lettered(page):
-        return [(NAMED, named)]
-    return [(MODEL, models[0][1])] if models else _only(aside)
+            yield _ELSEWHERE if flags & view.OTHER else kind, value[1]
+
+
+def _label(text: str) -> tuple[str, str]:
+    """(kind, what stands behind it) of the label with which *text* begins; ("", "") without one."""
+    if "|" in text or "·" in text or "•" in text or " SKU" in text:
+        text = _from_label(text)
+    begun = text.lstrip(_OPENING) if len(text) <= MAX_LABELLED else ""
+    if begun[:1] in labels.SKU_FIRST:
+        for kind, pattern in _LABELS.items():
+            if label := pattern.match(begun):
+                return kind, begun[label.end() :].lstrip(_OPENING)
+    return "", ""
 
 
 def _is_priced(page: View, index: int, value: str) -> bool:
@@ -200,10 +210,6 @@ def _is_priced(page: View, index: int, value: str) -> bool:
         return False
     text, node = next((each for each in page.texts[index : index + 4] if value in each[0]), page.texts[index])
     return not text.endswith(value) or bool(page.flags(node) & view.PRICE)
-
-
-def _only(aside: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    return [(ASIDE, aside[0][1])] if len({value for _, value in aside}) == 1 else []
 
 
 def _weight(earlier: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -79,29 +79,35 @@ def by_score(page: View) -> list[Price]:
     """The prices of the page by their own signs, the likeliest first."""
     read = [(each, values.price_in_text(each.number, each.currency)) for each in money.candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
-    looks = [_signature(page, each.node) for each, _ in candidates]
-    amounts: dict[_Form, list[Decimal]] = {}
-    places: dict[_Form, list[int]] = {}
-    looks_of = [looked_at(page, each) for each, _ in candidates]
-    for look, looked, (each, amount) in zip(looks, looks_of, candidates, strict=True):
-        if not looked.past:
-            amounts.setdefault((look, each.currency), []).append(amount)
-            places.setdefault((look, each.currency), []).append(each.index)
-    lists = {form for form, of in amounts.items() if _is_list(of) and not editions.are(page, places[form])}
+    looks = [looked_at(page, each) for each, _ in candidates]
+    forms = [(_signature(page, each.node), each.currency) for each, _ in candidates]
+    current = [not looked.past for looked in looks]
+    lists = _lists(page, list(compress(candidates, current)), list(compress(forms, current)))
     found: list[Price] = []
-    for at, (each, amount) in enumerate(candidates):
-        looked = looks_of[at]
+    for at, ((each, amount), looked, form) in enumerate(zip(candidates, looks, forms, strict=True)):
         past = looked.past
-        if not past and (looked.doubtful or _is_said_again(candidates, looks_of, at)):
+        if not past and (looked.doubtful or _is_said_again(candidates, looks, at)):
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
-        repeated = (looks[at], each.currency) in lists
+        repeated = form in lists
         score = looked.score - PAST * past - REPEATED * repeated
-        of = (looked.wordy, each.index, looks[at], looked.offered, looked.aside)
+        of = (looked.wordy, each.index, form[0], looked.offered, looked.aside)
         found.append(Price(amount, each.currency, past, looked.named, repeated, score, *of))
     found.sort(key=lambda price: -price.score)
     for own in own_price.of(page, found, MIN_SCORE - REPEATED) if lists else ():
         own.repeated, own.score = False, own.score + REPEATED
     return sorted(found, key=lambda price: -price.score)
+
+
+def _lists(page: View, candidates: Sequence[tuple[money.Candidate, Decimal]], forms: Sequence[_Form]) -> set[_Form]:
+    """Those of the *forms* of candidates whose prices are those of a list, not of one product's editions."""
+    alike: dict[_Form, list[tuple[int, Decimal]]] = {}
+    for (each, amount), form in zip(candidates, forms, strict=True):
+        alike.setdefault(form, []).append((each.index, amount))
+    return {
+        form
+        for form, shown in alike.items()
+        if _is_list([amount for _, amount in shown]) and not editions.are(page, [index for index, _ in shown])
+    }
 
 
 def looked_at(page: View, each: money.Candidate) -> Looked:
