@@ -87,34 +87,37 @@ class Structured:
         return [text_of(node, MAX_HEADING) for node in named]
 
     def _take(self, items: Iterable[Any], source: str) -> None:
-        evidence, url, items = self.evidence, self.document.url, list(items)
+        evidence, items = self.evidence, list(items)
         if not items:  # as on most pages
             return
         found = schema_org.search(items)
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
-        if not found.products:
-            evidence.listed = evidence.listed or found.listed > 1
-            evidence.other = evidence.other or found.other_page or self._names_another(found)
+        node = self._main_product(found) if found.products else None
+        if node is not None:
+            self._believe(references.resolved(node, items), found, source)
             return
+        evidence.listed = evidence.listed or found.listed > 1 or len(found.products) > 1
+        names_another = self._names_no_product if found.products else self._names_another
+        evidence.other = evidence.other or found.other_page or names_another(found)
+
+    def _main_product(self, found: schema_org.Found) -> schema_org.Node | None:
+        """The product of those *found* that the page is about; a page about an article has none."""
         several = len(found.products) > 1
         headings = self.headings if several or found.articles else ()
         is_doubted = found.articles or found.other_page
-        node = schema_org.main_product(found.products, url, headings, least=LIKELY if is_doubted else 0)
+        node = schema_org.main_product(found.products, self.document.url, headings, least=LIKELY if is_doubted else 0)
         if node is not None and not several and self._is_elsewhere(node):
             node = None
         if found.articles and schema_org.is_article(found, node, headings):
-            evidence.other, node = True, None
-        if node is None:
-            evidence.listed = evidence.listed or several or found.listed > 1
-            is_named = schema_org.is_subject(found, headings)
-            evidence.other = evidence.other or found.other_page or self._is_shared_article(found) or is_named
-            return
-        node = references.resolved(node, items)
-        is_bare = schema_org.is_bare(node)
+            self.evidence.other, node = True, None
+        return node
+
+    def _believe(self, node: schema_org.Node, found: schema_org.Found, source: str) -> None:
+        evidence, is_bare = self.evidence, schema_org.is_bare(node)
         evidence.vague = schema_org.is_vague(node) and (evidence.vague or not evidence.main)
         evidence.main, evidence.named = evidence.main or not is_bare, evidence.named or is_bare
-        raw = schema_org.raw_fields(node, url, found.products)
+        raw = schema_org.raw_fields(node, self.document.url, found.products)
         self._note_price(raw)
         self.draft.fill(raw, source)
         self._note_identifiers(raw["other_ids"], source)
@@ -138,6 +141,11 @@ class Structured:
         title = self.document.written_title
         written = [title[:MAX_HEADING]] if title else []
         return schema_org.names_another(found, written) or schema_org.names_another(found, self.headings)
+
+    def _names_no_product(self, found: schema_org.Found) -> bool:
+        """The same where there are products, of which none is the page's."""
+        headings = self.headings if len(found.products) > 1 or found.articles else ()
+        return self._is_shared_article(found) or schema_org.is_subject(found, headings)
 
     def _is_shared_article(self, found: schema_org.Found) -> bool:
         return bool(found.articles) and self.metas.get("og:type") == "article"
