@@ -30,6 +30,7 @@ from crawler.worker import feeds
 from crawler.worker.lease_queue import FrontierQueue
 from crawler.worker.outbox.offers import tell_lost
 from crawler.worker.parts import WorkerParts
+from crawler.worker.upkeep.closing import ClosingPages
 from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
 from crawler.worker.upkeep.seed_reader import start_key
 from crawler.worker.upkeep.watchdog import InHand, Watchdog
@@ -137,6 +138,7 @@ class Worker(WorkerParts):
         self._leasing = self._spawn(self._lease())
         self._spawn(self.maintenance.run())
         self._spawn(self._bound_close())
+        self._spawn(ClosingPages(self.book, self._is_closing).run())
 
     async def _lease(self) -> None:
         """Until the engine closes; then what is not on the wire goes back."""
@@ -174,12 +176,14 @@ class Worker(WorkerParts):
 
     async def _bound_close(self) -> None:
         """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
-        engine = self._crawler.engine
-        assert engine is not None
         seconds = self.config.close_seconds
-        while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
+        while not (self._is_closing() and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
             await asyncio.sleep(CLOSE_POLL_SECONDS)
         self._let_expire()
+
+    def _is_closing(self) -> bool:
+        assert self._crawler.engine is not None
+        return scrapy_hooks.is_closing(self._crawler.engine)
 
     def _let_expire(self) -> None:
         """Redis accepts nothing: stop sending, and log that once."""

@@ -136,6 +136,10 @@ class LeaseBook:
         """Every lease whose request the engine has, sent or not."""
         return list(self._held.values())
 
+    def requests(self) -> list[tuple[Request, HeldLease]]:
+        """The same with their requests."""
+        return list(self._held.items())
+
     def in_hand(self) -> list[HeldLease]:
         """These, and those that wait in the buffer."""
         return [*self._held.values(), *self._buffered]

@@ -1,0 +1,66 @@
+"""What a worker that closes is still waiting for, in its log: a callback or a pipeline may never end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from scrapy import Request
+
+from crawler.routing.codec import shown
+from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.lease_book import LeaseBook
+
+LOOK_SECONDS: Final = 1.0
+TELL_AFTER_SECONDS: Final = 10.0
+TELL_SECONDS: Final = 60.0  # between log lines
+MOST_TOLD: Final = 5  # pages
+
+logger = logging.getLogger(__name__)
+
+
+class ClosingPages:
+    """Names the pages of *book* that have not ended, once the worker has been closing for a while, and again each
+    minute."""
+
+    def __init__(self, book: LeaseBook, is_closing: Callable[[], bool], clock: Callable[[], float] = monotonic) -> None:
+        self._book = book
+        self._is_closing = is_closing
+        self._clock = clock
+        self._tell_at: float | None = None
+
+    async def run(self) -> None:
+        """Look while the worker lives."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self.look()
+
+    def look(self) -> None:
+        """Do what is due now."""
+        if not self._is_closing():
+            return
+        now = self._clock()
+        if self._tell_at is None:
+            self._tell_at = now + TELL_AFTER_SECONDS
+        if now < self._tell_at or not len(self._book):
+            return
+        self._tell_at = now + TELL_SECONDS
+        pages = sorted(self._book.requests(), key=lambda page: page[1].leased_at)
+        told = [f"[{held.lease.id}] {shown(request)} {_waits(request, held, now)}" for request, held in pages]
+        more = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+        words = "Closing, but pages have not ended (%d): %s%s. A second SIGTERM or Ctrl-C quits at once"
+        logger.warning(words, len(told), "; ".join(told[:MOST_TOLD]), more)
+
+
+def _waits(request: Request, held: HeldLease, now: float) -> str:
+    if held.parsed_at is not None:
+        return f"has had items in pipelines for {now - held.parsed_at:.0f} s"
+    if held.handed_at is not None:
+        name = getattr(request.callback, "__name__", "parse")
+        return f"has been in its callback {name} for {now - held.handed_at:.0f} s"
+    if held.started_at is not None and not held.reported:
+        return f"has had no answer for {now - held.started_at:.0f} s"
+    return f"is in a middleware, leased {now - held.leased_at:.0f} s ago"
