@@ -211,26 +211,32 @@ class Frontier(LeaseCalls):
         if self.statement is not None:
             self.statement.is_news = True
 
-    async def _state_news(self) -> None:
-        if self.statement is None:
-            return
-        async with self._stating:  # what another call is stating counts when the server has it
-            if self.statement.is_news or not self._has_stated:
-                await self.state()
-
     async def state(self) -> None:
         """State the rules that this worker crawls by: within moments no worker exceeds them, as long as this is
         repeated every few seconds."""
+        if not await self._state_news():
+            await self._state_everywhere()
+
+    async def _state_news(self) -> bool:
+        """State what no server was told of; False: there is none. What another call is stating counts when the server
+        has it."""
         if (statement := self.statement) is None:
-            return
-        news = statement.is_news
-        statement.is_news = False
-        try:
+            return False
+        async with self._stating:
+            if not (news := statement.is_news) and self._has_stated:
+                return False
+            statement.is_news = False
+            try:
+                await self._state_everywhere(news=news)
+            except BaseException:  # also where the caller is cancelled
+                statement.is_news |= news
+                raise
+            self._has_stated = True
+            return True
+
+    async def _state_everywhere(self, *, news: bool = False) -> None:
+        if self.statement is not None:
             await asyncio.gather(*(self._state(shard, news=news) for shard in range(self.shards.count)))
-        except FrontierError:
-            statement.is_news = news
-            raise
-        self._has_stated = True
 
     async def _state(self, shard: int, *, news: bool = False) -> None:
         assert self.statement is not None

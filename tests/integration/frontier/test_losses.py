@@ -166,6 +166,59 @@ async def test_a_delay_that_a_restart_may_have_forgotten_begins_again(server: Se
     await asyncio.gather(client.aclose(), frontier.client.aclose())
 
 
+@pytest.fixture
+async def stating(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Frontier, asyncio.Event]:
+    """A worker with news, which go no further until the event."""
+    world, may_go = await timed(redis_client), asyncio.Event()
+    world.frontier.statement = Statement("s", Pace(0, 100, 1), {})
+    await world.frontier.push([message(1)])
+    await world.frontier.state()
+    world.frontier.state_anew()
+    monkeypatch.setattr(world.frontier.budgets, "state_again", lambda _shard: may_go.wait())
+    return world.frontier, may_go
+
+
+async def test_nothing_is_leased_while_news_are_on_their_way(stating: tuple[Frontier, asyncio.Event]) -> None:
+    frontier, may_go = stating
+    repeating = asyncio.create_task(frontier.state())
+    leasing = asyncio.create_task(frontier.lease(["s"], 5, worker="w"))
+    for _ in range(50):
+        await frontier.client.ping()
+    assert not leasing.done()
+    may_go.set()
+    assert len((await leasing).leases) == 1
+    await repeating
+
+
+async def test_news_of_a_call_that_is_cancelled_are_stated_by_the_next(stating: tuple[Frontier, asyncio.Event]) -> None:
+    frontier, _ = stating
+    repeating = asyncio.create_task(frontier.state())
+    await frontier.client.ping()
+    repeating.cancel()
+    await asyncio.wait([repeating])
+    assert frontier.statement is not None
+    assert frontier.statement.is_news
+
+
+async def test_news_that_come_while_a_statement_fails_are_stated_by_the_next(
+    stating: tuple[Frontier, asyncio.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that has restarted answers, and is still loading."""
+    frontier, may_go = stating
+    may_go.set()
+    await frontier.state()
+
+    async def loading(*_: Any) -> None:
+        frontier.state_anew()
+        raise FrontierUnavailableError("LOADING")
+
+    monkeypatch.setattr(frontier.shards, "run", loading)
+    with pytest.raises(FrontierUnavailableError):
+        await frontier.state()
+    assert frontier.statement is not None
+    assert frontier.statement.is_news
+
+
 @pytest.mark.one_server("a Cluster client greets its nodes itself")
 async def test_a_call_that_is_cancelled_while_it_connects_leaves_no_connection_half_greeted(
     redis_settings: BaseSettings,
