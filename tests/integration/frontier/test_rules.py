@@ -11,7 +11,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState
 from crawler.frontier.state.statement import MOST_NOTED, Statement
 from crawler.policy.pace import Pace
-from tests.integration.frontier.harness import CLOCK
+from tests.integration.frontier.harness import CLOCK, all_keys
 from tests.integration.frontier.making import Timed, acked, answer, asks_for, handles, message, reported, sent, timed
 
 HOST = "a.example"
@@ -175,7 +175,7 @@ async def test_a_rule_that_only_a_request_knows_is_stated_before_it_is_stored(cr
 
 
 async def redis_names(crew: Crew) -> list[bytes]:
-    [key] = [key async for key in crew.world.client.scan_iter("*:rules:*")]
+    [key] = await all_keys(crew.world.client, "*:rules:*")
     names: list[bytes] = await crew.world.client.hkeys(key)
     return names
 
@@ -193,7 +193,7 @@ async def test_thousands_of_exceptions_are_stated_once_for_all_workers(redis_cli
 async def test_what_is_stated_outlives_a_loss_of_the_data(crew: Crew) -> None:
     worker = crew.states(1_000, a_example=Pace(2_000, 1, 1))
     assert await visit(worker) == 1
-    for key in [key async for key in crew.world.client.scan_iter("*:rules*")]:
+    for key in await all_keys(crew.world.client, "*:rules*"):
         await crew.world.client.delete(key)
     assert await gap(crew, worker) == 2_000
 
