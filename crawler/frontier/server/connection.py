@@ -21,6 +21,7 @@ from crawler import config, embedded
 from crawler.errors import ConfigError
 from crawler.frontier.server import cluster, sentinel
 from crawler.frontier.server.drops import Drops, send
+from crawler.frontier.server.lost_connections import naming_lost
 from crawler.frontier.server.scripts import Client
 
 _DEFAULTS: Final[dict[str, Any]] = {
@@ -87,20 +88,8 @@ async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, 
 
 
 async def _once(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
-    try:
+    with naming_lost():
         return await call(*args, **options)
-    except (RuntimeError, AttributeError) as error:
-        if not _was_closed(error):
-            raise
-        raise RedisConnectionError("the connection was closed") from error
-
-
-def _was_closed(error: RuntimeError | AttributeError) -> bool:
-    """Whether it is uvloop's error for that, or redis-py's None in place of a stream: a Cluster client closes all
-    connections at once, including those that other tasks are about to write to."""
-    if isinstance(error, AttributeError):
-        return error.obj is None and error.name is not None
-    return "the handler is closed" in str(error)
 
 
 def connect(settings: BaseSettings) -> Client:

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from crawler.errors import ConfigError
 from crawler.frontier.server.host_port import host_and_port
+from crawler.frontier.server.lost_connections import naming_lost
 
 SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether to use TLS
 PORT: Final = 26_379
@@ -60,10 +61,16 @@ class PrimaryPool(SentinelConnectionPool):
     """None of its connections is used again after its primary was replaced; redis-py closes only those that are idle at
     that moment, and a worker would go on with two primaries by turns."""
 
+    async def get_master_address(self) -> Any:
+        """Asked for each new connection; raises RedisError. Not redis-py's, which waits until idle ones are closed."""
+        with naming_lost():
+            self.master_address = await self.sentinel_manager.discover_master(self.service_name)
+        return self.master_address
+
     async def ensure_connection(self, connection: Any) -> None:
         """Called before each use."""
         if self.master_address not in {None, (connection.host, connection.port)}:
-            await connection.disconnect()
+            await connection.disconnect(nowait=True)  # one that is frozen takes no leave, which TLS would wait for
         await super().ensure_connection(connection)
 
 
