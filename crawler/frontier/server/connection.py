@@ -65,9 +65,12 @@ class ReconnectingCluster(cluster.StaysOffMovingSlots, RedisCluster):  # type: i
         """As redis-py's, but raises the nodes' errors: its own RedisClusterException is no RedisError."""
         try:
             with self.drops.any_server():  # any node tells which servers there are
-                return await super().initialize(*args, **options)
+                await super().initialize(*args, **options)
         except RedisClusterException as error:
             reason = _reason(error)
+        else:
+            self.drops.check()  # the call goes on by the connections that were made here
+            return self
         raise reason
 
 

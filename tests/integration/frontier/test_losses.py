@@ -300,3 +300,25 @@ async def test_what_ends_a_page_never_reaches_a_replica_that_took_over_its_shard
     finally:
         await client.aclose()
         nodes.kill()
+
+
+async def test_what_ends_a_page_never_reaches_a_node_that_others_have_told_their_scripts_since(tmp_path: Path) -> None:
+    """The client met it as it asked for the slots again: any node may tell those."""
+    nodes = Cluster(tmp_path, primaries=1)
+    client, other = (connection.connect(BaseSettings(nodes.settings)) for _ in range(2))
+    try:
+        frontier = Frontier(client, FrontierConfig())
+        await frontier.open()
+        await frontier.push([message(1)])
+        [lease] = (await frontier.lease(["s"], 1, worker="w")).leases
+        nodes.kill()
+        with pytest.raises(FrontierUnavailableError):
+            await acked(frontier, [(lease.id, lease.token)])
+        await asyncio.to_thread(nodes.start)
+        assert await acked(Frontier(other, FrontierConfig()), [("0:999", 1)]) == [False]
+        with pytest.raises(FrontierUnavailableError, match="failed over"):
+            await acked(frontier, [(lease.id, lease.token)])
+        assert await acked(frontier, [(lease.id, lease.token)]) == [True]
+    finally:
+        await asyncio.gather(client.aclose(), other.aclose())
+        nodes.kill()
