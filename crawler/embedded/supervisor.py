@@ -143,7 +143,8 @@ class Supervisor:
     def _told_to_stop(self) -> bool:
         seconds = POLL_SECONDS if self._ready else STARTING_POLL_SECONDS
         received = signal.sigtimedwait(STOP_SIGNALS | {signal.SIGCHLD}, seconds)
-        return received is not None and received.si_signo != signal.SIGCHLD
+        # Frozen for longer than that, as by SIGSTOP or a suspended machine, it returns no signal but any number.
+        return received is not None and received.si_signo in STOP_SIGNALS
 
     def _abandoned(self) -> bool:
         """Whether there was no user for the grace time. If so the lock stays taken: a new user waits until this process

@@ -16,6 +16,7 @@ import pytest
 from crawler.embedded import joining
 from crawler.embedded.processes import PROC, Process
 from crawler.embedded.service import VALKEY
+from crawler.embedded.supervisor import POLL_SECONDS
 from demo.state import any_port
 from tests.integration.embedded.users import User, client, eventually, said, server
 
@@ -92,6 +93,20 @@ def test_a_killed_supervisor_takes_its_server_along_and_the_next_user_brings_bot
     assert eventually(lambda: not orphan.alive)
     assert use().url() == url
     assert said(data_dir).supervisor != supervisor
+
+
+def test_a_supervisor_that_was_frozen_goes_on(use: Use, data_dir: Path) -> None:
+    """As with its machine: it waited for a signal then, and none came in time."""
+    use().url()
+    before, supervisor = server(data_dir), said(data_dir).supervisor
+    for _ in range(3):
+        supervisor.send(signal.SIGSTOP)
+        time.sleep(2 * POLL_SECONDS)
+        supervisor.send(signal.SIGCONT)
+        time.sleep(POLL_SECONDS / 2)
+    before.send(signal.SIGKILL)
+    assert eventually(lambda: server(data_dir) != before and said(data_dir).state == "ready")
+    assert said(data_dir).supervisor == supervisor
 
 
 def test_a_killed_supervisor_is_brought_back_by_who_uses_the_server(use: Use, data_dir: Path) -> None:
