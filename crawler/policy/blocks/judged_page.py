@@ -45,7 +45,7 @@ FEW_WORDS: Final = 6  # of a server's name and address
 _FIELD: Final = re.compile(rb"""<input\b[^<>]*\btype\s*=\s*["']?text|<label\b(?![^<>]*>\s*<img\b)""", re.IGNORECASE)
 _NO_TITLE: Final = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:[/?]\S*)?|")  # but the address
 _REFUSAL: Final = re.compile(r"\b(?:401|403|429)\b")
-_STATUS: Final = re.compile(r"(?:[^\W\d]+\W+|[^\W\d]+){0,3}40[1356](?:\.\d+)?((?:\W.{0,50})?)")
+_STATUS: Final = re.compile(r"((?:[^\W\d]+\W+|[^\W\d]+){0,3})(40[1356](?:\.\d+)?)((?:\W.{0,50})?)")
 _HEADING: Final = re.compile(rb"<h[1-3]\b[^<>]*>([^<]{1,80})<", re.IGNORECASE)
 _ENGLISH: Final = re.compile(r"\b(?:the|you|your|this|and|by)\b")
 _LETTER: Final = re.compile(r"[^\W\d_]")  # and not the number of a status alone
@@ -156,7 +156,7 @@ class JudgedPage(ReadPage):
     def _is_headed_by_status(self) -> bool:
         """Whether its title or a heading is a status that refuses, in any language, and it says nothing to robots."""
         headings = [spelled_out(one.decode("utf-8", "replace").lower()) for one in _HEADING.findall(self.source)]
-        return any(map(_names_status, (self.title, *headings))) and not any(self.told_robots)
+        return any(_names_status(one, self.text) for one in (self.title, *headings)) and not any(self.told_robots)
 
     @property
     def names_error(self) -> bool:
@@ -253,10 +253,19 @@ class JudgedPage(ReadPage):
         return prices > 0 or (is_mounted(self.source) and carries_data(self.source))
 
 
-def _names_status(where: str) -> bool:
-    """Whether *where* is the number of a status that refuses, perhaps with words that refuse."""
+def _names_status(where: str, text: str) -> bool:
+    """Whether *where* is the number of a status that refuses: the words beside it say so, or without any the *text*.
+    Cars, rooms, roads and flights have such numbers, too."""
     found = _STATUS.fullmatch(where.strip())
-    return found is not None and (not _LETTER.search(found[1]) or REFUSES.any_in(found[1]))
+    if found is None:
+        return False
+    before, number, after = found.groups()
+    if _LETTER.search(after):
+        return REFUSES.any_in(after)
+    before = before.replace("http", "")
+    if _LETTER.search(before):
+        return SORRY.any_in(before) or REFUSES.any_in(before)
+    return REFUSES.any_in(text.replace(number, ""))
 
 
 def _ends_so(title: str, starts: tuple[str, ...]) -> bool:

@@ -168,7 +168,23 @@ Dostęp wzbroniony|<h1>Dostęp wzbroniony</h1><p>Brak prawa do obiektu.</p><h2>E
 HTTP状态 403 - 禁止|<h1>HTTP状态 403 - 禁止</h1><p>类型</p>
 403 - Запрещено|<h1>Ошибка</h1><p>Нет прав на просмотр каталога.</p>
 403 Forbidden|<h1>Forbidden</h1><p>You don't have permission to access this resource.</p>
+403|<h1>403</h1><p>Zugriff verweigert.</p>
+HTTP 403|<h1>HTTP 403</h1><p>Přístup odepřen.</p>
+Zugriff verweigert 403|<p>Keine Rechte.</p>
 """
+# What else has such numbers.
+NUMBERED = """
+Peugeot 403|<h1>Peugeot 403</h1><p>A car of 1955, designed by Pininfarina.</p>
+Zimmer 405|<h2>Zimmer 405</h2><p>Doppelzimmer mit Blick auf den See.</p>
+Highway 401|<h1>Highway 401</h1><p>Two lanes are closed near Milton until Friday.</p>
+LH 403|<h1>Vol LH 403</h1><p>Atterri à 14 h 20.</p>
+403|<h1>403</h1><p>一九五五年の小さな車です。</p>
+Glossar|<h1>Hymnen</h1><h2>401</h2><p>Lobt froh den Herrn.</p>
+"""
+PAGES += tuple(
+    Answer(f"a number: {title}", "", page(title, text))
+    for title, text in (line.split("|") for line in NUMBERED.strip().splitlines())
+)
 SERVED = tuple(
     Answer(f"a server's: {title}", "server", page(title, text))
     for title, text in (line.split("|") for line in SERVERS.strip().splitlines())
