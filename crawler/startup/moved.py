@@ -1,4 +1,4 @@
-"""Moved modules that other code may name: settings keep working, imports fail with the new name."""
+"""Moved and merged modules that other code may name: settings keep working, imports fail with the new name."""
 
 from __future__ import annotations
 
@@ -54,6 +54,13 @@ MODULES: Final = {
     "crawler.policy.validation": "crawler.policy.items.validation",
 }
 CLASSES: Final = {"CostsMiddleware": "TrialParseMiddleware"}  # names that changed with the module
+# Components whose work another does now, which their places in settings are not for.
+MERGED: Final = {
+    "crawler.middlewares.downloader.codings.CodingsMiddleware": (
+        "crawler.middlewares.downloader.decompression.DecompressionMiddleware"
+    ),
+}
+_GONE: Final = {old.rpartition(".")[0]: new for old, new in MERGED.items()}  # modules
 
 
 def renamed(path: str) -> str:
@@ -66,6 +73,8 @@ class Moved(MetaPathFinder):
     """Names a module's new place instead of a bare "No module named"."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
-        """None for all other modules; raises ModuleNotFoundError for one that has moved."""
+        """None for all other modules; raises ModuleNotFoundError for one that has moved or is gone."""
         if name in MODULES:
             raise ModuleNotFoundError(f"{name} has moved: import {MODULES[name]} instead", name=name)
+        if name in _GONE:
+            raise ModuleNotFoundError(f"{name} is gone: {_GONE[name]} does its work", name=name)

@@ -68,10 +68,21 @@ def _rename(settings: BaseSettings) -> None:
             settings.set(name, moved.renamed(value), priority=priority)
         elif name in components.TABLES:
             given = config.mapping(settings, name)
-            for old in [key for key in given if isinstance(key, str) and moved.renamed(key) != key]:
-                logger.warning("%s[%r] has moved: use %s", name, old, moved.renamed(old))
-                given[moved.renamed(old)] = given.pop(old)
-                settings.set(name, given, priority=priority)
+            if (renamed := _renamed(name, given)) != given:
+                settings.set(name, renamed, priority=priority)
+
+
+def _renamed(name: str, given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The table *given* as setting *name*, with the paths of this release."""
+    renamed = dict(given)
+    for old in [key for key in given if isinstance(key, str)]:
+        if old in moved.MERGED:
+            logger.warning("%s[%r] is gone: %s does its work, remove the line", name, old, moved.MERGED[old])
+            del renamed[old]
+        elif moved.renamed(old) != old:
+            logger.warning("%s[%r] has moved: use %s", name, old, moved.renamed(old))
+            renamed[moved.renamed(old)] = renamed.pop(old)
+    return renamed
 
 
 def _replace(settings: BaseSettings, name: str, ours: str) -> None:

@@ -327,6 +327,20 @@ def test_an_import_of_a_module_that_has_moved_names_the_new_one(old: str) -> Non
     importlib.import_module(moved.MODULES[old])
 
 
+@pytest.mark.parametrize("place", [None, 595])
+def test_a_component_whose_work_another_does_is_left_out_of_the_settings(
+    place: int | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    ((old, new),) = moved.MERGED.items()
+    complete(settings := project(DOWNLOADER_MIDDLEWARES={old: place}))
+    assert f"DOWNLOADER_MIDDLEWARES[{old!r}] is gone: {new} does its work" in caplog.text
+    places = settings.getdict("DOWNLOADER_MIDDLEWARES")
+    assert old not in places
+    assert places[new] == components.DOWNLOADER_MIDDLEWARES[new]
+    with pytest.raises(ModuleNotFoundError, match=f"is gone: {new} does its work"):
+        importlib.import_module(old.rpartition(".")[0])
+
+
 def test_what_derives_from_ours_is_kept() -> None:
     assert of({"SCHEDULER": Own})["SCHEDULER"] is Own
 
