@@ -120,9 +120,10 @@ def _is_book(page: View) -> bool:
 
 
 def _is_anothers(page: View, node: LexborNode, named: str) -> bool:
-    """Whether what is around *node*, and says more than it *named*, is in the card of another product."""
-    wider = (each for each in around(node.parent, AROUND) if text_of(each, MAX_BRAND) != named)
-    card = next(wider, None)
+    """Whether what is around *node*, and says more than it *named*, is in the card of another product; of elements
+    that say no more the outermost."""
+    wider = around(node.parent, AROUND)
+    card = next((each for each in wider if text_of(each, MAX_BRAND) != named), wider[-1] if wider else None)
     return card is not None and cards.is_others(page, card)
 
 

@@ -117,6 +117,13 @@ def test_the_name_in_another_products_card_is_no_brand() -> None:
     assert found(f"<main>{link}{PRICED}</main><div>{card * 2}</div>").brand == "Acme"
 
 
+@pytest.mark.parametrize("depth", [0, 3, 4, 6])
+def test_nor_is_one_deep_in_that_card(depth: int) -> None:
+    name = "<div>" * depth + "<b class=brand>Acme</b>" + "</div>" * depth
+    card = f"<div>{name}<h3><a href=/p/b-7>Another lamp</a></h3></div>"
+    assert found(f"<main>{PRICED}</main>{card}").brand is None
+
+
 @pytest.mark.parametrize(
     ("lang", "label", "availability"),
     [("es", "Sin stock", "OutOfStock"), ("pt", "Sem estoque", "OutOfStock"), ("en", "Send", "InStock")],
