@@ -127,7 +127,8 @@ def leans_away(page: JudgedPage, body: bytes, *, is_framed: bool) -> bool:
         return score <= LEAST_ASIDE
     if is_framed and opening.said <= _ROBOTS:
         return True
-    return score <= (MOST_AWAY if is_framed and against <= MUCH_AGAINST else FAR_AWAY)
+    is_plain = is_framed or not opening.said  # a page that its scripts write has a title, and no words yet
+    return score <= (MOST_AWAY if is_plain and against <= MUCH_AGAINST else FAR_AWAY)
 
 
 def asks_members(page: JudgedPage) -> bool:

@@ -189,3 +189,14 @@ SERVED = tuple(
     Answer(f"a server's: {title}", "server", page(title, text))
     for title, text in (line.split("|") for line in SERVERS.strip().splitlines())
 )
+PAGES += (
+    Answer(
+        "what its scripts will write",
+        "",
+        page(
+            "Lamps: red or blue?",
+            head='<script type="application/ld+json">{"@type":"Product","name":"Lamp"}</script>'
+            "<script>var seen=location.href;document.cookie='seen=1';</script>",
+        ),
+    ),
+)
