@@ -65,6 +65,7 @@ async def test_in_a_cluster_the_documented_user_needs_the_right_that_is_named_th
     rules, where = [*documented_rules(), documented_cluster_rule()], {"target_nodes": RedisCluster.ALL_NODES}
     urls = cluster.settings["REDIS_URL"], cluster.settings["REDIS_URL"].replace("://", "://shoal:secret@")
     async with RedisCluster.from_url(urls[0]) as admin:
+        await admin.flushall(target_nodes=RedisCluster.PRIMARIES)  # other tests may have used another number of shards
         await admin.execute_command("ACL SETUSER", "shoal", "reset", *rules, **where)
         try:
             settings = shipped()
@@ -75,6 +76,7 @@ async def test_in_a_cluster_the_documented_user_needs_the_right_that_is_named_th
                 assert len((await frontier.lease(["products"], 1, worker="w")).leases) == 1
         finally:
             await admin.execute_command("ACL DELUSER", "shoal", **where)
+            await admin.flushall(target_nodes=RedisCluster.PRIMARIES)
 
 
 async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_client: Redis, redis_url: str) -> None:
