@@ -114,7 +114,7 @@ def test_a_killed_supervisor_is_brought_back_by_who_uses_the_server(use: Use, da
     url = use().url()
     supervisor = said(data_dir).supervisor
     supervisor.send(signal.SIGKILL)
-    assert eventually(lambda: said(data_dir).supervisor != supervisor and said(data_dir).state == "ready")
+    assert eventually(lambda: said(data_dir).supervisor.pid != supervisor.pid and said(data_dir).state == "ready")
     with client(url) as redis:
         assert redis.ping()
 
