@@ -18,7 +18,7 @@ from crawler.supervision.children import python_module
 
 START_SECONDS = 120.0  # Valkey may have to load millions of queued URLs from its file
 POLL_SECONDS = 0.02
-TELL_SECONDS = 5.0  # until whoever waits is told for what
+TELL_SECONDS = 5.0  # until those who wait are told what for
 WATCH_SECONDS = 1.0  # between two looks at whether the supervisor lives
 AGAIN_SECONDS = 10.0  # until a server that gave up, as on a full disk, is started again
 MOST_WORDS = 65_536  # bytes read of a supervisor that could not begin
@@ -37,14 +37,14 @@ class JoinedServer:
         self._port = service.preferred_port if preferred_port else 0
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = FileLock(directory / "users.lock")
-        self._deadline = 0.0
+        self._began = 0.0  # to wait for the server
         self._told = False  # what is waited for
         self._watcher: threading.Thread | None = None
         self._complained = False  # about a server that is gone
 
     def begin(self) -> None:
         """Take the lock and start a supervisor if there is none. Waits while one is shutting down."""
-        self._deadline = time.monotonic() + START_SECONDS
+        self._began = time.monotonic()
         while not self._lock.try_shared():
             self._pause("another process is stopping it and has not finished")
         said = record.read(self._directory)
@@ -53,13 +53,12 @@ class JoinedServer:
 
     def wait(self) -> str:
         """The server's URL, once it answers."""
-        since = self._deadline - START_SECONDS
         while True:
             said = record.read(self._directory)
             if said and said.state == "ready" and said.supervised:
                 self._watch()
                 return self.service.url.format(port=said.port)
-            if said and said.state == "failed" and said.at >= since:
+            if said and said.state == "failed" and said.at >= self._began:
                 raise self._error(said.error)
             if not (said and said.supervised):
                 self._start_supervisor()
@@ -139,7 +138,7 @@ class JoinedServer:
             raise self._error(diagnosis.explain(words, self._directory))
 
     def _pause(self, why: str) -> None:
-        waited = time.monotonic() - self._deadline + START_SECONDS
+        waited = time.monotonic() - self._began
         if waited > START_SECONDS:
             raise self._error(f"{why} after {START_SECONDS:.0f} s")
         if waited > TELL_SECONDS and not self._told:

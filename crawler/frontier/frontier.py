@@ -98,7 +98,7 @@ class Frontier(LeaseCalls):
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)
         self.statement: Statement | None = None  # the rules of this frontier's worker
-        self._has_stated = False
+        self._has_stated = False  # at least once: other workers may have stated the same, to another server
         self._stating = asyncio.Lock()
         self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
         self._marks = DataMarks(self.shards, lambda: self.on_other_data())  # noqa: PLW0108 - it is replaced

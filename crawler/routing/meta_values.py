@@ -1,6 +1,6 @@
-"""What Scrapy's own keys of `request.meta` may hold.
+"""What keys of `request.meta` may hold that are read at the download: by Scrapy, scrapy-playwright or our handlers.
 
-A wrong value would fail only at the download, with the bare TypeError of whatever reads it, once per retry.
+A wrong value would fail only there, with the bare TypeError of whatever reads it.
 """
 
 from __future__ import annotations
