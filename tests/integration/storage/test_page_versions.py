@@ -15,7 +15,7 @@ from crawler.errors import ServiceError
 from crawler.storage.page_versions import PageVersions, StoredVersion
 
 Database = AsyncDatabase[dict[str, Any]]
-THEN = datetime(2026, 1, 1, tzinfo=UTC)
+THEN = datetime.now(UTC).replace(microsecond=0) - timedelta(days=10)  # MongoDB drops what is older than its days
 LATER = THEN + timedelta(days=1)
 MISSING = object()
 
