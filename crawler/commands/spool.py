@@ -27,6 +27,7 @@ from crawler.storage.outage import MongoOutage, NoStats
 from crawler.storage.spool.claims import DAMAGED, usage
 from crawler.storage.spool.fallback import SpoolFallback
 from crawler.utils import tasks
+from crawler.utils.plural import several
 
 VERBS = ("list", "replay")
 
@@ -69,11 +70,10 @@ class Command(FleetCommand, ScrapyCommand):
                 console().print(waiting(Path(config.spool_dir)))
             else:
                 count, damaged = tasks.run(self._replay(config, opts.target, again=opts.damaged))
-                print(
-                    f"stored {count} entries" if count else "nothing waits except what running workers store themselves"
-                )
+                none = "nothing waits except what running workers store themselves"
+                print(f"stored {several(count, 'item')}" if count else none)
                 if damaged:
-                    print(f"{damaged} files are damaged and kept: the lines above name them", file=sys.stderr)
+                    print(f"{several(damaged, 'damaged file')} kept: the lines above name each", file=sys.stderr)
                 self.exitcode = 1 if damaged else 0
 
     async def _replay(self, config: StorageConfig, target: str, *, again: bool) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from scrapy.extensions.feedexport import FeedExporter, FeedSlot
 
 from crawler import config
 from crawler import stats as names
+from crawler.utils.plural import several
 
 logger = logging.getLogger(__name__)
 
@@ -72,4 +73,4 @@ class FeedFailuresExtension:
 
     def _closed(self) -> None:
         for feed, lost in self._lost.items():
-            logger.error("Feed %s lacks %d items that could not be written", feed, lost)
+            logger.error("Feed %s lacks %s that could not be written", feed, several(lost, "item"))

@@ -20,6 +20,7 @@ from crawler.frontier.inspection.held_back import held_back
 from crawler.frontier.inspection.waiting import WaitingHost, last_lease_ms
 from crawler.frontier.server import server_check
 from crawler.utils.durations import in_words
+from crawler.utils.plural import several
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.upkeep.seed_reader import start_key
@@ -85,7 +86,7 @@ class IdleExtension:
         """Log which hosts the crawl waits for."""
         try:
             hosts = await worker.frontier.inspection.waiting(spider, MOST_TOLD)
-            told = [f"{one.host} ({one.pages} pages, {_when(one)}: {one.why})" for one in hosts]
+            told = [f"{one.host} ({several(one.pages, 'page')}, {_when(one)}: {one.why})" for one in hosts]
             back = await _held_back(worker, spider)
             if not told and not back and not self._looks:  # not for what is on its way to Redis
                 told = await leased_elsewhere(worker.frontier, spider)

@@ -10,6 +10,7 @@ from crawler.frontier.run_record import run_id_of
 from crawler.frontier.runs.control import ControlState
 from crawler.frontier.state.budgets import Closed
 from crawler.utils.durations import in_words
+from crawler.utils.plural import wait
 
 
 def held_back(
@@ -41,4 +42,4 @@ def _unserved(stats: FrontierStats, workers: Sequence[WorkerState]) -> Iterator[
     for (spider, tier), counters in sorted(stats.tiers.items()):
         if served and counters.queued and (spider, tier) not in served:
             start = f"`scrapy crawl {spider}{'' if tier == 'http' else f' -s TIER={tier}'}`"
-            yield f"{counters.queued:,} pages of {spider} wait for a worker of tier {tier} ({start})"
+            yield f"{spider}: {wait(counters.queued, 'page')} for a worker of tier {tier} ({start})"

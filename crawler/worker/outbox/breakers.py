@@ -67,5 +67,5 @@ class Breakers:
         down, buried = await self._frontier.breakers.host_down(host)
         if buried:
             self._stats.inc_value(names.BURIED.format("host_down"), buried)
-            logger.error("%s has been down for %.0f s: %d pages became dead letters", host, down / 1000, buried)
+            logger.error("%s has been down for %.0f s, dead letters now: %d", host, down / 1000, buried)
         return buried

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -195,7 +196,7 @@ async def test_pages_of_a_file_that_stays_away_are_dead_letters_and_a_retry_begi
     with Site(pages(2) | {"/robots.txt": lambda: file}) as site:
         await fleet.push(site.url("/0"), site.url("/1"))
         [log] = await crawled(fleet, **short)
-        assert "Idle, waiting for 127.0.0.1 (2 pages, next try in " in log
+        assert re.search(r"Idle, waiting for 127.0.0.1 \((1 page|2 pages), next try in ", log)  # or one is on its way
         assert "/robots.txt has been unreachable for " in log
         left = await fleet.left()
         assert (left.states, set(site.requested)) == ({"dead": 2}, {"/robots.txt"})

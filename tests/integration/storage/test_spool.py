@@ -275,7 +275,7 @@ def test_the_command_shows_and_stores_what_waits(
     assert (away.returncode, "does not serve us" in away.stderr) == (2, True)
     mongod.start()
     assert "`scrapy spool replay` stores them" in scrapy_run.run("export", "products", *options).stderr
-    assert scrapy_run.run("spool", "replay", *options).stdout == f"stored {len(spooled)} entries\n"
+    assert scrapy_run.run("spool", "replay", *options).stdout == f"stored {len(spooled)} items\n"
     assert "spool" not in scrapy_run.run("export", "products", *options).stderr
     assert set(asyncio.run(products(settings))) == set(spooled)
     assert (
@@ -391,17 +391,17 @@ def test_the_command_stores_the_rest_of_a_damaged_file(settings: dict[str, Any],
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     path = leave(settings, [seen(1)], b"damaged data \x02id\0", [seen(1, url=f"{URL}behind")])
     done = scrapy_run.run("spool", "replay", *options)
-    assert (done.returncode, done.stdout) == (1, "stored 2 entries\n")
+    assert (done.returncode, done.stdout) == (1, "stored 2 items\n")
     assert f"{path.stem}.spool is damaged: damaged data from byte" in done.stderr.replace("\n", "")
     assert set(asyncio.run(products(settings))) == {URL, f"{URL}behind"}
     assert scrapy_run.run("spool", "list", *options).stdout.splitlines()[-1].split()[-1] == "1"
     assert scrapy_run.run("spool", "replay", *options).returncode == 0
     again = scrapy_run.run("spool", "replay", "--damaged", *options)
-    assert (again.returncode, again.stdout) == (1, "stored 2 entries\n")
+    assert (again.returncode, again.stdout) == (1, "stored 2 items\n")
     kept = path.with_suffix(".damaged")
     kept.write_bytes(HEAD + frame(pack([document(seen(1, url=f"{URL}known by now"), at(1), 2**20)])))
     again = scrapy_run.run("spool", "replay", "--damaged", *options)
-    assert (again.returncode, again.stdout, kept.exists()) == (0, "stored 1 entries\n", False)
+    assert (again.returncode, again.stdout, kept.exists()) == (0, "stored 1 item\n", False)
 
 
 def config(settings: dict[str, Any]) -> StorageConfig:
