@@ -82,7 +82,7 @@ class WorkerHealth:
         if (worker := self.worker) is not None and worker.outage.on:
             return "Redis does not answer"
         if self._crawler.stats.get_value(names.STORE_AWAY):
-            return "MongoDB does not answer"
+            return "MongoDB does not store"
         return self._held_up()[0]
 
     def told(self) -> dict[str, Any]:

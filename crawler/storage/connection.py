@@ -110,7 +110,7 @@ def served(collection: str) -> Iterator[None]:
     try:
         yield
     except PyMongoError as error:
-        raise ServiceError(f"MongoDB does not serve the collection {collection}: {error!s:.300}") from error
+        raise ServiceError(f"MongoDB does not serve the collection {collection}: {first_clause(error):.300}") from error
 
 
 def where(settings: Mapping[str, Any]) -> str:

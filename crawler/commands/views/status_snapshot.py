@@ -176,7 +176,7 @@ def _held_up(workers: Sequence[WorkerState]) -> list[str]:
     told = [f"{word}: {reason}" for word, reason in _reasons(workers)]
     if away := [worker for worker in workers if worker.info.get("store_away")]:
         whom = f"{len(away)} of {several(len(workers), 'worker')}"
-        told.append(f"MongoDB does not answer {whom}: {_spooled(away):,} bytes of items wait on disk")
+        told.append(f"MongoDB stores nothing from {whom}: {_spooled(away):,} bytes of items wait on disk")
     return told
 
 

@@ -23,6 +23,7 @@ from crawler.storage.archive.index import Index, KeptFile
 from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import RecordPlace, WarcRecord
 from crawler.storage.archive.store import STORE_ERRORS, Store, in_words
+from crawler.storage.connection import first_clause
 from crawler.storage.outage import NoStats, Stats
 from crawler.utils.batches import batched
 from crawler.utils.plural import several
@@ -254,7 +255,8 @@ class Finisher:
         if not self._failing:
             self._failing = True
             words = "Archived pages cannot be indexed or uploaded yet (%s at %s): %s. They are safe on this disk"
-            logger.error(words, type(error).__name__, self._store.where, in_words(error))
+            reason = first_clause(error) if isinstance(error, PyMongoError) else in_words(error)
+            logger.error(words, type(error).__name__, self._store.where, reason)
 
 
 async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> list[str]:

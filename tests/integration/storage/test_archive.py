@@ -20,6 +20,7 @@ from bson import Code
 from moto.server import ThreadedMotoServer
 from obstore.exceptions import AlreadyExistsError, PermissionDeniedError
 from pymongo import AsyncMongoClient
+from pymongo.errors import OperationFailure
 
 from crawler.errors import ServiceError
 from crawler.storage import disk_room
@@ -404,6 +405,20 @@ async def test_an_index_that_is_away_is_told_as_such(config: ArchiveConfig) -> N
     with pytest.raises(ServiceError, match="MongoDB does not serve the collection archive: "):
         await read(client["nowhere"], config)
     await client.close()
+
+
+async def test_a_right_that_the_user_lacks_is_named(
+    database: Database, config: ArchiveConfig, opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    async def denied(index: Index, updates: Any) -> None:
+        raise OperationFailure('not authorized on shop to execute command { update: "archive", lsid: 1 }', 13)
+
+    monkeypatch.setattr(Index, "write", denied)
+    async with opened(config) as archive:
+        await archive.add(page(1))
+        await until(lambda: "cannot be indexed" in caplog.text)
+        monkeypatch.undo()
+    assert "the user of MONGODB_URI may not run update on archive in database shop: docs/" in caplog.text
 
 
 async def test_what_is_behind_a_hole_in_a_file_is_found_when_it_is_listed_again(

@@ -22,7 +22,7 @@ from crawler.storage.connection import Database
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.items.writer import Writer
-from tests.integration.storage.observing import RecordedStats, a_writer, seen
+from tests.integration.storage.observing import RecordedStats, a_writer, seen, until
 
 OURS: dict[str, Any] = {"source": {"run": "20260301-1"}}
 SHOP = "http://shop.example/"
@@ -125,6 +125,21 @@ async def test_a_collection_that_loses_or_merges_documents_is_named(
     await database.create_collection("pages", **options)
     with pytest.raises(ServiceError, match=rf"cannot be prepared for storing: collection pages of .+{why}"):
         await a_writer(database, stats).open()
+
+
+async def test_items_wait_while_a_view_is_in_the_place_of_their_collection(
+    writer: Writer, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    await writer.store(seen(1))
+    await database.products.rename("moved")
+    await database.create_collection("products", viewOn="moved", pipeline=[])
+    waiting = asyncio.create_task(writer.store(seen(2, "11.00")))
+    await until(lambda: "does not store" in caplog.text)
+    assert "is a view" in caplog.text
+    await database.products.drop()
+    await database.moved.rename("products")
+    async with asyncio.timeout(60):
+        assert await waiting is StoreResult.CHANGED
 
 
 async def test_documents_that_expire_by_anothers_index_are_named(

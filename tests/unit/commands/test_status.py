@@ -53,7 +53,7 @@ def _snapshot() -> Snapshot:
         memory=0.93,
         waiting_for_room=1_234,
         largest_waiting=(f"https://{HOST}/{'path/' * 20}", 12_345_678),
-        held_up=["Leasing is paused: MongoDB does not answer"],
+        held_up=["Leasing is paused: MongoDB does not store"],
         runs=[
             Run("20261122-123456", "nightly-of-the-whole-catalogue", SPIDER, "1", "open", 0, counts=COUNTS),
             Run("20261122-2", "", "short", "2", "finished", 0, ended_ms=7_300_000, counts=RunCounts(done=9)),
@@ -176,7 +176,7 @@ def test_what_waits_on_a_disk_is_counted_once_for_all_workers_there() -> None:
     away = {"store_away": 1, "spool_bytes": 115_213}
     names = ("shop-a-11614-54ed", "shop-a-11742-7305", "shop-b-11614-54ed")
     [told] = _held_up([WorkerState(name, 0, away) for name in names])
-    assert told == "MongoDB does not answer 3 of 3 workers: 230,426 bytes of items wait on disk"
+    assert told == "MongoDB stores nothing from 3 of 3 workers: 230,426 bytes of items wait on disk"
 
 
 async def test_watching_outlasts_redis(monkeypatch: pytest.MonkeyPatch) -> None:

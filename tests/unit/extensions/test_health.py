@@ -82,7 +82,7 @@ def test_it_is_not_ready_before_the_spider_is_open() -> None:
     [
         ({"closing": object()}, {}, "closing: it finishes what it has started"),
         ({"paused": True}, {}, "paused"),
-        ({}, {names.STORE_AWAY: 1}, "MongoDB does not answer"),
+        ({}, {names.STORE_AWAY: 1}, "MongoDB does not store"),
         ({}, {names.STORE_AWAY: 0}, ""),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_store_that_is_away_is_told_beside_a_full_redis() -> None:
     ours = [worker("shop", "http", slowed="Redis is full", store_away=1, spool_bytes=1_234), worker("shop", "http")]
     assert _held_up(ours) == [
         "Leasing is slowed to one request at a time: Redis is full",
-        "MongoDB does not answer 1 of 2 workers: 1,234 bytes of items wait on disk",
+        "MongoDB stores nothing from 1 of 2 workers: 1,234 bytes of items wait on disk",
     ]
 
 
