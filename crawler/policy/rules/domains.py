@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -129,6 +130,7 @@ def load_rules(path: str | Path) -> Rules:
     return parse_rules(config.text_file("DOMAINS_FILE", path), str(path))
 
 
+@lru_cache(maxsize=1)  # eight components of a worker ask for them
 def parse_rules(text: str, source: str = "domains.toml") -> Rules:
     """The rules in *text*; *source* names the file in errors."""
     try:

@@ -62,6 +62,14 @@ def test_without_rules_all_is_left_to_the_settings() -> None:
     assert parse_rules("").for_url("https://example.com/") == DomainRules()
 
 
+def test_a_file_is_parsed_once_and_again_when_it_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "domains.toml"
+    path.write_text("[default]\ndelay_seconds = 1\n", encoding="utf-8")
+    assert load_rules(path) is load_rules(path)
+    path.write_text("[default]\ndelay_seconds = 2\n", encoding="utf-8")
+    assert load_rules(path).default.delay_seconds == 2
+
+
 def test_the_shipped_file_is_valid_and_so_is_its_example() -> None:
     assert load_rules(SHIPPED) == parse_rules("")
     text = SHIPPED.read_text("utf-8")
