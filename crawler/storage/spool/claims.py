@@ -9,6 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -110,9 +111,10 @@ class Claim:
         return self.directory / f"{self.owner}-{number:06d}{SUFFIX}"
 
     def release(self) -> None:
-        """Release the claim; delete the lock if nothing is left."""
-        if not self.files() and is_at(self.lock, self._path):
-            self._path.unlink(missing_ok=True)
+        """Release the claim; delete the lock if nothing is left. In a directory that cannot be read it stays."""
+        with suppress(OSError):
+            if not self.files() and is_at(self.lock, self._path):
+                self._path.unlink(missing_ok=True)
         os.close(self.lock)
 
 

@@ -117,6 +117,10 @@ class SpoolFallback:
                 if next(looks) % ADOPT_LOOKS == 0:
                     self._spool.adopt()
                 await self.replay()
+            except OSError as error:  # of its directory: somebody else's now, moved, or no descriptor is free
+                if self._room.refused(f"{self._spool.directory} cannot be searched: {error.strerror}"):
+                    logger.error("%s. It is tried again until it can", self._room.reason)
+                await self._outage.pause(10)
             except Exception:
                 logger.exception("The spool in %s cannot be searched; retrying", self._spool.directory)
                 await self._outage.pause(10)

@@ -128,7 +128,8 @@ class Spool:
         try:
             self._seal()
         except OSError as error:
-            logger.error("What waited in %s is lost: it was deleted or moved (%s)", self.directory, error)
+            text = "%s cannot be reached (%s): what waits there is lost if somebody has deleted it"
+            logger.error(text, self.directory, error.strerror)
         for claim in self._claims:
             claim.release()
 

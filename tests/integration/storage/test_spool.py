@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import shutil
 import os
 import subprocess
 import sys
@@ -367,6 +368,28 @@ async def test_a_file_that_the_disk_does_not_let_go_of_is_stored_once_and_left(
         await writer.close()
     assert set(await products(settings)) == {URL, f"{URL}behind"}
     assert stats.values["storage/spool/replayed"] == 2
+
+
+async def test_a_directory_that_cannot_be_searched_is_named_once_until_it_can(
+    build: Build, mongod: Server, settings: dict[str, Any], stats: RecordedStats, caplog: pytest.LogCaptureFixture
+) -> None:
+    writer = build()
+    await writer.open()
+    mongod.kill()
+    assert await writer.store(seen(1)) is StoreResult.SPOOLED
+    directory = writer_setup.spool_directory(settings, config(settings))
+    shutil.rmtree(directory)
+    directory.touch()
+    await until(lambda: "cannot be searched: File exists" in caplog.text)
+    waiting = asyncio.create_task(writer.store(seen(2, "11")))
+    await asyncio.sleep(1)  # for some more tries
+    directory.unlink()
+    assert await waiting is StoreResult.SPOOLED
+    await mongod.start_again()
+    await until(lambda: stats.values["storage/spool/replayed"] == 2)
+    await writer.close()
+    assert (caplog.text.count("cannot be searched"), caplog.text.count("Traceback")) == (1, 0)
+    assert set(await products(settings)) == {URL}
 
 
 async def test_closing_is_bounded(

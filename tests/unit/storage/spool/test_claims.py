@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,16 @@ def test_a_lock_that_cannot_be_taken_leaves_no_descriptor_open(tmp_path: Path, m
     monkeypatch.setattr(fcntl, "flock", refuses)
     assert not list(Claim.abandoned(tmp_path))
     assert len(list(OPEN.iterdir())) == before
+
+
+def test_a_claim_ends_though_its_directory_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    claim = Claim.new(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", denied)
+        claim.release()
+    assert [one.owner for one in Claim.abandoned(tmp_path)] == []
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(claim.lock)
