@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import ssl
 from typing import Final
 
@@ -131,5 +132,8 @@ class _Answer:
 
 async def _open(address: str, port: int, bind: Bind | None) -> Connection:
     loop = asyncio.get_running_loop()
-    _, connection = await loop.create_connection(Connection, address, port, local_addr=bind)
+    try:
+        _, connection = await loop.create_connection(Connection, address, port, local_addr=bind)
+    except socket.gaierror as error:  # of *bind*: *address* is no name
+        raise OSError(f"{bind and bind[0]!r} is no address to send from: {error.strerror}") from error
     return connection

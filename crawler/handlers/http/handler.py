@@ -102,7 +102,7 @@ class HttpDownloadHandler:
         settings = crawler.settings
         self._crawler = crawler
         self._config = HttpConfig.from_settings(settings)
-        self._bind = normalize_bind_address(settings["DOWNLOAD_BIND_ADDRESS"])
+        self._bind = normalize_bind_address(settings["DOWNLOAD_BIND_ADDRESS"] or None)
         self._logs_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
         self._resolver = Resolver.of(crawler)
         self._pool = ConnectionPool.of(crawler)

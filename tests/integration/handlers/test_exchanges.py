@@ -199,6 +199,15 @@ async def test_a_gzipped_body_is_left_to_the_middleware() -> None:
     assert response.body == packed
 
 
+@pytest.mark.parametrize("body", [gzip.compress(b"hello", mtime=0), b"hello"])
+async def test_a_body_that_was_packed_for_the_transfer_is_left_to_the_middleware_too(body: bytes) -> None:
+    """Nobody asked for it, and browsers show the page of a server that only says so."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
+    response = await fetch(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+    assert response.body == body
+    assert response.headers.get("Content-Encoding") == (None if body == b"hello" else b"gzip")
+
+
 SIZED = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + b"x" * 100
 UNSIZED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" + b"x" * 100 + b"\r\n0\r\n\r\n"
 
@@ -492,4 +501,10 @@ async def test_a_request_may_leave_from_an_address_of_its_own() -> None:
 
     for settings, meta in (({"DOWNLOAD_BIND_ADDRESS": "127.0.0.7"}, {}), ({}, {"bindaddress": ("127.0.0.8", 0)})):
         await fetch(note, meta=meta, **settings)
-    assert peers == ["127.0.0.7", "127.0.0.8"]
+    await fetch(note, DOWNLOAD_BIND_ADDRESS="")
+    assert peers == ["127.0.0.7", "127.0.0.8", "127.0.0.1"]
+
+
+async def test_a_name_to_send_from_that_is_no_address_is_told_from_the_hosts() -> None:
+    with pytest.raises(DownloadFailedError, match=r"no connection to .+: 'none.invalid' is no address to send from: "):
+        await fetch(OK, meta={"bindaddress": "none.invalid"})

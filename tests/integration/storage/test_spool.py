@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import shutil
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
