@@ -24,7 +24,6 @@ from crawler.scrapy_hooks import is_heard
 logger = logging.getLogger(__name__)
 
 FRAMING_BYTES: Final = 65_536  # allowed besides the body, and a sixteenth of its limit
-GZIP: Final = b"\x1f\x8b"  # how it begins; some servers only say so
 _MANY: Final = 1 << 50
 
 
@@ -99,14 +98,11 @@ class Download:
     def response(self, connection: Connection, flag: str = "", stop: StopDownload | None = None) -> Response:
         """What arrived, as a Response with *flag*; raises *stop* if that asks for it."""
         assert self._head is not None
-        headers, body = self._head.headers, b"".join(self._parts)
-        if self._head.is_packed and body.startswith(GZIP):
-            headers.setdefault("Content-Encoding", "gzip")
         return make_response(
             url=self.request.url.partition("#")[0],
             status=self._head.status,
-            headers=headers,
-            body=body,
+            headers=self._head.headers,
+            body=b"".join(self._parts),
             flags=[flag] if flag else None,
             certificate=connection.certificate,
             ip_address=connection.ip_address,

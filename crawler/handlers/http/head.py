@@ -71,11 +71,6 @@ class ResponseHead:
         return self._codings[-1:] == [b"chunked"]
 
     @property
-    def is_packed(self) -> bool:
-        """Whether the body was packed for the transfer, as nobody asked for."""
-        return not {b"gzip", b"x-gzip"}.isdisjoint(self._codings)
-
-    @property
     def length(self) -> int | None:
         """The Content-Length; None if it is missing or not a number.
 

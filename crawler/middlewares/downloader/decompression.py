@@ -15,12 +15,14 @@ import brotli
 from backports.zstd import ZstdError
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, JsonResponse, Request, Response, XmlResponse
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
 from crawler.extraction.source.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
 
 MOST_CODINGS: Final = 5  # of one body, curl's limit; servers apply one
+_PAGES: Final = (HtmlResponse, XmlResponse, JsonResponse)  # none of which begins with
+_GZIP: Final = b"\x1f\x8b"
 # The last for gzip's: BadGzipFile is an OSError.
 _DAMAGED: Final = (brotli.error, zlib.error, ZstdError, EOFError, OSError)
 
@@ -28,6 +30,13 @@ _DAMAGED: Final = (brotli.error, zlib.error, ZstdError, EOFError, OSError)
 class DecompressionMiddleware(HttpCompressionMiddleware):
     """Scrapy's, but for how gzip and Zstandard are read, and for what cannot be: a body of too many codings or parts
     raises DownloadCancelledError, one that is damaged or packed in another way than it says ResponseDataLossError."""
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
+        """As Scrapy's, and unpacks a page that is packed but does not say so, as sitemaps are, and what servers pack
+        for the transfer (`Transfer-Encoding: gzip`)."""
+        if isinstance(response, _PAGES) and response.body.startswith(_GZIP):
+            response.headers.setdefault("Content-Encoding", "gzip")
+        return super().process_response(request, response)
 
     def _handle_encoding(self, body: bytes, content_encoding: list[bytes], max_size: int) -> tuple[bytes, list[bytes]]:
         codings = sum(header.count(b",") + 1 for header in content_encoding)

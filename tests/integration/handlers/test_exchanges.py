@@ -199,15 +199,6 @@ async def test_a_gzipped_body_is_left_to_the_middleware() -> None:
     assert response.body == packed
 
 
-@pytest.mark.parametrize("body", [gzip.compress(b"hello", mtime=0), b"hello"])
-async def test_a_body_that_was_packed_for_the_transfer_is_left_to_the_middleware_too(body: bytes) -> None:
-    """Nobody asked for it, and browsers show the page of a server that only says so."""
-    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
-    response = await fetch(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
-    assert response.body == body
-    assert response.headers.get("Content-Encoding") == (None if body == b"hello" else b"gzip")
-
-
 SIZED = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + b"x" * 100
 UNSIZED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" + b"x" * 100 + b"\r\n0\r\n\r\n"
 

@@ -9,7 +9,8 @@ import pytest
 from backports import zstd
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import Headers, HtmlResponse, Response
+from scrapy.responsetypes import responsetypes
 from scrapy.utils.test import get_crawler
 
 from crawler.extraction.source.unpacking import MOST_PARTS
@@ -44,6 +45,17 @@ def test_pages_are_unpacked(coding: str, body: bytes) -> None:
     assert isinstance(page, HtmlResponse)
     assert page.body == PAGE
     assert "Content-Encoding" not in page.headers
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/xml", "application/json", "application/gzip", "text/csv"])
+def test_a_page_that_is_packed_and_does_not_say_so_is_unpacked_and_a_file_is_not(kind: str) -> None:
+    """As sitemaps are, and what a server has packed for the transfer; a gzip file may be called a text."""
+    packed = gzip.compress(PAGE, mtime=0)
+    middleware = DecompressionMiddleware.from_crawler(get_crawler())
+    given = responsetypes.from_args(headers=Headers({"Content-Type": kind}))
+    done = middleware.process_response(Request(URL), given(URL, headers={"Content-Type": kind}, body=packed))
+    assert isinstance(done, Response)
+    assert done.body == (packed if kind in {"application/gzip", "text/csv"} else PAGE)
 
 
 def test_a_coding_that_is_no_text_is_one_that_nobody_knows(caplog: pytest.LogCaptureFixture) -> None:
