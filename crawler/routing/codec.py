@@ -210,8 +210,13 @@ def _stored_meta(request: Request) -> dict[str, Any]:
 
 
 def _restored_meta(meta: dict[str, Any]) -> dict[str, Any]:
-    tuples = {key: tuple(meta[key]) for key in _LOOKED_UP if key in meta and isinstance(meta[key], list)}
+    tuples = {key: _hashable(meta[key]) for key in _LOOKED_UP if key in meta and isinstance(meta[key], list)}
     return page_methods.restored(meta | tuples if tuples else meta)
+
+
+def _hashable(value: Any) -> Any:
+    """*value*, with tuples for its lists, which they were."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:

@@ -62,6 +62,7 @@ def test_a_value_that_would_fail_at_the_download_is_refused_by_name(key: str, va
         {"bindaddress": ("127.0.0.2", 0)},
         {"cookiejar": 3},
         {"cookiejar": ("de", 1)},
+        {"cookiejar": ("de", ("shop.example", 1))},
         {"cookiejar": None, "proxy": None, "download_timeout": None},
         {"download_timeout": 0.5, "download_maxsize": 0, "download_warnsize": 10},
         {"handle_httpstatus_list": [404, 410]},
