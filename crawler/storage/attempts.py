@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Any, Final, Self
 
 from pymongo.errors import BulkWriteError, CollectionInvalid, OperationFailure, PyMongoError
@@ -23,6 +24,7 @@ from crawler.utils import tasks
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS: Final = 1.0
+RETRY_INTERVALS: Final = 6  # longer than a connection is kept idle: it may be that of a user that was made anew
 WAITING: Final = 60  # intervals kept while MongoDB is away
 _DAY: Final = 86_400
 _EXISTS: Final = 48
@@ -109,12 +111,18 @@ class AttemptsLog:
 
     async def flush(self) -> None:
         """Write the interval that ends now, and earlier ones that could not be written."""
+        self._keep()
+        await self._try()
+
+    def _keep(self) -> None:
         seen = self._sample.seen
         if found := self._sample.take():
             self._stats.inc_value(names.ATTEMPTS_UNSAMPLED, seen - len(found))
             self._batches.append(found)
         while len(self._batches) > WAITING:
             self._stats.inc_value(names.ATTEMPTS_LOST, len(self._batches.popleft()))
+
+    async def _try(self) -> None:
         try:
             await self._write()
         except PyMongoError as error:
@@ -139,9 +147,11 @@ class AttemptsLog:
         )
 
     async def _run(self) -> None:
-        while True:
+        for interval in count():
             await asyncio.sleep(INTERVAL_SECONDS)
-            await self.flush()
+            self._keep()
+            if not (self._failing and interval % RETRY_INTERVALS):
+                await self._try()
 
     async def _write(self) -> None:
         if self._batches and not self._ready:

@@ -49,7 +49,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
             connectTimeoutMS=timeout_ms,
             socketTimeoutMS=int(config.number(settings, "STORAGE_REPLY_SECONDS", 0.1, 600) * 1000),
             # shorter than most pauses of an outage: a user that was made anew is refused on connections of the old one
-            maxIdleTimeMS=int(config.number(settings, "STORAGE_RETRY_MAX_SECONDS", 0.05, 600) * 1000 / 3),
+            maxIdleTimeMS=int(min(config.number(settings, "STORAGE_RETRY_MAX_SECONDS", 0.05, 600) / 3, 5) * 1000),
         )
     except OSError as error:
         reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)

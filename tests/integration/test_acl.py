@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import NoPermissionError
 from scrapy.settings import Settings
 
+from crawler import stats as names
 from crawler.embedded.service import MONGOD
 from crawler.frontier.command_session import session
 from crawler.frontier.messages import Message, PushOutcome
@@ -196,3 +198,25 @@ async def test_a_user_of_mongodb_that_is_made_anew_is_logged_in_again(guarded: S
             await database.products.find_one()
         await root.shoal.command("createUser", "worker", pwd="s3cret", roles=["shoalWorker"])
         await outage.insist(lambda: database.products.insert_one({"_id": "after"}))
+
+
+async def test_the_attempts_log_is_logged_in_again_too(guarded: Server) -> None:
+    """It writes each second, and would never let its connection become idle."""
+    settings = storage_settings(guarded, "worker")
+    settings.set("STORAGE_RETRY_MAX_SECONDS", 6, priority="cmdline")
+    stats = RecordedStats()
+    async with (
+        AsyncMongoClient[dict[str, Any]](guarded.url, username="root", password="s3cret") as root,
+        storage.session(settings) as database,
+        asyncio.timeout(60),
+    ):
+        log = attempts.AttemptsLog(database, attempts.AttemptsConfig(), stats, Random(1))
+        log.open()
+        for made, name in enumerate(("before", "after"), 1):
+            log.add(lambda name=name: lambda: {"at": at(0), "url": name})  # type: ignore[misc]
+            while stats.values[names.ATTEMPTS] < made:
+                await asyncio.sleep(0.1)
+                if made == 1 and stats.values[names.ATTEMPTS]:
+                    await root.shoal.command("dropUser", "worker")
+                    await root.shoal.command("createUser", "worker", pwd="s3cret", roles=["shoalWorker"])
+        await log.close()
