@@ -2,8 +2,8 @@
 
 The classes that may be rebuilt are listed here, callbacks are names of the spider's own methods, and items are fields
 of its own classes (`stored_items`), so that write access to Redis does not mean running code in a worker. Tuples come
-back as lists, but for meta's `bindaddress` and `cookiejar`; what msgpack cannot encode (sets, lambdas, other objects)
-raises CodecError naming the field.
+back as lists, but for meta's `bindaddress` and `cookiejar`; what cannot be encoded (lambdas, other objects) raises
+CodecError naming the field.
 """
 
 from __future__ import annotations
@@ -210,13 +210,8 @@ def _stored_meta(request: Request) -> dict[str, Any]:
 
 
 def _restored_meta(meta: dict[str, Any]) -> dict[str, Any]:
-    tuples = {key: _hashable(meta[key]) for key in _LOOKED_UP if key in meta and isinstance(meta[key], list)}
+    tuples = {key: stored_items.hashable(meta[key]) for key in _LOOKED_UP if isinstance(meta.get(key), list)}
     return page_methods.restored(meta | tuples if tuples else meta)
-
-
-def _hashable(value: Any) -> Any:
-    """*value*, with tuples for its lists, which they were."""
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:
@@ -245,7 +240,7 @@ def _pack(state: dict[str, Any], request: Request, spider: Spider | type[Spider]
         key, value = _culprit(state, spider)
         raise CodecError(
             f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta, cb_kwargs and cookies may "
-            "hold text, numbers, bytes, lists, maps, aware datetimes and items of the project"
+            "hold text, numbers, bytes, lists, maps, sets, times, decimals and items of the project"
         ) from error
     if len(body) > MAX_BYTES:
         raise CodecError(f"{request} is {len(body)} bytes, at most {MAX_BYTES} can be queued")
@@ -255,7 +250,7 @@ def _pack(state: dict[str, Any], request: Request, spider: Spider | type[Spider]
 def _packed(state: dict[str, Any], spider: Spider | type[Spider]) -> bytes:
     try:
         body: bytes = msgpack.packb(state, datetime=True)
-    except TypeError:  # perhaps an item
+    except (TypeError, ValueError):  # perhaps an item, or a time without a zone
         return stored_items.packed(state | {"t": f"{state.get('t', '')}{_WITH_ITEMS}"}, spider)
     return body
 

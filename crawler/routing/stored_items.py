@@ -1,4 +1,5 @@
-"""Items in a queued request's meta and cb_kwargs: the name of their class and their fields.
+"""Items in a queued request's meta and cb_kwargs: the name of their class and their fields; and, as if they were
+items, values of plain kinds that msgpack does not know. A release that does not know a name gives the request back.
 
 Only item classes of the spider's own project, or that its modules import, are rebuilt, from their fields alone: no
 module is imported and no constructor runs, so that write access to Redis does not mean running code in a worker.
@@ -8,10 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgpack
 from itemadapter import ItemAdapter
@@ -20,6 +23,26 @@ from scrapy import Item, Spider
 from crawler.errors import OtherReleaseError
 
 CODE: Final = 2  # msgpack extension type; 1 is that of page methods
+
+
+class _Value(NamedTuple):
+    kind: type
+    stored: Callable[[Any], Any]
+    restored: Callable[[Any], Any]
+
+
+def hashable(value: Any) -> Any:
+    """*value*, with tuples for its lists, which they were."""
+    return tuple(map(hashable, value)) if isinstance(value, list) else value
+
+
+_VALUES: Final = {
+    "datetime:datetime": _Value(datetime, datetime.isoformat, datetime.fromisoformat),  # those without a zone
+    "datetime:date": _Value(date, date.isoformat, date.fromisoformat),
+    "decimal:Decimal": _Value(Decimal, str, Decimal),
+    "builtins:set": _Value(set, list, lambda found: set(map(hashable, found))),
+    "builtins:frozenset": _Value(frozenset, list, lambda found: frozenset(map(hashable, found))),
+}
 MAX_DEPTH: Final = 20  # items in items: each takes 50 KB of the C stack to unpack, which ends a process when it is full
 
 
@@ -34,9 +57,12 @@ def _stored(value: Any, spider: Spider | type[Spider], depth: int) -> msgpack.Ex
     cls = type(value)
     if depth > MAX_DEPTH:
         raise ValueError(f"items in items, more than {MAX_DEPTH} deep")
+    name = f"{cls.__module__}:{cls.__qualname__}"
+    if (plain := _VALUES.get(name)) and plain.kind is cls:
+        return msgpack.ExtType(CODE, msgpack.packb([name, packed(plain.stored(value), spider, depth)]))
     if isinstance(value, dict) or not ItemAdapter.is_item(value):
         raise TypeError(f"type {cls.__name__} cannot be stored")
-    if _named(name := f"{cls.__module__}:{cls.__qualname__}", spider) is not cls:
+    if _named(name, spider) is not cls:
         raise TypeError(f"{name} is not an item class of the spider's own project, nor one that its module imports")
     fields = packed(dict(ItemAdapter(value)), spider, depth)
     return msgpack.ExtType(CODE, msgpack.packb([name, fields]))
@@ -52,6 +78,8 @@ def unpacked(body: bytes, spider: Spider, url: str, depth: int = 0) -> Any:
         if depth == MAX_DEPTH:
             raise ValueError(f"items in items, more than {MAX_DEPTH} deep")
         name, fields = msgpack.unpackb(data)
+        if name in _VALUES:
+            return _VALUES[name].restored(unpacked(fields, spider, url, depth + 1))
         cls = _named(name, spider)
         if cls is None:
             raise OtherReleaseError(spider.name, "item class", name, url)
@@ -71,7 +99,8 @@ def _readable(code: int, data: bytes, depth: int) -> Any:
     with suppress(ValueError, TypeError, msgpack.UnpackException):
         if code == CODE and depth < MAX_DEPTH:
             name, fields = msgpack.unpackb(data)
-            return {"item": name, "fields": unpacked_to_read(fields, depth + 1)}
+            read = unpacked_to_read(fields, depth + 1)
+            return read if name in _VALUES else {"item": name, "fields": read}
     return msgpack.ExtType(code, data)
 
 

@@ -6,14 +6,15 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date
+from decimal import Decimal
 from typing import Any, Final
 
 from itemadapter import ItemAdapter
 
 STORED: Final = ("meta", "cb_kwargs", "cookies")
 # what literals may be, or is made of them
-STORABLE: Final = (str, bytes, bytearray, int, float, list, tuple, dict, datetime)
+STORABLE: Final = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset, date, Decimal)
 
 
 def put_later(
@@ -56,7 +57,7 @@ def _value(value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]
 
 
 def _holds(name: str, what: str) -> str:
-    return f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, aware datetimes, items"
+    return f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, sets, times, decimals, items"
 
 
 def dicts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
@@ -72,8 +73,6 @@ def dicts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.exp
 
 _LITERALS: Final[Mapping[type, str]] = {
     ast.Lambda: "a lambda",
-    ast.Set: "a set",
-    ast.SetComp: "a set",
     ast.GeneratorExp: "a generator",
 }
 

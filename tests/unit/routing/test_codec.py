@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import msgpack
@@ -78,6 +79,10 @@ def test_a_request_comes_back_as_it_was(**fields: Any) -> None:
         JsonRequest("https://shop.example/", data={"a": [1, 2]}),
         Request("https://shop.example/", encoding="latin-1"),
         Request("https://shop.example/", meta={"at": datetime(2027, 1, 1, tzinfo=UTC)}),
+        Request("https://shop.example/", meta={"at": [datetime(2027, 1, 1, 2, 3, 4, 5), date(2027, 1, 1)]}),  # noqa: DTZ001
+        Request(
+            "https://shop.example/", meta={"cost": Decimal("1.50"), "seen": {1, ("a", (2,))}, "of": frozenset("a")}
+        ),
     ],
 )
 def test_the_kinds_of_request_that_may_be_queued(request_: Request) -> None:
@@ -95,15 +100,17 @@ def test_a_plain_request_costs_little_more_than_its_url() -> None:
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (Request("https://a.example/", meta={"x": {1, 2}}), "meta, cb_kwargs and cookies may hold"),
+        (Request("https://a.example/", meta={"x": 1j}), "meta, cb_kwargs and cookies may hold"),
         (Request("https://a.example/", cb_kwargs={"x": object()}), "cannot be queued"),
         (Request("https://a.example/", meta={"x": 2**65}), "cannot be queued"),
-        (Request("https://a.example/", meta={"x": datetime(2027, 1, 1)}), "cannot be queued"),  # noqa: DTZ001
         (
-            Request("https://a.example/", meta={"ok": PageItem(url="u"), "x": PageItem(url={1})}),  # type: ignore[arg-type]
-            "meta\\['x'\\] = .*type set cannot be stored",
+            Request("https://a.example/", meta={"ok": PageItem(url="u"), "x": PageItem(url=1j)}),  # type: ignore[arg-type]
+            "meta\\['x'\\] = .*type complex cannot be stored",
         ),
-        (Request("https://a.example/", meta={"x": {"y": {1}}}), "type set cannot be stored.*items of the project$"),
+        (
+            Request("https://a.example/", meta={"x": {"y": {1j}}}),
+            "type complex cannot be stored.*items of the project$",
+        ),
         (Request("https://a.example/", callback=loose), "is not a method of spider 'shop'"),
         (Request("https://a.example/", callback=Shop().parse_item), ""),
         (Request("https://a.example/", body=b"x" * 300_000), "at most 262144 can be queued"),

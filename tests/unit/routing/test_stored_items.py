@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import decimal
 import sys
 import types
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import attrs
@@ -20,7 +19,7 @@ from pydantic import BaseModel
 from scrapy import FormRequest, Request, Spider
 
 from crawler.errors import CodecError, OtherReleaseError
-from crawler.routing import codec
+from crawler.routing import codec, stored_items
 from crawler.routing.readable import readable
 
 URL = "https://shop.example/a"
@@ -225,9 +224,21 @@ def test_so_it_is_with_attrs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_an_item_holds_has_to_be_storable() -> None:
-    with pytest.raises(CodecError, match=r"meta\['item'\] = .*type Decimal cannot be stored"):
-        codec.encode(Request(URL, meta={"item": Named("here", name=decimal.Decimal(1))}), SPIDER)
+    with pytest.raises(CodecError, match=r"meta\['item'\] = .*type complex cannot be stored"):
+        codec.encode(Request(URL, meta={"item": Named("here", name=1j)}), SPIDER)
     item = Named("here")
     item["maker"] = item
     with pytest.raises(CodecError, match="cannot be queued"):
         codec.encode(Request(URL, meta={"item": item}), SPIDER)
+
+
+def test_plain_values_are_shown_as_such_and_given_back_by_a_release_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = codec.encode(Request(URL, meta={"on": date(2027, 1, 2), "seen": {1}}), SPIDER)
+    shown = readable(body)
+    assert isinstance(shown, dict)
+    assert shown["meta"] == {"on": "2027-01-02", "seen": [1]}
+    monkeypatch.setattr(stored_items, "_VALUES", {})
+    with pytest.raises(OtherReleaseError, match=r"datetime:date|builtins:set"):
+        codec.decode(body, SPIDER)
