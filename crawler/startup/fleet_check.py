@@ -7,7 +7,7 @@ only literal values are seen; computed ones are reported when they are queued, b
 from __future__ import annotations
 
 import ast
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -221,9 +221,20 @@ def _loaded(component: Any) -> Any:
 
 
 def _outdated_methods(middleware: Any, path: str) -> Iterator[Finding]:
-    if hasattr(middleware, "process_start_requests") and not hasattr(middleware, "process_start"):
+    method = getattr(middleware, "process_start_requests", None)
+    if method is not None and not hasattr(middleware, "process_start") and not _is_templates(method):
         what = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
         yield Finding(f"{path}.process_start_requests", what)
+
+
+def _template(self: Any, start_requests: Iterable[Any], spider: Any) -> Iterator[Any]:  # noqa: ARG001
+    for r in start_requests:  # noqa: UP028
+        yield r
+
+
+def _is_templates(method: Any) -> bool:
+    """Whether it does what `scrapy startproject` of older releases wrote, and misses nothing."""
+    return getattr(getattr(method, "__code__", None), "co_code", None) == _template.__code__.co_code
 
 
 def _own(spider: type[Spider], name: str) -> str:

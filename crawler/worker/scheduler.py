@@ -204,7 +204,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _refuse(
         self, request: Request, error: CodecError, chain: tuple[HeldLease, Request] | None, parent: HeldLease | None
     ) -> None:
-        self._unserialisable(error, parent)
+        self._unserialisable(error, parent, is_kept=chain is not None)
         if chain is not None:
             held, source = chain
             self.worker.book.release(source)
@@ -222,11 +222,13 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             logger.warning(text, url)
         return request.replace(url=url)
 
-    def _unserialisable(self, error: CodecError, parent: HeldLease | None) -> None:
+    def _unserialisable(self, error: CodecError, parent: HeldLease | None, *, is_kept: bool = False) -> None:
         self._count(names.UNSERIALISABLE)
         logger.error("%s", error)
         if parent is not None:
             parent.evidence.child_errors.append(str(error))
+        elif not is_kept:
+            self._count(names.START_LOST)
 
     def _count(self, name: str) -> None:
         if self.stats is not None:

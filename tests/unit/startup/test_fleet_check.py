@@ -263,6 +263,15 @@ class BothMiddleware(OldMiddleware):
             yield one
 
 
+class StartedMiddleware:
+    """As older releases' `scrapy startproject` wrote it."""
+
+    def process_start_requests(self, start_requests: Any, spider: Spider) -> Any:
+        # Must return only requests (not items).
+        for one in start_requests:  # noqa: UP028
+            yield one
+
+
 class OldPoppingSpider(RedisSpider):  # type: ignore[misc]
     """What it makes of the start URLs that it pops."""
 
@@ -278,7 +287,7 @@ def test_a_start_that_scrapy_calls_no_more_is_named_only_where_it_pops_start_url
 
 
 def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
-    places = {OldMiddleware: 1, BothMiddleware: 2, "no.such.Middleware": 3}
+    places = {OldMiddleware: 1, BothMiddleware: 2, "no.such.Middleware": 3, StartedMiddleware: 4}
     found = findings(completed(shipped(SPIDER_MIDDLEWARES=places), PagesSpider))
     where = f"{__name__}.OldMiddleware.process_start_requests"
     todo = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
