@@ -18,6 +18,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.base import FleetCommand, spider_class
 from crawler.commands.terminal import answering, console
+from crawler.commands.views.fitted import Fitted
 from crawler.commands.views.status_snapshot import Snapshot, take_snapshot
 from crawler.commands.views.status_view import render
 from crawler.frontier.command_session import session
@@ -68,7 +69,7 @@ class Command(FleetCommand, ScrapyCommand):
     async def _watch(self, frontier: Frontier, spider: str | None, seen: Snapshot) -> None:
         """On a terminal one live view, elsewhere one block each time, with its time and an empty line."""
         shown, view = console(), render(seen)
-        with Live(view, console=shown, auto_refresh=False) if shown.is_terminal else nullcontext() as live:
+        with Live(Fitted(view), console=shown, auto_refresh=False) if shown.is_terminal else nullcontext() as live:
             while True:
                 if live is None:
                     shown.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", view, "", sep="\n")
@@ -76,7 +77,7 @@ class Command(FleetCommand, ScrapyCommand):
                 await asyncio.sleep(WATCH_SECONDS)
                 view = await _view(frontier, spider)
                 if live is not None:
-                    live.update(view, refresh=True)
+                    live.update(Fitted(view), refresh=True)
 
 
 async def _view(frontier: Frontier, spider: str | None) -> Group:

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
+from rich.text import Text
 
 from crawler.commands import status
+from crawler.commands.views.fitted import Fitted
 from crawler.commands.views.runs_view import plain, whole
 from crawler.commands.views.status_snapshot import Snapshot, _held_up
 from crawler.commands.views.status_view import render, verdict
@@ -309,3 +311,13 @@ def test_nothing_is_said_of_damage_where_there_is_none() -> None:
 def test_queues_stand_apart_from_the_runs_above_them() -> None:
     lines = [line.split() for line in _printed(80).splitlines()]
     assert lines[next(n for n, words in enumerate(lines) if words[:2] == ["spider", "queued"]) - 1] == []
+
+
+def test_what_a_terminal_has_no_lines_for_is_counted() -> None:
+    for lines, told in (
+        (4, ["0", "1", "2", "3"]),
+        (6, ["0", "1", "2", "... 3 more lines: a taller terminal shows them"]),
+    ):
+        out = io.StringIO()
+        Console(file=out, width=80, height=4).print(Fitted(Group(*map(Text, "012345"[:lines]))))
+        assert out.getvalue().splitlines() == told
