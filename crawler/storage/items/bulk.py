@@ -25,6 +25,7 @@ _MOVED = (63, 133, 150, 249, 467, 13388)  # its shard is another one by now
 SERVER_CODES = frozenset((*_AWAY, *_LATE, *_FULL, *_HELD, *_MOVED))
 # What no retry changes: no rights, another kind of collection, an index in the way, options that contradict others.
 _FOR_GOOD = frozenset((13, 67, 72, 85, 86, 166))
+_GONE = "requires authentication"  # of the user: it may be made anew, with rights
 _RACES = 10  # a key loses at most once per rival that inserts it at the same time
 
 
@@ -82,6 +83,8 @@ def is_about_document(error: Mapping[str, Any]) -> bool:
 
 def is_refusal(error: OperationFailure) -> bool:
     """Whether the server refuses this for good, so that waiting for it would never end."""
+    if _GONE in str(error):
+        return False
     return error.code in _FOR_GOOD or (isinstance(error, WriteError) and error.code not in SERVER_CODES)
 
 

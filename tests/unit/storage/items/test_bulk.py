@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pymongo import UpdateOne
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, OperationFailure
 
 from crawler.storage.items import bulk
 from crawler.storage.outage import ServerError
@@ -99,3 +99,14 @@ async def test_a_race_that_never_ends_is_the_servers_trouble() -> None:
     answers = [{"writeErrors": [failed(0, 11000)]}] * 10
     with pytest.raises(ServerError):
         await bulk.apply(Collection(*answers), OPERATIONS[:1])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refusal"),
+    [
+        ('not authorized on shop to execute command { insert: "run_items" }', True),  # its role has no such right
+        ("command insert requires authentication", False),  # the user is gone, and may be made anew
+    ],
+)
+def test_a_user_that_is_gone_is_waited_for(text: str, is_refusal: bool) -> None:
+    assert bulk.is_refusal(OperationFailure(text, 13)) is is_refusal
