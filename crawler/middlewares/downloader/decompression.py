@@ -16,6 +16,7 @@ from backports.zstd import ZstdError
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, XmlResponse
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
 from crawler.extraction.source.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
@@ -33,8 +34,8 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         """As Scrapy's, and unpacks a page that is packed but does not say so, as sitemaps are, and what servers pack
-        for the transfer (`Transfer-Encoding: gzip`)."""
-        if isinstance(response, _PAGES) and response.body.startswith(_GZIP):
+        for the transfer (`Transfer-Encoding: gzip`). A file of a media pipeline stays as it came."""
+        if isinstance(response, _PAGES) and response.body.startswith(_GZIP) and request.callback is not NO_CALLBACK:
             response.headers.setdefault("Content-Encoding", "gzip")
         return super().process_response(request, response)
 

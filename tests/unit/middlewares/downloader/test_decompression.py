@@ -10,6 +10,7 @@ from backports import zstd
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
 from scrapy.http import Headers, HtmlResponse, Response
+from scrapy.http.request import NO_CALLBACK
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.test import get_crawler
 
@@ -56,6 +57,8 @@ def test_a_page_that_is_packed_and_does_not_say_so_is_unpacked_and_a_file_is_not
     done = middleware.process_response(Request(URL), given(URL, headers={"Content-Type": kind}, body=packed))
     assert isinstance(done, Response)
     assert done.body == (packed if kind in {"application/gzip", "text/csv"} else PAGE)
+    media = Request(URL, callback=NO_CALLBACK)  # as FilesPipeline asks for one, to keep it as it came
+    assert middleware.process_response(media, given(URL, body=packed)).body == packed
 
 
 def test_a_coding_that_is_no_text_is_one_that_nobody_knows(caplog: pytest.LogCaptureFixture) -> None:
