@@ -11,9 +11,6 @@
 -- because of the pace. Longer ones are no common limits.
 local FEW_MS, FEWEST_MS = 400, 2000
 local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
--- A trial that would take longer waits until the pace is down to half anyway: in a minute another fleet takes what this
--- one leaves, and complaints go on whatever its pace.
-local DEAR_MS = 20000
 local AGAIN = 2 -- answers: a refusal after fewer comes soon after the last one
 local FOLLOWS = 12 -- answers within which a second complaint follows a first one that is about the pace
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
@@ -50,8 +47,8 @@ local function decrease(h, p, asked)
   local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
   local first = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
   local some = p[EVENTS] >= ENOUGH and p[EVENTS] <= SOME * p[ANSWERS]
-  if lower and some and not asked and (TRIAL * p[REF] <= HALF * DEAR_MS or before >= p[REF] / HALF) then
-    begin_trial(h, p, p[REF], before)
+  if lower and some and not asked then
+    begin_trial(h, p, math.max(p[REF], before * HALF))
   else
     local few = h[HURT] > 0 and p[PEAK] >= FEW_MS and p[PEAK] < FEWEST_MS
     slow_down(h, p, before, ((often and not few) or first) and HALF or LESS, few)
@@ -123,7 +120,7 @@ local function praise(h, p, wire, again)
   if p[PEAK] == 0 then start_slowly(h) end
   if h[HURT] == 0 then return end
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
-  if p[TRYING] ~= HALVED then grow(h, p) end
+  if p[TRYING] <= 0 then grow(h, p) end
   if p[PEAK] > 0 then settle_delay(h, p) end
   if again ~= 1 or takes_turns(h, p) then weigh(h, p, 0) end
   local is_free = remembered(p) - math.max(h[FLOOR], h[CRAWL]) < 0.5
