@@ -97,6 +97,22 @@ MUTANTS = (
     Mutant("each 429 of a burst doubles the delay", "lib/adapt", "if wire >= h[HURT] then", "if true then"),
     Mutant("an answer of before a complaint counts", "lib/adapt", "if wire < h[HURT] then return end", ""),
     Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 then blame", "if true then blame"),
+    Mutant("what is known of a limit does not age", "lib/adapt", "60000, 600000", "1e12, 1e12", ("test_pace.py",)),
+    Mutant(
+        "a floor does not bound what is known of a limit",
+        "lib/pace",
+        "math.min(math.max(p[PEAK], floor), most)",
+        "math.min(p[PEAK], most)",
+        ("test_pace.py",),
+    ),
+    Mutant("who only complains opens no breaker", "lib/breaker", "complaint and refuses", "false", ("test_pace.py",)),
+    Mutant(
+        "refusals at any pace are not tolerated",
+        "lib/pace_trials",
+        "elseif complaints >= ENOUGH and answers >= TRIAL then",
+        "elseif false then",
+        ("test_pace_over_hours.py",),
+    ),
     Mutant("who only complains is not left alone", "lib/pace_rests", "2 ^ math.min(before, 30)", "1"),
     Mutant(
         "the search after a probe makes a shared delay longer",

@@ -260,6 +260,29 @@ async def test_slow_answers_do_not_end_what_is_known_of_the_pace(redis_client: A
     assert 100 < delays[-1] <= limited
 
 
+async def test_what_is_known_of_a_limit_ages(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, 150, delay_ms=1_000)
+    await exchange(world, 200)
+    await exchange(world, 429)
+    while (await exchange(world, 200)).delay_ms > 1_000:
+        assert (await memory(world))[0] == 1_000
+    await world.pass_ms(60_000)
+    await exchange(world, 200)
+    assert await world.client.hvals(world.frontier.shards.key(0, "pace")) == []
+
+
+async def test_a_crawl_delay_bounds_what_is_known_of_a_limit_at_once(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=100)
+    await exchange(world, 200)
+    await exchange(world, 429)
+    assert (await memory(world))[0] == 100
+    await asks_for(world.frontier, "a.example", "http://a.example", 400)
+    await exchange(world, 200)
+    assert (await memory(world))[0] == 400
+
+
 async def test_good_answers_count_only_where_the_pace_held_them_up(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)
@@ -338,6 +361,7 @@ async def test_a_host_that_only_complains_is_left_alone_for_longer_each_time(red
             await world.frontier.give_back(handles(leases))
     assert rests == sorted(rests)
     assert rests[-1] == 1_800_000
+    assert state.openings > 1
 
 
 @pytest.mark.parametrize("status", [200, 403])
