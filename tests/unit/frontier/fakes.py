@@ -109,6 +109,10 @@ class Frontier:
         self._call("report", list(reports))
         return [self.breaker if self.ours else 0] * len(reports)
 
+    async def back_off(self, host: str, elapsed_ms: int, *, status: int, again: bool) -> int:
+        self._call("back_off", again)
+        return 0
+
     async def ack(self, handles: Sequence[Handle]) -> list[bool]:
         self._call("ack", list(handles))
         return [self.ours] * len(handles)

@@ -446,6 +446,25 @@ async def test_the_report_carries_what_the_host_asked_for(
     assert report.retry_after_ms == retry_after_ms
 
 
+async def test_a_report_tells_whether_its_request_met_a_complaint_before(site: Site) -> None:
+    request = Request("http://a.example/again")
+    for number, status in enumerate((429, 200, 429)):
+        site.clock.now += 2
+        site.holds(request, number).leased_at = site.clock.now
+        turn = await site.pacer.turn(request)
+        site.pacer.answered(turn, Response(request.url, status), request=request)
+    await site.outbox.flush()
+    told = [report.again for name, what in site.frontier.told if name == "report" for report in what]
+    assert told == [False, True, True]
+
+
+async def test_a_block_page_counts_once_however_often_its_request_is_tried(site: Site) -> None:
+    request = Request("http://a.example/blocked")
+    for _ in range(3):
+        await site.answers.back_off(request)
+    assert [what for name, what in site.frontier.told if name == "back_off"] == [False, True, True]
+
+
 async def test_a_proxys_fault_frees_the_slot_and_is_not_the_hosts(site: Site) -> None:
     site.holds(PAGE)
     site.pacer.answered(await site.pacer.turn(PAGE), None, excused=True)
