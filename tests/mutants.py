@@ -131,8 +131,8 @@ MUTANTS = (
     Mutant(
         "a pair breaks the configured delay",
         "lib/pace_pairs",
-        "near(h, p) < math.max(h[FLOOR], h[CRAWL])",
-        "false",
+        "or 1), h[FLOOR], h[CRAWL])",
+        "or 1))",
         ("test_pace.py",),
     ),
     Mutant(

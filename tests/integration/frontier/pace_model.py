@@ -66,7 +66,7 @@ class Rule:
             self._pair_refused(h, retry_after)
             return
         if wire >= h.hurt:
-            soon = h.row <= 0 and h.grown >= HELD and h.trying <= 0 and h.answers <= 2
+            soon = h.row <= 0 and h.grown >= HELD and h.trying <= 0 and h.answers <= 1
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
             if not again:
                 self._blame(h, asked=retry_after, denied=denied)
@@ -138,12 +138,12 @@ class Rule:
         """After a request that was served: where turns are taken another one may follow it soon."""
         turn = h.peak > 0 and not h.row and h.trying <= 0 and not h.in_flight and self._takes_turns(h)
         likely = self.jitter * 8 * 2.0 ** min(max(0, -h.ref), 8) < 1
-        if turn and likely and h.delay >= 1_250 and self._near(h) >= max(h.floor, h.crawl):
+        if turn and likely and h.delay >= 1_250 and self._near(h) <= 0.47 * h.delay:
             h.ref = -max(0, -h.ref) - 0.5
             h.next = max(wire + self._near(h), h.blocked)
 
     def _near(self, h: Pace) -> float:
-        return 0.4 * h.delay / (2 if h.noise == SHARED else 1)
+        return max(0.4 * h.delay / (2 if h.noise == SHARED else 1), h.floor, h.crawl)
 
     def _is_second(self, h: Pace) -> bool:
         return h.second and self._takes_turns(h) and self._lateness(h) < self._near(h)

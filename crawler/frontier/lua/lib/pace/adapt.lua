@@ -11,7 +11,7 @@
 -- because of the pace. Longer ones are no common limits.
 local FEW_MS, FEWEST_MS = 400, 2000
 local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
-local AGAIN = 2 -- answers: a refusal after fewer comes soon after the last one
+local AGAIN = 1 -- answers: a refusal after no more comes soon after the last one
 local FOLLOWS = 12 -- answers within which a second complaint follows a first one that is about the pace
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
 
