@@ -9,6 +9,7 @@ from crawler.frontier.config import FrontierConfig
 
 DAY_MS = 86_400_000
 LESS, PACED, SHARED = 0.85, -1, -2
+QUICK, PROBED = 1, 2
 FEW_MS, FEWEST_MS = 400, 2_000
 TURN_MS, PACED_TURN_MS, TURNS_MS = 550, 950, 5_000
 LONG_MS, PAIR, KEPT = 200, 1.9, 0.87
@@ -66,19 +67,26 @@ class Rule:
             self._pair_refused(h, retry_after)
             return
         if wire >= h.hurt:
-            soon = h.row <= 0 and h.grown >= HELD and h.trying <= 0 and h.answers <= 1
+            onset = self._onset(h)
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
             if not again:
                 self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
-                h.events, h.answers = int(soon), 0
+                h.events, h.answers = onset, 0
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
         if h.noise <= 0:
             h.debt = min(h.debt + max(h.blocked - wire, h.floor), DAY_MS)
         h.blocked = floor(h.blocked)
+
+    def _onset(self, h: Pace) -> int:
+        if h.grown < HELD or h.trying > 0:
+            return 0
+        if h.noise == SHARED:
+            return PROBED if h.grown >= 1 else 0
+        return QUICK if h.answers <= 1 else 0
 
     def praise(self, h: Pace, wire: float, *, again: bool = False) -> None:
         if wire < h.hurt:
@@ -198,11 +206,12 @@ class Rule:
 
     def _give_way(self, h: Pace) -> None:
         if h.noise == SHARED:
-            self._aim(h, max(self._remembered(h), h.peak) * 1.012, HELD)
+            self._aim(h, max(self._remembered(h), h.peak) * 1.015, HELD)
         elif HELD <= h.grown < 1:
             self._aim(h, self._remembered(h) * 1.01, h.grown)
         else:
-            self._aim(h, self._gap(h) / KEPT, HELD)
+            kept = self._gap(h) / KEPT
+            self._aim(h, kept if h.grown < 1 or h.peak > 2_500 else min(kept, 1.05 * h.peak), HELD)
         self._end_trouble(h)
 
     def _end_trouble(self, h: Pace) -> None:
@@ -212,7 +221,7 @@ class Rule:
         if h.noise == SHARED and h.row > 1:
             h.noise = 0
             self._aim(h, self._remembered(h) / PAIR, HELD)
-        elif h.noise != SHARED and (h.events or h.row > 1) and h.grown >= HELD and h.debt > h.delay / 2:
+        elif h.noise != SHARED and (h.events == QUICK or h.row > 1) and h.grown >= HELD and h.debt > h.delay / 2:
             h.noise = SHARED
             self._aim(h, min(apart, PAIR * max(min(h.delay, apart / 2), ALONE_MS)), PAIRED)
 
@@ -238,7 +247,7 @@ class Rule:
             self._find_turns(h, apart)
         elif long and not new:
             self._take_long_turn(h, apart)
-        elif h.row >= (2 if shared else 3):
+        elif h.row >= (2 if shared else 3) and not (shared and h.events == PROBED):
             self._aim(h, ALONE_MS, HELD) if long else self._take_short_turn(h, apart, new=new)
 
     def _is_slow(self, h: Pace, refused: float) -> bool:
