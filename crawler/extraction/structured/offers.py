@@ -37,7 +37,7 @@ def choose(offers: Any, url: str) -> dict[str, Any]:
     """One offer as {price, priceCurrency, availability, sku, gtin..}; empty if there is none.
 
     Of several, the one that *url* names, else the first available, else the first. The offers of an AggregateOffer
-    count before its own low price, and the product is available if one of its sizes is.
+    count before its own low price, those that have it first, and the product is available if one of its sizes is.
     """
     entries = _flattened(offers)
     if not entries:
@@ -56,14 +56,15 @@ def _flattened(offers: Any) -> list[dict[str, Any]]:
         inner = [] if node.get("offers") is None else [dict(entry) for entry in _nodes(node["offers"])]
         merged = [_stated({**_inherited(node), **entry}) for entry in inner[:500]]
         if any(entry["price"] is not None for entry in merged):
-            entries += merged
+            low = values.price(_scalar(node.get("lowPrice")))
+            entries += merged if low is None else sorted(merged, key=lambda entry: values.price(entry["price"]) != low)
         else:
             entries.append(_stated(node))
     return entries
 
 
 def _inherited(aggregate: Node) -> dict[str, Any]:
-    return {key: aggregate[key] for key in ("priceCurrency", "availability") if aggregate.get(key)}
+    return {key: aggregate[key] for key in ("priceCurrency", "availability", "highPrice") if aggregate.get(key)}
 
 
 def _stated(offer: Node) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import Final
 
 from crawler.utils.caches import cached
 
-# Flags; those of view.py go on with 2, 4 and 64.
+# Flags; those of view.py go on with 2 and 4.
 OTHER: Final = 1  # related products, menus, carts, reviews, pop-ups: not the product itself
 PRICE: Final = 8  # a price
 CURRENT: Final = 16  # the price asked now
 BUTTON: Final = 32  # a button
+HIDDEN: Final = 64  # not shown
 OLD: Final = 128  # an old price, by its name; a lower price nearby has to confirm that
 CHOICE: Final = 256  # one of several sizes or colours
 NET: Final = 512  # no price that is asked: without tax, of a unit, or what is saved
@@ -20,10 +21,13 @@ NET: Final = 512  # no price that is asked: without tax, of a unit, or what is s
 _OTHER = re.compile(
     r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|\bowl"
     r"|accessor|sponsor|advert|suggest|best-?sell|mini-?_?cart|cart-?_?(content|flyout|popup|drop|summary|modal)|popup"
-    r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle(?![-_]{0,2}price)|(?<!p)review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
+    r"|\bmodal|(?<!stock-)tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle(?![-_]{0,2}price)|(?<!p)review(?!s?-sku)|comment|\bmenu|\bnav\b|navbar|breadcrumb"
     r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|bought|\bfbt|set-?builder|successor|faq|question|paywall"
     r"|pick-?up-?(?:avail|location|store|stock)|stores?-?(?:avail|stock|list|finder|locator|pick)|click-?(?:and-?|n-?|&-?)collect"
 )
+# Not one that some screens show: `hidden md:block`, `d-none d-lg-flex`.
+_HIDDEN = re.compile(r"(?<!\S)(?:is-|u-)?(?:hidden|hide|d-none|display-?none|no-display|unvisible)(?!\S)")
+_ON_SCREENS = re.compile(r":|-(?:block|flex|inline|grid|table|visible)")
 _SHEET = re.compile(r"\bmodal|popup|overlay")
 _PRICE = re.compile(
     r"price|preis|prix|prec[ií]o|pre[cç]o|prezzo|prijs|\bcen[ay]\b|\bcijen[ae]\b|\bpris\b|hinta|\bk?aina\b|\bfiyat|\bharga\b"
@@ -34,6 +38,7 @@ _BUTTON = re.compile(r"\bbtn|button|add-?_?to-?_?(cart|basket|bag)|buy(?!er)")
 _PRICE_WORD: Final = (
     "price|preis|prix|precio|preco|prezzo|prijs|cena|cijena|pris|hinta|kaina|fiyat|harga|pret|amount|cost"
 )
+_SIZED = re.compile(r"\bsize[SML]\b")  # of a button, in a framework's classes
 _ARBITRARY = re.compile(r"\[[^\]\s]*\]")  # values in utility classes: `top-[var(--nav-height)]`
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -75,10 +80,12 @@ def flags(name: str) -> int:
     """What *name* (classes and id, space-separated, in original case) says, as a sum of the constants above."""
     if "[" in name:
         name = _ARBITRARY.sub("", name)
+    name = _SIZED.sub("", name)
     lower = name.lower()
     value = OTHER * bool(_OTHER.search(lower)) + BUTTON * bool(_BUTTON.search(lower))
     words = _words(name)
     value += CHOICE * (not _CHOICES.isdisjoint(words))
+    value += HIDDEN * bool(_HIDDEN.search(lower) and not _ON_SCREENS.search(lower))
     priced = bool(_PRICE.search(lower))
     net = priced and not (_NET.isdisjoint(words) and ("without", "tax") not in pairwise(words))
     net = net and _GROSS.isdisjoint(words)

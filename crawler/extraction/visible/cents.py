@@ -16,7 +16,7 @@ _CENTS = re.compile(r"([.,]?)(\d\d)")
 _RAISED_CENTS = re.compile(r"([€£$]?)(\d\d)\s?(€|£|\$|zł|lei|ron|kč|лв\.?|)", re.IGNORECASE)
 _BEFORE_RAISED: Final = frozenset("0123456789.,€£")
 _BEHIND: Final = ".,€£$ \u00a0"  # what may stand between a number and cents in the next text
-_NAMED = re.compile(r"\bcents?\b|centime|fraction|decimal", re.IGNORECASE)
+_NAMED = re.compile(r"(?<![a-z])cents?(?![a-z])|centime|fraction|decimal", re.IGNORECASE)
 _GROUP = re.compile(r"\d\d\d?")  # or cents
 _RAISED: Final = tag_ids("sup small")
 

@@ -46,6 +46,22 @@ def test_the_price_that_a_name_means(name: str, said: int) -> None:
 def test_sizes_are_choices() -> None:
     assert names.flags("product-sizes__item") & names.CHOICE
     assert not names.flags("resizable") & names.CHOICE
+    assert not names.flags("btnNormal sizeL") & names.CHOICE  # as large as the button is
+
+
+@pytest.mark.parametrize("name", ["stock hidden", "d-none", "price is-hidden", "btn displaynone", "no-display"])
+def test_what_classes_hide(name: str) -> None:
+    assert names.flags(name) & names.HIDDEN
+
+
+@pytest.mark.parametrize("name", ["hidden md:block", "d-none d-lg-flex", "overflow-hidden", "hidden-xs", "hideable"])
+def test_what_some_screens_show_is_not_hidden(name: str) -> None:
+    assert not names.flags(name) & names.HIDDEN
+
+
+@pytest.mark.parametrize(("name", "is_other"), [("stock-tooltip", False), ("price-tooltip", True), ("reviews", True)])
+def test_stock_with_an_explanation_is_the_products(name: str, is_other: bool) -> None:
+    assert bool(names.flags(name) & names.OTHER) is is_other
 
 
 @pytest.mark.parametrize(("name", "net"), [("prices-tier", True), ("price-net", True), ("price_net_brutto_1", False)])

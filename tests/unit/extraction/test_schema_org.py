@@ -105,6 +105,8 @@ def test_of_several_products_the_one_of_the_page_counts() -> None:
         ({"@type": "AggregateOffer", "lowPrice": "3", "highPrice": "9", "priceCurrency": "EUR"}, "3", None),
         ({"@type": "AggregateOffer", "lowPrice": "3", "offers": [offer(4, "SoldOut"), offer(5)]}, 5, "InStock"),
         ({"@type": "AggregateOffer", "priceCurrency": "EUR", "offers": [{"price": 4}]}, 4, None),
+        ({"@type": "AggregateOffer", "lowPrice": "4.00", "offers": [offer(5), offer(4)]}, 4, "InStock"),
+        ({"@type": "AggregateOffer", "lowPrice": "4.00", "offers": [offer(5), offer(4, "SoldOut")]}, 5, "InStock"),
         ({"priceSpecification": {"price": 6, "priceCurrency": "EUR"}}, 6, None),
         ({"priceSpecification": [{"price": 4, "validForMemberTier": {"@id": "#club"}}, {"price": 6}]}, 6, None),
         ({"priceSpecification": [{"priceType": "https://schema.org/ListPrice", "price": 9}, {"price": 6}]}, 6, None),
