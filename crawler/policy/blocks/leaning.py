@@ -82,6 +82,7 @@ _ADDRESSED: Final = frozenset({"origin", "robot", "human", "task", "tech"})
 _OUTSIDERS: Final = frozenset({"robot", "human", "origin", "excess", "unusual", "task", "queue", "guard", "geo"})
 _STRANGERS: Final = frozenset({"robot", "human", "geo"})
 _WAITING: Final = frozenset({"queue", "wait", "prove"})
+_CHECKS: Final = frozenset({"access", "case", "guard", "prove"})  # of a site's visitors, or of boilers and doors
 _TESTED: Final = frozenset({"robot", "human", "task", "excess"})
 
 
@@ -119,13 +120,16 @@ def leans(page: JudgedPage, body: bytes) -> bool:
 
 def leans_away(page: JudgedPage, body: bytes, *, is_framed: bool) -> bool:
     """Whether the form of *page* says that it is no refusal, and its words hardly that it is one. Where it *is_framed*
-    by the design of its site, as pages are, less is enough, and that it has nothing but robots to speak of."""
+    by the design of its site, as pages are, less is enough, and that it has nothing but robots to speak of. A check is
+    no refusal if nothing says that it is the visitor's."""
     opening = _opening(page)
     against = _against(page, body, opening)
     score = _score(page, opening) + against
     if page.is_aside and (_lists(opening.source) or b"<table" in opening.source):
         return score <= LEAST_ASIDE
     if is_framed and opening.said <= _ROBOTS:
+        return True
+    if opening.said and opening.said <= _CHECKS and not (any(page.told_robots) or page.traced or page.heads_refuse):
         return True
     is_plain = is_framed or not opening.said  # a page that its scripts write has a title, and no words yet
     return score <= (MOST_AWAY if is_plain and against <= MUCH_AGAINST else FAR_AWAY)

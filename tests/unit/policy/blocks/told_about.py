@@ -34,6 +34,12 @@ Zu viele Anfragen|Der Statuscode 429 bedeutet, dass zu viele Anfragen in kurzer 
 Sorry, you are blocked: what it means|Your IP address was blocked because of unusual requests.
 为什么提示访问过于频繁|系统检测到您的网络发出大量请求，会暂时限制访问，请稍后再试。请联系客服并提供您的IP地址。
 """
+CHECKS = """
+Sicherheitsprüfung von Leuchten|Wir prüfen Leuchten nach der Norm und beraten Sie vor Ort.
+Contrôle de sécurité des lampes|Un contrôle est obligatoire chaque année. Demandez un devis.
+Проверка безопасности ламп|Мастер приедет в течение дня.
+電灯のセキュリティチェック|専門スタッフが電灯を点検します。
+"""
 EXAMPLE = (
     "<h1>Adressen</h1><p>Het invoeren van het IP adres 121.121.121.121 blokkeert toegang tot je lampen vanaf dat IP "
     "adres. Met 121.121.121.* geldt het voor een hele serie, dus voor alle adressen van een netwerk. Lampen die al "
@@ -127,6 +133,7 @@ PAGES: tuple[Answer, ...] = (
         for title, head, wrote, text in (line.split("|") for line in THREADS.strip().splitlines())
     ),
     *_pages("told", TOLD),
+    *_pages("a check", CHECKS),
     Answer("an example of an address", "", page("Adressen", EXAMPLE)),
     Answer("a table of limits", "", page("Limits", TABLE)),
     Answer("a song", "", page("Access denied", SONG)),
