@@ -38,7 +38,8 @@ _BUTTON = re.compile(r"\bbtn|button|add-?_?to-?_?(cart|basket|bag)|buy(?!er)")
 _PRICE_WORD: Final = (
     "price|preis|prix|precio|preco|prezzo|prijs|cena|cijena|pris|hinta|kaina|fiyat|harga|pret|amount|cost"
 )
-_SIZED = re.compile(r"\bsize[SML]\b")  # of a button, in a framework's classes
+# How large a text or a button is, in a framework's classes.
+_SIZED = re.compile(r"\bsize(?:[SML]|-(?:base|mini|small|medium|large|[sml]|sm|md|lg))\b")
 _ARBITRARY = re.compile(r"\[[^\]\s]*\]")  # values in utility classes: `top-[var(--nav-height)]`
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -13,11 +13,12 @@ from crawler.extraction.visible.view import View
 
 HAS_CENTS: Final = re.compile(r"[.,]\d{1,2}$")
 _CENTS = re.compile(r"([.,]?)(\d\d)")
-_RAISED_CENTS = re.compile(r"([€£$]?)(\d\d)\s?(€|£|\$|zł|lei|ron|kč|лв\.?|)", re.IGNORECASE)
+_SIGN: Final = r"\s?(€|£|\$|zł|lei|ron|kč|лв\.?|)"
+_RAISED_CENTS = re.compile(rf"([€£$]?)(\d\d){_SIGN}", re.IGNORECASE)
 _BEFORE_RAISED: Final = frozenset("0123456789.,€£")
 _BEHIND: Final = ".,€£$ \u00a0"  # what may stand between a number and cents in the next text
 _NAMED = re.compile(r"(?<![a-z])cents?(?![a-z])|centime|fraction|decimal", re.IGNORECASE)
-_GROUP = re.compile(r"\d\d\d?")  # or cents
+_GROUP = re.compile(rf"\d\d\d|\d\d{_SIGN}", re.IGNORECASE)  # or cents
 _RAISED: Final = tag_ids("sup small")
 
 
@@ -40,11 +41,11 @@ def are_cents(texts: Sequence[tuple[str, LexborNode]], index: int) -> bool:
 
 
 def signed(page: View, index: int, number: str) -> tuple[str, str] | None:
-    """(number with cents, sign) of a plain *number* that raised cents with a sign follow: `49<sup>€90</sup>`."""
+    """(number with cents, sign) of a *number* that cents with a sign follow: `49<sup>€90</sup>`, `49,` `90 zł`."""
     text, node = page.texts[index]
     following, cents = page.texts[index + 1] if index + 1 < len(page.texts) else ("", node)
-    match = _RAISED_CENTS.fullmatch(following) if text == number else None
-    match = match if match and _is_raised(cents) else None
+    match = _RAISED_CENTS.fullmatch(following) if text.rstrip(".,") == number else None
+    match = match if match and (text != number or _is_raised(cents)) else None
     sign = (match[1] or match[3]) if match else ""
     return (_joined(number, match[2]), sign) if match and sign and _are_together(node, cents) else None
 

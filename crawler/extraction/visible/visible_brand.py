@@ -170,7 +170,9 @@ def _brand_page(page: View, heading: str) -> str | None:
     at = page.heading_index
     for text, node in page.texts[max(0, at - AT_HEADING) : at + AT_HEADING]:
         flags = page.flags(node)
-        if not flags & view.LINK or flags & view.OTHER or len(text) >= MAX_BRAND or text in heading:
+        if not flags & view.LINK or flags & view.OTHER or len(text) >= MAX_BRAND:
+            continue
+        if text in heading and not _begun(text, heading):
             continue
         path = _brand_path(node)
         if path and (name := _of_many(text, path) if _MANY.search(text) else text):

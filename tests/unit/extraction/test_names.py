@@ -46,7 +46,12 @@ def test_the_price_that_a_name_means(name: str, said: int) -> None:
 def test_sizes_are_choices() -> None:
     assert names.flags("product-sizes__item") & names.CHOICE
     assert not names.flags("resizable") & names.CHOICE
-    assert not names.flags("btnNormal sizeL") & names.CHOICE  # as large as the button is
+    assert names.flags("size-option size-large") & names.CHOICE
+
+
+@pytest.mark.parametrize("name", ["btnNormal sizeL", "a-size-medium", "text size-sm"])
+def test_how_large_a_text_is_is_no_choice(name: str) -> None:
+    assert not names.flags(name) & names.CHOICE
 
 
 @pytest.mark.parametrize("name", ["stock hidden", "d-none", "price is-hidden", "btn displaynone", "no-display"])

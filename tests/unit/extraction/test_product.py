@@ -407,6 +407,8 @@ def test_the_brand_that_is_shown(body: str, brand: str | None) -> None:
         ("Knife ACME X200", "<p class=marca><img alt=ACME src=/1.png></p>", "ACME"),
         ("Knife ACME X200", "<p class=marca><img alt='ACME X200' src=/1.png></p>", None),
         ("Knife", "<p class=marca><img alt=Knife src=/1.png></p>", None),
+        ("Acme X200 knife", "<p>Steel</p><p>Wood</p><p>Oil</p><p><a href=/brands/7>Acme</a></p>", "Acme"),
+        ("Acme X200 knife", "<p>Steel</p><p>Wood</p><p>Oil</p><p><a href=/brands/7>X200</a></p>", None),
         ("Acme X200 knife", "<p class=gallery><img alt=X200 src=/1.png></p>", None),
     ],
 )

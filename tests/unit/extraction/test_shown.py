@@ -84,6 +84,7 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<p class=price hidden>$9</p><p class=price>$49</p>", "49", "USD"),
         ("<p class='price d-none'>£9</p><p class=price>$49</p>", "49", "USD"),
         ("<p class=price><i>$</i><i>49</i><i class=money__cents>15</i></p>", "49.15", "USD"),
+        ("<p>89,<i>90 zł</i></p>", "89.90", "PLN"),
         ("<div>" + "<p>filler text</p>" * 300 + "</div><p>$5</p>", None, None),
         ("<div class=price-preview><p class=price>$49</p></div>", "49", "USD"),
         ("<p class=price>$49</p><p class=price>Lowest price in 30 days: $45</p>", "49", "USD"),

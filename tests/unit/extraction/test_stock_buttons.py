@@ -29,6 +29,7 @@ def stock(lang: str, body: str) -> str | None:
         ("PreOrder", "tr", "<button>Ön sipariş ver</button>"),
         ("PreOrder", "vi", "<a href=/cart class=btn>Đặt trước ngay</a>"),
         ("OutOfStock", "en", "<p>Availability: out of stock</p><button>Pre-order</button>"),
+        ("OutOfStock", "de", "<p class=a-size-medium>Nicht verfügbar</p><p>Bald wieder vorrätig?</p>"),
         ("PreOrder", "it", "<a href=/carrello>Preordina ora</a>"),
         ("InStock", "cs", "<button>Do košíku</button><a href=/jine>Předobjednat</a>"),
     ],
