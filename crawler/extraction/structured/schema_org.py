@@ -193,14 +193,16 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str], le
 
     A single product is the page's. Of several it is the one with the page's URL or with the name in a heading (or
     title); then, with a *least* likeness of 0 and not of MANY, the first that has offers and names no other page as its
-    own.
+    own, unless two others do, too.
     """
     if len(products) <= 1:
         return products[0] if products else None
     folded = _all_folded(headings)
     scored = [(_likeness(node, url, folded), -index) for index, node in enumerate(products)]
     best, index = max(scored)
-    return products[-index] if best >= (least if len(products) <= MANY else NAMED) else None
+    alike = {_folded(node.get("name")) for node, (score, _) in zip(products, scored, strict=True) if score == best}
+    is_listed = len(products) > MANY or (len(alike) > 2 and best == 1)
+    return products[-index] if best >= (NAMED if is_listed else least) else None
 
 
 def is_of_other_page(node: Node, url: str) -> bool:

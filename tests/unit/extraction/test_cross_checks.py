@@ -232,7 +232,8 @@ def test_a_heading_that_leads_to_the_front_page_is_the_sites_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "heading", "title"), [(9, "Poles", None), (9, "Pole 3", "Pole 3"), (2, "", "Pole 0")]
+    ("count", "heading", "title"),
+    [(9, "Poles", None), (9, "Pole 3", "Pole 3"), (3, "Poles", None), (3, "Pole 1", "Pole 1"), (2, "", "Pole 0")],
 )
 def test_of_many_products_one_is_the_pages_only_if_the_page_names_it(
     count: int, heading: str, title: str | None
