@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,13 @@ FORM_SECONDS = 60.0
 
 class Cluster:
     """Empty at first; `kill` ends every node, `start` brings them back on their ports with their data. With *replicas*
-    each of its *primaries* has one, which takes over `timeout_ms` after its end."""
+    each of its *primaries* has one, which takes over `timeout_ms` after its end. *options* are of each node."""
 
-    def __init__(self, data: Path, *, primaries: int = NODES, replicas: bool = False, timeout_ms: int = 15_000) -> None:
+    def __init__(
+        self, data: Path, *, primaries: int = NODES, replicas: bool = False, timeout_ms: int = 15_000, options: str = ""
+    ) -> None:
         self._primaries = primaries
+        self._options = options.split()
         self._count = 2 * primaries if replicas else primaries
         self._timeout_ms = timeout_ms
         for attempt in range(ATTEMPTS):
@@ -41,7 +45,7 @@ class Cluster:
         self._buses = [any_port() for _ in range(self._count)]
         self.nodes: list[Server] = []
         for at, bus in enumerate(self._buses):
-            self.nodes.append(_node(bus, data / str(at), self._timeout_ms))
+            self.nodes.append(_node(bus, data / str(at), self._timeout_ms, self._options))
         self._form()
 
     @property
@@ -99,10 +103,10 @@ class Cluster:
                     time.sleep(0.02)
 
 
-def _node(bus: int, data: Path, timeout_ms: int) -> Server:
+def _node(bus: int, data: Path, timeout_ms: int, options: Sequence[str]) -> Server:
     """The bundled Valkey in cluster mode, on the data directory *data*; its cluster bus is on port *bus*."""
 
-    timeout = ("--cluster-node-timeout", str(timeout_ms), "--repl-diskless-sync-delay", "0")
+    timeout = ("--cluster-node-timeout", str(timeout_ms), "--repl-diskless-sync-delay", "0", *options)
 
     def arguments(data: Path, port: int) -> list[str]:
         return [*VALKEY.arguments(data, port), "--cluster-enabled", "yes", "--cluster-port", str(bus), *timeout]

@@ -15,6 +15,10 @@ class FrontierUnavailableError(FrontierError):
     """Redis is away, failing over, full, or cannot write its disk: retry later."""
 
 
+class ShardAwayError(FrontierUnavailableError):
+    """Its node of a Cluster does not serve this shard; others may be served."""
+
+
 class FrontierFullError(FrontierUnavailableError):
     """Redis is at its maxmemory: send less at once, or wait until acknowledgements make room."""
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from redis.asyncio.cluster import RedisCluster
 
 from crawler.frontier.config import FrontierConfig
-from crawler.frontier.errors import FrontierError
+from crawler.frontier.errors import FrontierError, ShardAwayError
 from crawler.frontier.inspection.finding import UrlFinder
 from crawler.frontier.inspection.inspection import Inspection
 from crawler.frontier.lease_calls import LeaseCalls
@@ -96,7 +96,7 @@ class Frontier(LeaseCalls):
         self.schedules = Schedules(self.shards)
         self.coverage = Coverage(self.shards)
         self.damage = Damage(self.shards)
-        self.gauge = Backpressure(client, config)
+        self.gauge = Backpressure(client, self.shards)
         self.statement: Statement | None = None  # the rules of this frontier's worker
         self._has_stated = False  # at least once: other workers may have stated the same, to another server
         self._stating = asyncio.Lock()
@@ -132,7 +132,7 @@ class Frontier(LeaseCalls):
 
     async def push_rows(self, rows: Sequence[Row], *, forced: bool = False) -> list[PushOutcome]:
         """`push` of messages that are packed already; for what states no rules."""
-        full = not forced and await self.gauge.memory_full()
+        full = set() if forced else await self.gauge.full()
         return await push_rows(self.shards, rows, forced=forced, full=full)
 
     async def why_full(self) -> str:
@@ -147,24 +147,35 @@ class Frontier(LeaseCalls):
         worker: str,
         suspects_ok: bool = False,
         exclude_hosts: Collection[str] = (),
+        held: Collection[int] = (),
     ) -> Batch:
         """Up to *limit* requests, LEASE_MOST per shard, whose hosts may be crawled now; a suspect comes alone and only
-        with *suspects_ok*."""
+        with *suspects_ok*. A full shard gives one, and none while it is among the *held*, of which this worker has
+        some."""
         with same_server(self.client):  # one that has started since is told first (lua/hosts/rules.lua)
-            limit = 1 if await self.gauge.memory_full() else limit
+            most = {shard: int(shard not in held) for shard in await self.gauge.full()}
             await self._state_news()
-            return await self._lease_some(streams, limit, worker, exclude_hosts, suspects_ok=suspects_ok)
+            return await self._lease_some(streams, limit, worker, exclude_hosts, most, suspects_ok=suspects_ok)
 
     async def _lease_some(
-        self, streams: Sequence[str], limit: int, worker: str, exclude_hosts: Collection[str], *, suspects_ok: bool
+        self,
+        streams: Sequence[str],
+        limit: int,
+        worker: str,
+        exclude_hosts: Collection[str],
+        most: Mapping[int, int],
+        *,
+        suspects_ok: bool,
     ) -> Batch:
-        first, leased = int(self._rng() * self.shards.count), 0
+        shards, leased = self.shards.there, 0
+        first = int(self._rng() * len(shards))
         parts: list[Batch] = []
-        for offset in range(self.shards.count):
-            shard = (first + offset) % self.shards.count
-            asked = (min(limit - leased, LEASE_MOST), worker, flag(suspects_ok and not leased))
+        for shard in shards[first:] + shards[:first]:
+            asked = (min(limit - leased, most.get(shard, LEASE_MOST)), worker, flag(suspects_ok and not leased))
             try:
                 part = self._read(shard, await self._lease(shard, asked, streams, exclude_hosts))
+            except ShardAwayError:
+                continue
             except FrontierError:
                 if not leased:
                     raise
@@ -206,6 +217,12 @@ class Frontier(LeaseCalls):
                 await self.shards.run("reap", shard)
                 reaped = "1"
 
+    async def seek(self) -> None:
+        """Look for shards that are away, and tell those that are back our rules. Raises the error of one that is
+        not."""
+        if await self.shards.seek():
+            self.state_anew()
+
     def state_anew(self) -> None:
         """Redis may have lost our statement: `state` is due."""
         if self.statement is not None:
@@ -236,7 +253,7 @@ class Frontier(LeaseCalls):
 
     async def _state_everywhere(self, *, news: bool = False) -> None:
         if self.statement is not None:
-            await asyncio.gather(*(self._state(shard, news=news) for shard in range(self.shards.count)))
+            await asyncio.gather(*(self._state(shard, news=news) for shard in self.shards.there))
 
     async def _state(self, shard: int, *, news: bool = False) -> None:
         assert self.statement is not None
@@ -251,7 +268,7 @@ class Frontier(LeaseCalls):
     async def recall(self) -> int:
         """Queue at once what was put off, as there is room; returns how many requests."""
         queued = 0
-        for shard in range(self.shards.count):
+        for shard in self.shards.there:
             some = FEW
             while some == FEW:
                 some = int(await self.shards.run("recall", shard, FEW))

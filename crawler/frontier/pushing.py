@@ -3,7 +3,7 @@ maxmemory. What a message states about its host is the Frontier's matter."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 from crawler.frontier.errors import FrontierFullError
@@ -16,14 +16,14 @@ _OUTCOMES: Final = tuple(PushOutcome)  # as push.lua numbers them
 Row = tuple[str, bytes]  # a message packed by wire_format, behind its host
 
 
-async def push_rows(shards: Shards, rows: Sequence[Row], *, forced: bool, full: bool) -> list[PushOutcome]:
-    """The outcome of each of *rows*. *forced*: never refused for fullness, except at maxmemory; *full*: what is not
-    forced is refused."""
+async def push_rows(shards: Shards, rows: Sequence[Row], *, forced: bool, full: Container[int]) -> list[PushOutcome]:
+    """The outcome of each of *rows*. *forced*: never refused for fullness, except at maxmemory; *full*: the shards that
+    refuse what is not forced."""
 
     async def run(shard: int, group: list[Row]) -> list[PushOutcome]:
         hosts = list(dict.fromkeys(host for host, _ in group))
         packed = [row for _, row in group]
-        answers = await shards.run("push", shard, str(int(forced)), str(int(full)), len(hosts), *hosts, *packed)
+        answers = await shards.run("push", shard, int(forced), int(shard in full), len(hosts), *hosts, *packed)
         return [_OUTCOMES[answer] for answer in answers]
 
     async def run_what_fits(shard: int, group: list[Row]) -> list[PushOutcome]:

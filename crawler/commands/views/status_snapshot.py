@@ -152,7 +152,7 @@ async def take_snapshot(frontier: Frontier, spider: str | None) -> Snapshot:
         memory=await frontier.gauge.used(),
         waiting_for_room=sum(worker.info.get("waiting", 0) for worker in ours) + await frontier.inspection.put_off(),
         largest_waiting=_largest_waiting(ours),
-        held_up=_held_up(ours),
+        held_up=_held_up(ours) + await _full_in_part(frontier),
         cut=_cut_of_spiders(stats.cut),
         closed=closed,
         held_back=held_back(stats, workers, said, closed),
@@ -178,6 +178,15 @@ def _held_up(workers: Sequence[WorkerState]) -> list[str]:
         whom = f"{len(away)} of {several(len(workers), 'worker')}"
         told.append(f"MongoDB stores nothing from {whom}: {_spooled(away):,} bytes of items wait on disk")
     return told
+
+
+async def _full_in_part(frontier: Frontier) -> list[str]:
+    """Of a Cluster with room elsewhere; workers tell themselves that all of it is full."""
+    full = await frontier.gauge.full()
+    if not full or len(full) == frontier.shards.count:
+        return []
+    of = f"of {several(len(full), 'shard')} of {frontier.shards.count}"
+    return [f"Leasing is slowed to one request at a time {of}: {await frontier.gauge.told()}"]
 
 
 def _spooled(workers: Sequence[WorkerState]) -> int:

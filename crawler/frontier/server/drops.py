@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Final
@@ -41,10 +41,10 @@ class Drops:
         # Of this client alone: another one in the same task has counts of its own.
         self._expected: ContextVar[int | None] = ContextVar("expected", default=None)
 
-    def seen(self, infos: Mapping[str, Mapping[str, Any]]) -> None:
-        """The answers to INFO (SECTIONS) of all primaries, by their addresses. Connections that were not lost may lead
-        to other servers than before: behind a proxy, or after a resharding."""
-        if self._servers.are(infos):
+    def seen(self, infos: Mapping[str, Mapping[str, Any]], primaries: Collection[str]) -> None:
+        """The answers to INFO (SECTIONS), by addresses, of some of the *primaries* there are. Connections that were not
+        lost may lead to other servers than before: behind a proxy, or after a resharding."""
+        if self._servers.are(infos, primaries):
             self._other()
 
     async def greet(self, connection: Any) -> None:
@@ -118,10 +118,10 @@ def same_server(client: Any) -> AbstractContextManager[None]:
     return nullcontext() if drops is None else drops.same_server()
 
 
-def seen(client: Any, infos: Mapping[str, Mapping[str, Any]]) -> None:
+def seen(client: Any, infos: Mapping[str, Mapping[str, Any]], primaries: Collection[str]) -> None:
     """`Drops.seen` of *client*, if it keeps account of its servers."""
     if (drops := getattr(client, "drops", None)) is not None:
-        drops.seen(infos)
+        drops.seen(infos, primaries)
 
 
 async def send(client: Any, drops: Drops, *args: Any, **options: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 SECTIONS: Final = ("server", "replication")  # of INFO
@@ -25,7 +25,7 @@ class KnownServers:
     def __init__(self) -> None:
         self._servers: dict[str, _Server] = {}  # by their addresses
         self._histories: set[str] = set()
-        self._primaries: set[str] = set()  # as last told
+        self._primaries: set[str] = set()  # that have answered
 
     def met(self, address: str, info: Mapping[str, Any]) -> bool:
         """Note the server at *address*, "" for whichever one a URL leads to."""
@@ -40,11 +40,12 @@ class KnownServers:
         self._histories.add(history)
         return took_over or (before is not None and before.run_id != run_id)
 
-    def are(self, infos: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Note all primaries there are. One that is gone, and that none of these took over from, may have moved."""
+    def are(self, infos: Mapping[str, Mapping[str, Any]], primaries: Collection[str]) -> bool:
+        """Note those that have answered. One of them that is no more among the *primaries* there are, and that none of
+        these took over from, may have moved."""
         others = [self.met(address, info) for address, info in infos.items()]
-        gone = self._primaries - infos.keys()
-        self._primaries = set(infos)
+        gone = self._primaries.difference(primaries)
+        self._primaries = (self._primaries - gone).union(infos)
         return any(others) or bool(gone)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -84,18 +84,31 @@ async def _advice(client: Any) -> tuple[str, ...]:
     return tuple(advice)
 
 
-async def infos(client: Any, *sections: str) -> dict[str, dict[str, Any]]:
-    """INFO of the server, or of each primary of a Cluster by its address."""
-    return await _of_each(client, partial(client.info, *sections))
+async def infos(client: Any, *sections: str, keys: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """INFO of the server, or of each primary of a Cluster by its address; with *keys* of those that have any of
+    them."""
+    return await _of_each(client, partial(client.info, *sections), keys)
 
 
-async def _of_each(client: Any, call: Callable[..., Awaitable[Any]]) -> dict[str, Any]:
+def places(client: Any, keys: Iterable[str]) -> list[str]:
+    """The address of the node of a Cluster that has each of *keys*, as it was last told; "" for one server."""
+    nodes = [client.get_node_from_key(key) if isinstance(client, RedisCluster) else None for key in keys]
+    return [node.name if node is not None else "" for node in nodes]
+
+
+def primaries(client: Any) -> list[str]:
+    """The addresses of all primaries of a Cluster, as it was last told; "" for one server."""
+    return [node.name for node in client.get_primaries()] if isinstance(client, RedisCluster) else [""]
+
+
+async def _of_each(client: Any, call: Callable[..., Awaitable[Any]], keys: Sequence[str] = ()) -> dict[str, Any]:
     """The answer of the server, or of each primary of a Cluster by its address. Not by redis-py's PRIMARIES: where
     there is only one, its answer would come without its address."""
     if not isinstance(client, RedisCluster):
         return {"": await call()}
     await client.initialize()
-    nodes = client.get_primaries()
+    wanted = set(places(client, keys))
+    nodes = [node for node in client.get_primaries() if node.name in wanted or not keys]
     answers = await asyncio.gather(*(call(target_nodes=node) for node in nodes))
     return {node.name: answer for node, answer in zip(nodes, answers, strict=True)}
 

@@ -10,8 +10,10 @@ import msgpack
 from msgpack.exceptions import UnpackException
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierFullError, FrontierUnavailableError, ShardAwayError
 from crawler.frontier.messages import Handle
 from crawler.frontier.server import keys
+from crawler.frontier.server.drops import OtherServerError
 from crawler.frontier.server.failures import Commands, translating
 from crawler.frontier.server.scripts import Client, Scripts
 from crawler.frontier.server.shard_stats import ShardStats
@@ -26,12 +28,17 @@ Entry = TypeVar("Entry")
 
 
 class Shards:
-    """The shards of one frontier: `run` on one of them, `scatter` a batch over those it concerns."""
+    """The shards of one frontier: `run` on one of them, `scatter` a batch over those it concerns.
+
+    A shard whose node does not serve it is *away* until `seek` finds it again; meanwhile workers go on with those that
+    are *there*. Never shard 0, which has what concerns the whole fleet: without it all wait.
+    """
 
     def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
         self.client = Commands(client, self._mend)
         self.config = config
         self.count = config.shards
+        self.away: set[int] = set()
         self._key = config.key
         self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]
         self.scripts = Scripts(client, config.constants(), replaced)
@@ -47,6 +54,27 @@ class Shards:
     def of_host(self, host: str) -> int:
         """The shard that *host* lives on."""
         return keys.shard_of(host, self.count)
+
+    @property
+    def there(self) -> list[int]:
+        """The shards that are not away."""
+        return [shard for shard in range(self.count) if shard not in self.away]
+
+    def has(self, handle: Handle) -> bool:
+        """Whether the shard of *handle* is there."""
+        return keys.split_handle(handle)[0] not in self.away
+
+    async def seek(self) -> bool:
+        """Look for the shards that are away: whether some are there again. Raises the error of one that is not."""
+        before = len(self.away)
+        answers = await asyncio.gather(*map(self._look, self.away), return_exceptions=True)
+        if len(self.away) == before and (failed := next(filter(None, answers), None)) is not None:
+            raise failed
+        return len(self.away) < before
+
+    async def _look(self, shard: int) -> None:
+        await self.run("reap", shard)  # a write: a server that only serves reads is not back
+        self.away.discard(shard)
 
     async def _mend(self, command: str, key: str) -> bool:
         """Set a key of ours aside that has another type than *command* expects; False for others' keys."""
@@ -67,7 +95,20 @@ class Shards:
 
     async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
         """Run one script on one shard."""
-        return await self.scripts.run(name, [self._tags[shard]], *arguments)
+        try:
+            return await self.scripts.run(name, [self._tags[shard]], *arguments)
+        except FrontierFullError:
+            raise
+        except FrontierUnavailableError as error:
+            if shard and not isinstance(error.__cause__, OtherServerError):
+                raise self._gone(shard, error) from error.__cause__
+            raise
+
+    def _gone(self, shard: int, error: FrontierUnavailableError) -> ShardAwayError:
+        self.away.add(shard)
+        found = ShardAwayError(f"{error}; hosts of shard {shard} wait, those of others go on")
+        found.key = error.key
+        return found
 
     async def run_all(self, name: str, *arguments: bytes | str | float) -> list[Any]:
         """Run one script on every shard; answers in the order of the shards."""

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
 
-from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server.drops import seen
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.known_servers import SECTIONS
-from crawler.frontier.server.server_check import infos
+from crawler.frontier.server.server_check import infos, places, primaries
+from crawler.frontier.server.shards import Shards
 
 REFRESH_SECONDS: Final = 1.0
 
@@ -19,41 +19,60 @@ logger = logging.getLogger(__name__)
 
 
 class Backpressure:
-    """Checks the fullest server at most once a second.
+    """Checks the servers of our shards at most once a second.
 
-    First the intake of seeds pauses (high-water marks), then pushes are refused (limits), and leasing slows down so
-    that children of pages in flight find room.
+    First the intake of seeds pauses (high-water marks of the fullest one), then a full one's shards refuse pushes
+    (limits), and their leasing slows down so that children of pages in flight find room.
     """
 
-    def __init__(self, client: Any, config: FrontierConfig, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, client: Any, shards: Shards, clock: Callable[[], float] = monotonic) -> None:
         self._client = client
-        self._config = config
+        self._shards = shards
+        self._config = shards.config
         self._clock = clock
         self._read_at = float("-inf")
-        self._memory = 0.0
+        self._memory: dict[int, tuple[float, str]] = {}  # by shard: the share in use, and the node of a Cluster
         self._evicted: dict[str, int] = {}  # by server: keys that it has thrown away since it was started
         self.on_eviction: Callable[[], None] = lambda: None  # called after an eviction
 
     async def used(self) -> float:
         """Share of maxmemory in use on the fullest server; 0 without a limit."""
-        if self._clock() - self._read_at >= REFRESH_SECONDS:
-            self._read_at = self._clock()
-            with translating():
-                servers = await infos(self._client, "memory", "stats", *SECTIONS)
-            self._memory = max(map(_used, servers.values()))
-            self._look_for_evictions([*servers.values()])
-            seen(self._client, servers)
-        return self._memory
+        return (await self._fullest())[0]
 
-    async def memory_full(self) -> bool:
-        """Whether memory is above FRONTIER_MEMORY_LIMIT."""
-        return await self.used() >= self._config.memory_limit
+    async def full(self) -> set[int]:
+        """The shards whose server is above FRONTIER_MEMORY_LIMIT."""
+        await self._look()
+        return {shard for shard, (used, _) in self._memory.items() if used >= self._config.memory_limit}
+
+    async def told(self) -> str:
+        """How full the fullest server is, and which it is, as a person reads it."""
+        used, node = await self._fullest()
+        return f"Redis{node and f' at {node}'} uses {used:.0%} of its maxmemory"
+
+    async def _fullest(self) -> tuple[float, str]:
+        await self._look()
+        return max(self._memory.values(), default=(0.0, ""))
+
+    async def _look(self) -> None:
+        if self._clock() - self._read_at < REFRESH_SECONDS:
+            return
+        self._read_at = self._clock()
+        there = self._shards.there
+        tags = [self._shards.tag(shard) for shard in there]
+        with translating():
+            servers = await infos(self._client, "memory", "stats", *SECTIONS, keys=tags)
+            nodes = places(self._client, tags)
+        self._memory = {
+            shard: (_used(servers[node]), node) for shard, node in zip(there, nodes, strict=True) if node in servers
+        }
+        self._look_for_evictions([*servers.values()])
+        seen(self._client, servers, primaries(self._client))
 
     async def why_full(self, queued: int) -> str:
         """Why nothing new is accepted with *queued* requests in the frontier; "" while it is."""
         high_memory, high_queue = self._config.memory_high_water, self._config.queue_high_water
-        if (used := await self.used()) >= high_memory:
-            return f"Redis uses {used:.0%} of its maxmemory, FRONTIER_MEMORY_HIGH_WATER is {high_memory:.0%}"
+        if await self.used() >= high_memory:
+            return f"{await self.told()}, FRONTIER_MEMORY_HIGH_WATER is {high_memory:.0%}"
         if queued >= high_queue:
             return f"{queued:,} requests are queued, FRONTIER_QUEUE_HIGH_WATER is {high_queue:,}"
         return ""

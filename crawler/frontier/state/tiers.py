@@ -41,7 +41,7 @@ class Tiers:
     async def changes(self) -> dict[str, LearnedTier]:
         """What is known of hosts whose tier changed since the last call; of all on the first call."""
         found: dict[str, LearnedTier] = {}
-        for shard in range(self._shards.count):
+        for shard in self._shards.there:
             told = PAGE
             while told == PAGE:
                 self.now_ms, last, rows = await self._shards.run("tiers_learned", shard, self._seen[shard], PAGE)

@@ -18,6 +18,7 @@ from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.run_record import is_run_generation
+from crawler.frontier.server import keys
 from crawler.worker.context import WorkerContext
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.leases.held import HeldLease
@@ -174,6 +175,7 @@ class Prefetcher:
             worker=self._worker,
             suspects_ok=suspects_ok,
             exclude_hosts=self._full_hosts(),
+            held={keys.split_handle(one.handle)[0] for one in (*self._book.all(), *self._queue.buffer)},
         )
 
     def _streams(self) -> list[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic
 from typing import Final
 
 from crawler.frontier.messages import Handle, Message, PushOutcome
+from crawler.frontier.server import keys
 from crawler.frontier.server.shards import BATCH
 from crawler.worker.outbox.doubts import Doubts
 
@@ -29,7 +31,7 @@ class Child:
 
 
 class Children:
-    """Requests not sent yet, and by shard those that were refused for lack of room.
+    """Requests not sent yet, and by shard those that were refused for lack of room, or whose shard is *away*.
 
     A full shard is retried once a second with its first batch, and with the rest when that fits; other shards go on.
     *stored* is called with the outcome of each request that the frontier has, *complete* for each page whose requests
@@ -42,15 +44,17 @@ class Children:
         stored: Callable[[Message, PushOutcome], None],
         complete: Callable[[Handle], None],
         doubts: Doubts,
+        away: AbstractSet[int] = frozenset(),
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._shard_of = shard_of
         self._stored = stored
         self._complete = complete
         self._doubts = doubts
+        self._away = away
         self._clock = clock
         self._new: deque[Child] = deque()
-        self._kept: dict[int, deque[Child]] = {}  # by full shard
+        self._kept: dict[int, deque[Child]] = {}  # by shard that is full or away
         self._again: dict[int, float] = {}  # when these are retried
         self._left: Counter[Handle] = Counter()  # how many of each page are not stored yet
         self.kept_bytes = 0
@@ -61,7 +65,13 @@ class Children:
     @property
     def refused(self) -> bool:
         """Whether some were refused for lack of room."""
-        return bool(self._kept)
+        return bool(self._kept.keys() - self._away)
+
+    def slows(self, there: Iterable[int]) -> bool:
+        """Whether to lease less of all shards: pages of some with room wait for others, or none that is *there* has
+        room."""
+        full = self._kept.keys()
+        return self.refused and (full >= {*there} or any(keys.split_handle(page)[0] not in full for page in self._left))
 
     @property
     def largest(self) -> tuple[bytes, int] | None:
@@ -103,7 +113,7 @@ class Children:
     async def send(self, push: Push) -> None:
         """Send everything there is room for. Errors of *push* pass through, and nothing is lost."""
         for shard, at in list(self._again.items()):
-            if at <= self._clock():
+            if at <= self._clock() and shard not in self._away:
                 await self._send_kept(shard, push)
         left = len(self._new)
         while left:
@@ -125,8 +135,8 @@ class Children:
         self._forget_if_empty(shard)
 
     async def _send_new(self, batch: list[Child], push: Push) -> None:
-        """Send new requests; those for full shards join what waits for these already."""
-        full = set(self._kept)
+        """Send new requests; those for shards that are full or away join what waits for these already."""
+        full = self._kept.keys() | self._away
         asked = [child for child in batch if self._shard_of(child.message) not in full] if full else batch
         held_back = [child for child in batch if self._shard_of(child.message) in full] if full else []
         refused = await self._push(asked, push) if asked else []

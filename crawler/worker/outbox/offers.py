@@ -29,17 +29,20 @@ class Offers:
     """Sent when there is room, and retried every few seconds while there is none; sent again where Redis may have lost
     them.
 
-    *stored* is called with the outcome of each request that the frontier has, *refused* for each refusal.
+    *stored* is called with the outcome of each request that the frontier has, *refused* for each refusal; *is_there*
+    tells whether the shard of one is not away.
     """
 
     def __init__(
         self,
         stored: Callable[[Message, PushOutcome], None],
         refused: Callable[[], None],
+        is_there: Callable[[Message], bool] = lambda _: True,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._stored = stored
         self._refused = refused
+        self._is_there = is_there
         self._clock = clock
         self._waiting: deque[Message] = deque()
         self._kept: deque[tuple[float, Message]] = deque(maxlen=MOST_KEPT)  # stored, and when
@@ -87,15 +90,18 @@ class Offers:
         while left > 0 and self.due():
             batch = list(islice(self._waiting, min(left, BATCH)))
             losses = self._losses
-            outcomes = await push(batch)
+            away = [one for one in batch if not self._is_there(one)]
+            asked = [one for one in batch if one not in away] if away else batch
+            outcomes = await push(asked) if asked else []
             if losses != self._losses:  # its answer may be the lost server's
                 return
             left -= len(batch)
             for _ in batch:
                 self._waiting.popleft()
-            refused = [one for one, outcome in zip(batch, outcomes, strict=True) if not self._taken(one, outcome)]
-            self._waiting.extend(refused)
-            if len(refused) == len(batch):
+            left_over = [one for one, outcome in zip(asked, outcomes, strict=True) if not self._taken(one, outcome)]
+            left_over += away
+            self._waiting.extend(left_over)
+            if len(left_over) == len(batch):
                 self._again = self._clock() + AGAIN_SECONDS
         self._said = self._said and bool(self._waiting)
 

@@ -19,11 +19,12 @@ from typing import Any, Final
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
-from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.errors import FrontierUnavailableError, ShardAwayError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import url_in
+from crawler.worker.outbox.aside import Aside
 from crawler.worker.outbox.children import AGAIN_SECONDS, Children
 from crawler.worker.outbox.doubts import Doubts
 from crawler.worker.outbox.lease_endings import Ending, Move, Nack, handle_of
@@ -59,10 +60,11 @@ class Outbox:
         self._filled = asyncio.Event()
         self._suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
         self._doubts = Doubts()
-        self._children = Children(
-            lambda one: frontier.shards.of_host(one.host), self._stored, self._complete, self._doubts
+        away = frontier.shards.away
+        self._children = Children(self._shard_of, self._stored, self._complete, self._doubts, away)
+        self._offers = Offers(
+            self._stored, partial(stats.inc_value, names.REFUSED), lambda one: self._shard_of(one) not in away
         )
-        self._offers = Offers(self._stored, partial(stats.inc_value, names.REFUSED))
         self._waiting = WaitingEndings(self._children, frontier.config.lease_ms / 1000)
         self._abandoned: deque[Handle] = deque()
         self._put_off: deque[Handle] = deque()
@@ -73,6 +75,7 @@ class Outbox:
             *(self._suspects, self._settler.starts, self._settler.reports, self._settler.endings),
             *(self._abandoned, self._put_off, self._given_back),
         )
+        self._away, self._aside = away, Aside(self._queues)
         self._flushing = asyncio.Lock()
         self._closing = False
         self._flushing_since: float | None = None  # or its last answer
@@ -84,7 +87,7 @@ class Outbox:
         if self.broken:
             return 0
         waiting = len(self._children) + len(self._offers) + len(self._waiting)
-        return sum(map(len, self._queues)) + len(self.counts) + waiting + self._flushing.locked()
+        return sum(map(len, self._queues)) + len(self._aside) + len(self.counts) + waiting + self._flushing.locked()
 
     @property
     def waiting(self) -> list[Handle]:
@@ -95,6 +98,11 @@ class Outbox:
     def refused(self) -> bool:
         """Whether requests found on pages wait for room."""
         return self._children.refused
+
+    @property
+    def slows(self) -> bool:
+        """Whether leasing has to slow down for these."""
+        return self._children.slows(self._frontier.shards.there)
 
     @property
     def offers(self) -> list[Message]:
@@ -171,12 +179,13 @@ class Outbox:
     def give_up(self) -> None:
         """Send nothing any more: release all waiters and leave the leases to expire."""
         self.broken = True
+        self._aside.sort(())
         waiting = [*self._suspects, *self._settler.starts]
         resolve(waiting, [False] * len(waiting))
 
     def stuck_for(self) -> float:
-        """Seconds that the current flush has been waiting for an answer of Redis."""
-        return 0.0 if self._flushing_since is None else monotonic() - self._flushing_since
+        """Seconds that the current flush, or what was set aside, has been waiting for an answer of Redis."""
+        return max((monotonic() - since for since in (self._flushing_since, self._aside.since) if since), default=0.0)
 
     async def run(self) -> None:
         """Flush while the worker lives: at once after a pause, else with a short one between."""
@@ -196,9 +205,13 @@ class Outbox:
         await self.flush()
         self._closing = True
         await self.flush()
+        while self._aside:
+            await asyncio.sleep(AGAIN_SECONDS)
+            await self.flush()
 
     async def flush(self) -> None:
-        """Send everything that waits now; returns when it is sent, however long Redis is away."""
+        """Send everything that waits now; returns when it is sent, however long Redis is away, but for what is about
+        shards that are away."""
         async with self._flushing:
             self._filled.clear()
             self._flushing_since = monotonic()
@@ -208,6 +221,8 @@ class Outbox:
 
     async def _try_flush(self) -> bool:
         self._offers.forget_old()
+        if not self.broken and (self._away or self._aside):
+            self._aside.sort(self._away)
         if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self.counts.due):
             return True
         self._forget_abandoned()
@@ -222,18 +237,23 @@ class Outbox:
             await drain(self._put_off, len(self._put_off), self._send_put_off)
             await drain(self._given_back, len(self._given_back), self._send_given_back)
             await self.breakers.judge()
+        except ShardAwayError:
+            return False  # others go on
         except FrontierUnavailableError as error:
             await self._outage.wait(error)
             return False
         self._outage.over()
         return True
 
+    def _shard_of(self, message: Message) -> int:
+        return self._frontier.shards.of_host(message.host)
+
     def _new_due(self) -> bool:
         return self._children.due() or self._offers.due()
 
     async def _send_new(self) -> None:
         await self._children.send(partial(self._push, forced=True))
-        if self._children.refused:
+        if self.slows:
             self._room.refused()
         await self._offers.send(partial(self._push, forced=False))
 

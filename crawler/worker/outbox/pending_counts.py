@@ -42,15 +42,16 @@ class PendingCounts:
         self._filled()
 
     async def _send_charges(self) -> None:
-        if not self._charges:
-            return
-        charges, self._charges = self._charges, {}
-        try:
-            await self._frontier.budgets.charge(charges)
-        except FrontierUnavailableError:
-            for key, amounts in charges.items():
-                self.charge(key, *amounts)
-            raise
+        """Each shard's in a call of their own, so that none is charged again because another one failed."""
+        shards = self._frontier.shards
+        for shard in {shards.of_host(host) for host, _, _ in self._charges} - shards.away:
+            charges = {key: self._charges.pop(key) for key in [*self._charges] if shards.of_host(key[0]) == shard}
+            try:
+                await self._frontier.budgets.charge(charges)
+            except FrontierUnavailableError:
+                for key, amounts in charges.items():
+                    self.charge(key, *amounts)
+                raise
 
     async def send(self) -> None:
         """Counted once even if Redis is away for a while; twice if its answer was lost."""

@@ -7,7 +7,7 @@ from crawler.worker.pauses import Pauses
 
 
 class RedisRoom:
-    """Slows leasing while Redis is above FRONTIER_MEMORY_LIMIT, or refuses requests found on pages.
+    """Slows leasing while all shards are above FRONTIER_MEMORY_LIMIT, or refuse requests found on pages of others.
 
     Pages whose requests find no room are put off; once there is room they are all queued at once.
     """
@@ -29,9 +29,10 @@ class RedisRoom:
     async def look(self, *, refused: bool) -> bool:
         """Check how full Redis is. *refused*: requests of this worker wait for room. True if there is room for start
         URLs."""
-        used, limit = await self._frontier.gauge.used(), self._frontier.config.memory_limit
-        if used >= limit:
-            self._pauses.slow(f"Redis uses {used:.0%} of its maxmemory, FRONTIER_MEMORY_LIMIT is {limit:.0%}")
+        gauge, limit = self._frontier.gauge, self._frontier.config.memory_limit
+        used, full = await gauge.used(), await gauge.full()
+        if full.issuperset(self._frontier.shards.there):
+            self._pauses.slow(f"{await gauge.told()}, FRONTIER_MEMORY_LIMIT is {limit:.0%}")
         elif not refused:
             self._pauses.slow("")
         await self._look_for_what_was_put_off(used < (1 + limit) / 2)

@@ -38,6 +38,7 @@ class MaintenanceConfig:
     control: float = 1.0
     stats: float = 2.0  # a worker that is killed loses what it counted since the last time
     room: float = 1.0
+    shards: float = 1.0
     primary: float = 1.0
 
     @classmethod
@@ -111,6 +112,7 @@ class Maintenance:
             self._every(every.tidy, self.seeds.know_generation),
             self._every(every.tidy, worker.budgets.state),
             self._every(every.room, self._look_for_room),
+            self._every(every.shards, worker.frontier.seek),
             self._every(every.primary, worker.frontier.follow_primary),
             self._every(every.tidy, worker.frontier.generations.tidy),
             self._every(every.control, self._obey),
@@ -135,20 +137,21 @@ class Maintenance:
 
     async def _renew(self) -> None:
         worker = self._worker
-        held = worker.book.in_hand()
-        if handles := [*(one.handle for one in held), *worker.outbox.ending()]:
+        is_there = worker.frontier.shards.has
+        held = [one for one in worker.book.in_hand() if is_there(one.handle)]
+        if handles := [*(one.handle for one in held), *filter(is_there, worker.outbox.ending())]:
             answers = await worker.frontier.renew(handles, suspended=bool(worker.pauses.reason))
             for one, ours in zip(held, answers, strict=False):  # endings that wait to be sent need no answer
                 one.lost = one.lost or not ours
             worker.book.stop_overdue(worker.frontier.config.hard_cap_ms / 1000)
-        if waiting := worker.outbox.waiting:
+        if waiting := [*filter(is_there, worker.outbox.waiting)]:
             answers = await worker.frontier.renew(waiting, for_room=worker.outbox.refused)
             for handle, ours in zip(waiting, answers, strict=True):
                 if not ours:
                     worker.outbox.abandon(handle)
 
     async def _look_for_room(self) -> None:
-        if await self._worker.room.look(refused=self._worker.outbox.refused):
+        if await self._worker.room.look(refused=self._worker.outbox.slows):
             self._worker.outbox.offer_again()
         if self._urgent() != self._shown:
             await self._heartbeat()  # so that `scrapy status` shows it now

@@ -45,7 +45,7 @@ async def test_at_the_high_water_mark_seeds_pause_with_a_reason(redis_client: An
     await world.frontier.push([message(2)])
     assert await world.frontier.why_full() == "2 requests are queued, FRONTIER_QUEUE_HIGH_WATER is 2"
     gauge = world.frontier.gauge
-    assert (await gauge.used(), await gauge.memory_full()) == (0.0, False)
+    assert (await gauge.used(), await gauge.full()) == (0.0, set())
 
 
 async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_client: Any, small: Any) -> None:
@@ -55,7 +55,7 @@ async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_
     other = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)  # a new one asks the server again
     assert await other.frontier.push([message(99)]) == [MEMORY]
     assert await other.frontier.push([message(99)], forced=True) == [ACCEPTED]
-    assert await other.frontier.gauge.memory_full()
+    assert await other.frontier.gauge.full()
     assert "maxmemory, FRONTIER_MEMORY_HIGH_WATER is 10%" in await other.frontier.why_full()
     assert len(await other.lease(16)) == 1
 
@@ -89,7 +89,7 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     world = await timed(redis_client)
     await world.frontier.push([message(number, f"{number}.example") for number in range(8)])
     leases = await world.lease(4)
-    assert not await world.frontier.gauge.memory_full()
+    assert not await world.frontier.gauge.full()
     await small(1)
     assert await world.frontier.push([message(99)], forced=True) == [MEMORY]
     frontier = world.frontier

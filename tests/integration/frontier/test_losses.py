@@ -261,13 +261,13 @@ async def test_a_server_that_was_started_again_is_told_once(server: Server) -> N
     connection.listen(client, lambda: None, lambda: told.append(True))
     frontier = Frontier(client, FrontierConfig())
     frontier.gauge._clock = clock
-    await frontier.gauge.memory_full()
+    await frontier.gauge.full()
     server.kill()
     await server.start_again()
     assert not told
     for _ in range(2):
         clock.now += 10
-        await frontier.gauge.memory_full()
+        await frontier.gauge.full()
     assert told == [True]
     await client.aclose()
 
@@ -295,7 +295,7 @@ async def test_what_ends_a_page_never_reaches_a_replica_that_took_over_its_shard
             await acked(frontier, mine)
         assert all(await acked(frontier, mine))
         frontier.gauge._clock = Clock()
-        await frontier.gauge.memory_full()
+        await frontier.gauge.full()
         assert others == [True]
     finally:
         await client.aclose()

@@ -107,10 +107,8 @@ class FrontierMachine(RuleBasedStateMachine):
         crowded = seen.replace("compact = 192", "compact = 2")  # so that buckets split
         replaced = {**self.replaced, "lib/clock": CLOCK, "lib/seen": crowded}
         self.frontier = Frontier(self.client, config, rng=lambda: JITTER, replaced=replaced)
-        self.frontier.gauge = Backpressure(
-            self.client, config, clock=lambda: 0.0
-        )  # looks once: the server itself refuses
-        self.run(self.frontier.gauge.memory_full())
+        self.frontier.gauge = Backpressure(self.client, self.frontier.shards, clock=lambda: 0.0)
+        self.run(self.frontier.gauge.full())  # looks once: the server itself refuses
         self.model = Model(config, raw=1_700_000_000_000)
         self.set_clock()
 

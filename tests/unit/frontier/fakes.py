@@ -83,6 +83,8 @@ class Frontier:
     batch: Batch = field(default_factory=lambda: Batch([], None, 0))
     config: FrontierConfig = field(default_factory=FrontierConfig)
     client: Any = None
+    away: set[int] = field(default_factory=set)  # shards
+    budgets: Any = None
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         self._call("forced push" if forced else "push", [message.body for message in messages])
@@ -91,7 +93,8 @@ class Frontier:
     @property
     def shards(self) -> Any:
         """Of hosts named s<number>.example, the shard of that number; else 0."""
-        return SimpleNamespace(of_host=lambda host: int(host[1:-8]) if host[1:-8].isdecimal() else 0)
+        of_host = lambda host: int(host[1:-8]) if host[1:-8].isdecimal() else 0  # noqa: E731
+        return SimpleNamespace(of_host=of_host, away=self.away, there=[one for one in (0, 1) if one not in self.away])
 
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
         self._call("renew for room" if for_room else "renew", list(handles))

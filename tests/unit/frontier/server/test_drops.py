@@ -89,7 +89,7 @@ async def test_each_client_has_a_server_of_its_own() -> None:
 
 def test_a_client_that_keeps_no_account_expects_nothing() -> None:
     with same_server(object()):
-        seen(object(), {"": {"run_id": "aa"}})
+        seen(object(), {"": {"run_id": "aa"}}, [""])
 
 
 class Connection:
@@ -161,5 +161,5 @@ async def test_another_server_behind_a_connection_that_stays_is_told() -> None:
     await drops.greet(Connection("run_id:aa\r\n"))
     client = SimpleNamespace(drops=drops)
     for run_id in ("aa", "bb", "bb"):
-        seen(client, {"": {"run_id": run_id}})
+        seen(client, {"": {"run_id": run_id}}, [""])
     assert heard == ["other server"]

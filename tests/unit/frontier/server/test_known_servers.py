@@ -42,23 +42,40 @@ def test_another_one_is_told_once(met: list[tuple[str, dict[str, str]]], others:
     assert sum(servers.met(address, told) for address, told in met) == others
 
 
+def look(servers: KnownServers, told: dict[str, dict[str, str]], silent: str = "") -> bool:
+    """At all that answer, and one that is *silent*."""
+    return servers.are(told, told.keys() | {silent})
+
+
 def test_a_look_at_all_tells_nothing_that_a_connection_has_told() -> None:
     servers = KnownServers()
-    assert not servers.are({"A": A, "B": B})
+    assert not look(servers, {"A": A, "B": B})
     new = info("a2", "new", "ha")
     assert servers.met("A2", new)
-    assert not servers.are({"A2": new, "B": B})
+    assert not look(servers, {"A2": new, "B": B})
     assert servers.met("B", info("b2", "hb2"))
-    assert not servers.are({"A2": new, "B": info("b2", "hb2")})
+    assert not look(servers, {"A2": new, "B": info("b2", "hb2")})
 
 
 def test_a_look_at_all_tells_what_no_connection_has_told() -> None:
     servers = KnownServers()
-    assert not servers.are({"A": A})
-    assert not servers.are({"A": A, "B": B}), "a node without slots until now"
-    assert servers.are({"A": A, "B": info("b2", "new", "hb")})
-    assert servers.are({"A": info("a2", "ha2"), "B": info("b2", "new", "hb")})
-    assert servers.are({"A elsewhere": info("a3", "ha3"), "B": info("b2", "new", "hb")}), "started with another address"
+    assert not look(servers, {"A": A})
+    assert not look(servers, {"A": A, "B": B}), "a node without slots until now"
+    assert look(servers, {"A": A, "B": info("b2", "new", "hb")})
+    assert look(servers, {"A": info("a2", "ha2"), "B": info("b2", "new", "hb")})
+    elsewhere = {"A elsewhere": info("a3", "ha3"), "B": info("b2", "new", "hb")}
+    assert look(servers, elsewhere), "started with another address"
+
+
+def test_one_that_is_silent_for_a_while_is_the_same_unless_it_was_started_again() -> None:
+    servers = KnownServers()
+    assert not look(servers, {"A": A, "B": B})
+    assert not look(servers, {"A": A}, silent="B")
+    assert not look(servers, {"A": A, "B": B})
+    assert not look(servers, {"A": A}, silent="B")
+    assert look(servers, {"A": A, "B": info("b2", "hb2")})
+    assert not look(servers, {"A": A}, silent="B")
+    assert look(servers, {"A": A}), "its slots are elsewhere"
 
 
 @pytest.mark.parametrize("kind", [str, str.encode])

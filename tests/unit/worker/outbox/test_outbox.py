@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import stats as names
-from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.errors import FrontierUnavailableError, ShardAwayError
 from crawler.frontier.messages import Message, PushOutcome, Report
 from crawler.frontier.server.shards import BATCH, pack
 from crawler.worker.outbox.lease_endings import Bury, Gone, Move, Nack, Unsent
@@ -383,10 +383,129 @@ async def test_a_breaker_that_opens_while_its_closing_is_told_is_judged_too(desk
             told.append(f"down {host}")
             return 0, 0
 
-    breakers._frontier = SimpleNamespace(breakers=Server())  # type: ignore[assignment]
+    breakers._frontier = SimpleNamespace(breakers=Server(), shards=desk.frontier.shards)  # type: ignore[assignment]
     breakers.closed("a.example")
     await breakers.judge()
     assert told == ["up a.example", "a.example because of http:81", "down a.example"]
+
+
+ELSEWHERE = ("1:1", 1)
+
+
+@pytest.fixture
+async def away(desk: Desk) -> Desk:
+    """With all kinds of entries about each of two shards, one of which is away."""
+    desk.frontier.away.add(1)
+    for parent in (PARENT, ELSEWHERE):
+        shard = parent[0][0]
+        desk.outbox.start((f"{shard}:2", 2))
+        desk.outbox.start(parent, on_wire=True)
+        desk.outbox.report(Report(*parent, 1, 1, 200))
+        desk.outbox.give_back((f"{shard}:9", 9))
+        desk.outbox.end(parent)
+        desk.outbox.offer(message(int(shard), host=f"s{shard}.example"))
+    return desk
+
+
+async def test_entries_of_a_shard_that_is_away_wait_and_hold_up_no_other(away: Desk) -> None:
+    await away.outbox.flush()
+    first, away.frontier.told = away.frontier.told, []
+    assert [name for name, _ in first] == ["start", "start on wire", "report", "push", "ack", "give_back"]
+    assert "1:" not in str(first)
+    assert len(away.outbox) == 6
+    away.frontier.away.clear()
+    away.outbox.offer_again()
+    await away.outbox.flush()
+    assert [name for name, _ in away.frontier.told] == [name for name, _ in first]
+    assert "0:" not in str(away.frontier.told)
+    assert not len(away.outbox)
+
+
+async def test_a_shard_that_goes_in_the_middle_of_a_flush_holds_up_no_other(desk: Desk) -> None:
+    def goes(name: str) -> None:
+        if name == "report" and not desk.frontier.away:
+            desk.frontier.away.add(1)
+            raise ShardAwayError
+
+    desk.frontier.before = goes
+    for handle in (PARENT, ELSEWHERE):
+        desk.outbox.report(Report(*handle, 1, 1, 200))
+    await desk.outbox.flush()
+    assert desk.frontier.told == [("report", [Report(*PARENT, 1, 1, 200)])]
+    assert not desk.outage.waited
+
+
+async def test_a_page_waits_for_links_to_a_shard_that_is_away(desk: Desk) -> None:
+    """And is not slowed: there is room."""
+    desk.frontier.away.add(1)
+    desk.outbox.push(message(1, host="s1.example"), PARENT)
+    desk.outbox.push(message(2), PARENT)
+    desk.outbox.end(PARENT)
+    desk.outbox.end(("0:2", 2))
+    await desk.outbox.flush()
+    assert desk.frontier.told == [("forced push", [b"2"]), ("ack", [("0:2", 2)])]
+    assert (desk.outbox.waiting, desk.outbox.refused, desk.room.full) == ([PARENT], False, False)
+    desk.frontier.away.clear()
+    desk.outbox._children.try_now()
+    for _ in range(2):
+        await desk.outbox.flush()
+    assert desk.frontier.told[2:] == [("forced push", [b"1"]), ("ack", [PARENT])]
+
+
+@pytest.mark.parametrize(
+    ("pages", "hosts", "slows"),
+    [(["1:1"], ["s1"], False), (["1:1"], ["s0"], True), (["1:1", "0:1"], ["s1", "s1"], True), (["0:1"], ["s1"], True)],
+    ids=["of its own", "of another", "some of another", "of another alone"],
+)
+async def test_a_full_shard_slows_leasing_of_others_only_once_their_pages_wait_for_it(
+    desk: Desk, pages: list[str], hosts: list[str], slows: bool
+) -> None:
+    desk.frontier.outcomes = full
+    for number, (page, host) in enumerate(zip(pages, hosts, strict=True)):
+        desk.outbox.push(message(number, host=f"{host}.example"), (page, 1))
+    await desk.outbox.flush()
+    assert (desk.outbox.refused, desk.outbox.slows, desk.room.full) == (True, slows, slows)
+
+
+async def test_no_shard_with_room_slows_leasing(desk: Desk) -> None:
+    desk.frontier.outcomes = full
+    for number in range(2):
+        desk.outbox.push(message(number, host=f"s{number}.example"), (f"{number}:1", 1))
+    await desk.outbox.flush()
+    assert desk.room.full
+
+
+async def test_a_worker_that_ends_waits_for_a_shard_that_is_away_as_for_all_of_redis(
+    away: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.worker.outbox.outbox.AGAIN_SECONDS", 0.01)
+    closing = asyncio.create_task(away.outbox.close())
+    await asyncio.sleep(0.1)
+    assert not closing.done()
+    assert away.outbox.stuck_for() > 0
+    suspect = away.outbox.start(("1:3", 3))
+    away.outbox.give_up()
+    assert suspect.result() is False
+    await asyncio.wait_for(closing, 60)
+
+
+async def test_what_answers_cost_is_charged_once_by_shard(desk: Desk) -> None:
+    charged: list[Any] = []
+
+    async def charge(spent: Any) -> None:
+        charged.append(spent)
+        if "s1.example" in str(spent) and len(charged) < 3:
+            desk.frontier.away.add(1)
+            raise ShardAwayError
+
+    desk.frontier.budgets = SimpleNamespace(charge=charge)
+    for host in ("a.example", "s1.example"):
+        desk.outbox.counts.charge((host, "s", "0"), 5, 0.0, 0.0)
+    await desk.outbox.flush()
+    desk.frontier.away.clear()
+    await desk.outbox.flush()
+    assert sum("a.example" in str(one) for one in charged) == 1
+    assert charged[-1] == {("s1.example", "s", "0"): (5, 0.0, 0.0)}
 
 
 def full(message: Message) -> PushOutcome:
@@ -406,7 +525,7 @@ async def test_children_without_room_hold_up_their_own_page_and_no_other(desk: D
     await desk.outbox.flush()
     assert desk.frontier.names == ["forced push", "renew for room", "ack", "nack"]
     assert desk.frontier.told[1:3] == [("renew for room", [PARENT]), ("ack", [OTHER])]
-    assert (desk.outbox.waiting, desk.room.full, len(desk.outbox)) == ([PARENT], True, 2)
+    assert (desk.outbox.waiting, desk.outbox.refused, len(desk.outbox)) == ([PARENT], True, 2)
     await desk.outbox.flush()
     assert len(desk.frontier.told) == 4, "a full server is asked again after a second"
     desk.frontier.outcomes = lambda one: PushOutcome.DUPLICATE  # stored by an earlier try of the page: as good

@@ -18,14 +18,21 @@ class Desk:
     def __init__(self) -> None:
         self.used = 0.5
         self.recalled = 0
-        frontier: Any = SimpleNamespace(
-            config=FrontierConfig(lease_ms=1_000), gauge=SimpleNamespace(used=self._used), recall=self._recall
-        )
+        self.full: set[int] | None = None  # shards; None: both as soon as the fullest is
+        gauge = SimpleNamespace(used=self._used, full=self._full, told=self._told)
+        config, shards = FrontierConfig(lease_ms=1_000), SimpleNamespace(there=[0, 1])
+        frontier: Any = SimpleNamespace(config=config, gauge=gauge, recall=self._recall, shards=shards)
         self.pauses = Pauses()
         self.room = RedisRoom(frontier, self.pauses)
 
     async def _used(self) -> float:
         return self.used
+
+    async def _full(self) -> set[int]:
+        return ({0, 1} if self.used >= 0.9 else set()) if self.full is None else self.full
+
+    async def _told(self) -> str:
+        return f"Redis uses {self.used:.0%} of its maxmemory"
 
     async def _recall(self) -> int:
         self.recalled += 1
@@ -45,6 +52,18 @@ async def test_leasing_is_slow_beyond_our_mark_and_while_requests_are_refused() 
     assert bool(desk.room.full) is True
     await desk.room.look(refused=False)
     assert (desk.room.full, desk.pauses.slowed) == (False, "")
+
+
+async def test_leasing_is_not_slow_while_one_shard_has_room_for_what_its_pages_lead_to() -> None:
+    desk = Desk()
+    desk.used, desk.full = 1.01, {1}
+    assert not await desk.room.look(refused=False)
+    assert desk.pauses.slowed == ""
+    desk.room.refused()
+    await desk.room.look(refused=True)
+    assert "Redis refuses new requests" in desk.pauses.slowed
+    await desk.room.look(refused=False)
+    assert desk.pauses.slowed == ""
 
 
 async def test_what_was_put_off_is_recalled_once_each_time_that_there_is_room_again() -> None:
