@@ -118,10 +118,6 @@ class Frontier(LeaseCalls):
         """Check and set up the server; raises ServiceError, which says what to do."""
         self.advice = await server_check.prepare(self.client, self.shards)
 
-    async def follow_primary(self) -> None:
-        """Leave a primary that Sentinels have replaced; without Sentinels nothing happens."""
-        await sentinel.follow(self.client)
-
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store new messages. *forced*: children of leased work, never refused for fullness (except at maxmemory)."""
         if self.statement is not None:

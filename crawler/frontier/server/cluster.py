@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from redis._parsers import AsyncCommandsParser
 from redis.exceptions import ClusterError
 
 from crawler.frontier.server.host_port import host_and_port
@@ -13,6 +14,18 @@ from crawler.frontier.server.host_port import host_and_port
 PORT: Final = 6_379
 FORM: Final = "redis://[[user]:password@]host[:port],host[:port],... with REDIS_CLUSTER=True"
 _URL: Final = re.compile(r"(?P<start>\w+://(?:[^/?]*@)?)(?P<hosts>[^/?]*)(?P<end>.*)", re.DOTALL)
+
+
+class CommandsOnce(AsyncCommandsParser):
+    """Keeps the table of commands, which redis-py asks for with the slots, each time that a node does not answer: it
+    takes ten times as long to read as these."""
+
+    async def initialize(self, node: Any = None) -> None:
+        """As redis-py's, the first time."""
+        if not self.commands:
+            await super().initialize(node)
+        elif node:
+            self.node = node
 
 
 class StaysOffMovingSlots:

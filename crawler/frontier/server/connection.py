@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -52,6 +53,8 @@ class ReconnectingCluster(cluster.StaysOffMovingSlots, RedisCluster):  # type: i
         any_strategy = {"load_balancing_strategy": LoadBalancingStrategy.ROUND_ROBIN}  # with one it calls on_connect
         super().__init__(*args, **options | any_strategy)
         self.load_balancing_strategy = None  # replicas may be behind
+        self.commands_parser = cluster.CommandsOnce()
+        self._in_call: ContextVar[bool] = ContextVar("in_call", default=False)
 
     async def on_connect(self, connection: Any) -> None:
         """redis-py calls this for each new connection to a node."""
@@ -59,7 +62,19 @@ class ReconnectingCluster(cluster.StaysOffMovingSlots, RedisCluster):  # type: i
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, with a second try."""
-        return await _twice(super().execute_command, self.drops, *args, **options)
+        token = self._in_call.set(True)
+        try:
+            return await _twice(super().execute_command, self.drops, *args, **options)
+        finally:
+            self._in_call.reset(token)
+
+    async def aclose(self) -> None:
+        """As redis-py's. It calls this itself to have the slot map loaded again, when a node is down or slots have
+        moved; then the connections to other nodes are left alone, as others are using them."""
+        if self._in_call.get():
+            self._initialize = True
+        else:
+            await super().aclose()
 
     async def initialize(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but raises the nodes' errors: its own RedisClusterException is no RedisError."""

@@ -11,7 +11,7 @@ from typing import Final
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
-from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.errors import FrontierUnavailableError, ShardAwayError
 from crawler.outage import Outage
 
 LONGEST_WAIT: Final = 5.0  # seconds between tries
@@ -48,9 +48,10 @@ class RedisOutage(Outage):
         self._attempts = 0
 
     async def wait(self, error: FrontierUnavailableError) -> None:
-        """For loops that start afresh on each try: note a failed call, and sleep before the next one."""
+        """For loops that start afresh on each try: note a failed call, and sleep before the next one. Not longer each
+        time where only some shards are away, which are looked for beside these loops."""
         self.failed(error, self._clock())
-        self._attempts += 1
+        self._attempts += not isinstance(error, ShardAwayError)
         await self.pause(self._attempts)
 
     def counted(self) -> None:

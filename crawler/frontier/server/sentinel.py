@@ -3,9 +3,11 @@ followed."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -15,9 +17,11 @@ from redis.exceptions import RedisError
 from crawler.errors import ConfigError
 from crawler.frontier.server.host_port import host_and_port
 from crawler.frontier.server.lost_connections import naming_lost
+from crawler.utils import tasks
 
 SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether to use TLS
 PORT: Final = 26_379
+FOLLOW_SECONDS: Final = 1.0
 TIMEOUT_SECONDS: Final = 2.0  # of one Sentinel: it answers at once or never, and then the next one is asked
 _TIMEOUTS: Final = ("socket_timeout", "socket_connect_timeout")
 FORM: Final = "redis+sentinel://[[user]:password@]host[:port],host[:port],.../service[/db]"
@@ -58,33 +62,44 @@ def parse(url: str) -> SentinelService:
 
 
 class PrimaryPool(SentinelConnectionPool):
-    """None of its connections is used again after its primary was replaced; redis-py closes only those that are idle at
-    that moment, and a worker would go on with two primaries by turns."""
+    """While it is in use it asks the Sentinels once a second: they tell a primary that they have replaced some ten
+    seconds later, and what that is told until then is lost. None of its connections is used again then; redis-py
+    closes only those that are idle at that moment, and a worker would go on with two primaries by turns."""
+
+    _asked = float("-inf")
+    _asking: asyncio.Task[None] | None = None
 
     async def get_master_address(self) -> Any:
         """Asked for each new connection; raises RedisError. Not redis-py's, which waits until idle ones are closed."""
+        self._asked = monotonic()
         with naming_lost():
             self.master_address = await self.sentinel_manager.discover_master(self.service_name)
         return self.master_address
 
     async def ensure_connection(self, connection: Any) -> None:
         """Called before each use."""
+        is_due = self.master_address is not None and monotonic() - self._asked >= FOLLOW_SECONDS
+        if is_due and (self._asking is None or self._asking.done()):
+            self._asking = asyncio.create_task(self.follow())  # a Sentinel that is silent holds up no call
         if self.master_address not in {None, (connection.host, connection.port)}:
             await connection.disconnect(nowait=True)  # one that is frozen takes no leave, which TLS would wait for
         await super().ensure_connection(connection)
+
+    async def follow(self) -> None:
+        """Leave a primary that the Sentinels have replaced."""
+        with suppress(RedisError):  # they have replaced nothing; whoever connects meets their error
+            await self.get_master_address()
+
+    async def disconnect(self, inuse_connections: bool = True) -> None:
+        """As redis-py's, which the client calls when it is closed."""
+        if self._asking is not None:
+            await tasks.end(self._asking)
+        await super().disconnect(inuse_connections)
 
 
 def is_watched(client: Any) -> bool:
     """Whether *client* is one of a primary that Sentinels name."""
     return isinstance(getattr(client, "connection_pool", None), PrimaryPool)
-
-
-async def follow(client: Any) -> None:
-    """Leave a primary that the Sentinels have replaced: they tell it some ten seconds later, and what it is told until
-    then is lost."""
-    if is_watched(client):
-        with suppress(RedisError):  # they have replaced nothing; whoever connects meets their error
-            await client.connection_pool.get_master_address()
 
 
 def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any, **pool: Any) -> Any:

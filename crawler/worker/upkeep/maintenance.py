@@ -39,7 +39,6 @@ class MaintenanceConfig:
     stats: float = 2.0  # a worker that is killed loses what it counted since the last time
     room: float = 1.0
     shards: float = 1.0
-    primary: float = 1.0
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
@@ -113,7 +112,6 @@ class Maintenance:
             self._every(every.tidy, worker.budgets.state),
             self._every(every.room, self._look_for_room),
             self._every(every.shards, worker.frontier.seek),
-            self._every(every.primary, worker.frontier.follow_primary),
             self._every(every.tidy, worker.frontier.generations.tidy),
             self._every(every.control, self._obey),
             self._every(every.control, worker.frontier.shares.turn),

@@ -64,12 +64,12 @@ async def test_a_primary_that_was_replaced_is_left_though_it_still_answers(watch
     await asyncio.to_thread(watched.switch)
     assert await client.config_get("port") == {"port": str(watched.primary.port)}
     assert not others
-    await sentinel.follow(client)
+    await client.connection_pool._asking
     await client.connection_pool.release(in_use)
     answers = await asyncio.gather(*(client.config_get("port") for _ in range(2)))  # by both connections
     assert answers == [{"port": str(watched.replica.port)}] * 2
     assert others == [True]
     watched.sentinel.kill()
-    await sentinel.follow(client)
+    await client.connection_pool.follow()
     assert await client.get("x") == b"1"
     await closed(client)

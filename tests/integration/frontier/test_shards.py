@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 from redis.asyncio.cluster import RedisCluster
+from redis.exceptions import ClusterDownError
+from scrapy.settings import BaseSettings
 
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.server import connection
 from crawler.frontier.state.seeds import Seeds
+from tests.clusters import Cluster
 from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import handles, message, open_generation, timed
 
@@ -73,6 +77,42 @@ async def test_a_shard_that_is_away_costs_no_lease_of_another(
     there = 0
     with pytest.raises(FrontierUnavailableError):
         await world.lease()
+
+
+async def test_the_table_of_commands_is_read_once_however_often_nodes_are_looked_for(cluster: Cluster) -> None:
+    client: Any = connection.connect(BaseSettings(cluster.settings))
+    await client.ping()
+
+    async def asked() -> int:
+        answers = [await client.info("commandstats", target_nodes=node) for node in client.get_primaries()]
+        return sum(one.get("cmdstat_command", {}).get("calls", 0) for one in answers)
+
+    before = await asked()
+    client._initialize = True
+    assert await client.set("a", "1")
+    assert await asked() == before
+    await client.aclose()
+
+
+async def test_a_node_that_is_down_costs_no_connection_to_another(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client: Any = connection.connect(BaseSettings(cluster.settings))
+    await client.ping()
+    one, other = client.get_primaries()[:2]
+    await client.client_id(target_nodes=one)
+
+    async def down(*_: Any, **__: Any) -> None:
+        raise ClusterDownError("CLUSTERDOWN The cluster is down")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(other), "execute_command", down)
+        with pytest.raises(ClusterDownError):
+            await client.client_id(target_nodes=other)
+    assert all(connection.is_connected for connection in one._connections)
+    assert await client.client_id(target_nodes=other)
+    await client.aclose()
+    assert not any(connection.is_connected for connection in one._connections)
 
 
 async def test_a_suspect_comes_alone_from_whatever_shard(redis_client: Any) -> None:

@@ -11,7 +11,7 @@ from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler import stats as names
-from crawler.frontier.errors import FrontierRefusedError, FrontierUnavailableError
+from crawler.frontier.errors import FrontierRefusedError, FrontierUnavailableError, ShardAwayError
 from crawler.frontier.server.outage import RedisOutage
 
 
@@ -43,6 +43,18 @@ async def test_however_many_calls_fail_it_is_one_outage(failures: int, caplog: p
         "Redis answers again after %.1f s",
     ]
     assert stats.get_value(names.REDIS_ERRORS) == failures
+
+
+async def test_loops_do_not_wait_longer_and_longer_while_only_some_shards_are_away() -> None:
+    outage, waited = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None, lambda low, high: high), []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    outage._sleep = sleep
+    for error in (*[ShardAwayError("one node")] * 3, FrontierUnavailableError("all"), FrontierUnavailableError("all")):
+        await outage.wait(error)
+    assert waited[0] == waited[1] == waited[2] <= waited[3] < waited[4]
 
 
 async def test_a_server_that_comes_and_goes_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:

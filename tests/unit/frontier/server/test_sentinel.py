@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError
 from crawler.frontier.server import connection
-from crawler.frontier.server.sentinel import follow, is_sentinel, parse
+from crawler.frontier.server.sentinel import is_sentinel, parse
 from tests.stores import certificate
 
 
@@ -73,11 +73,11 @@ async def test_a_connection_to_a_sentinel_that_was_reset_ends_no_worker(client: 
     """uvloop raises a RuntimeError for it."""
     asked = AsyncMock(side_effect=RuntimeError("unable to perform operation on <TCPTransport>; the handler is closed"))
     client.connection_pool.sentinel_manager.discover_master = asked
-    await follow(client)
+    await client.connection_pool.follow()
     assert asked.await_count == 1
     asked.side_effect = RuntimeError("another fault")
     with pytest.raises(RuntimeError, match="another fault"):
-        await follow(client)
+        await client.connection_pool.follow()
 
 
 async def test_a_primary_that_hangs_is_left_without_its_leave(client: Any, tmp_path: Path) -> None:
