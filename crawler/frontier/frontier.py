@@ -133,6 +133,8 @@ class Frontier(LeaseCalls):
 
     async def why_full(self) -> str:
         """Why seeds and other new work should wait; "" if they need not."""
+        if self.shards.away:
+            return "a node of the Cluster is away"
         return await self.gauge.why_full((await self.inspection.stats()).total.backlog)
 
     async def lease(

@@ -99,10 +99,16 @@ async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, 
     try:
         return await _once(call, *args, **options)
     except RedisConnectionError as error:
-        if not isinstance(error, MaxConnectionsError):  # none was lost: REDIS_PARAMS allow no further one
+        if _lost_one(error):
             drops.on_drop()
         drops.check()
         return await _once(call, *args, **options)
+
+
+def _lost_one(error: RedisConnectionError) -> bool:
+    """Whether a connection was lost. None was where REDIS_PARAMS allow no further one, or nobody listens: a node that
+    is away would have a worker forget what it knows several times a second."""
+    return not isinstance(error, MaxConnectionsError) and not isinstance(error.__context__, ConnectionRefusedError)
 
 
 async def _once(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:

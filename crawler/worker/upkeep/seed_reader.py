@@ -99,7 +99,7 @@ class SeedReader:
 
     def _say_full(self, why: str) -> None:
         if why and not self._full:
-            logger.warning("No start URLs are accepted until there is room: %s", why)
+            logger.warning("No start URLs are accepted for now: %s", why)
         if self._full and not why:
             logger.warning("Start URLs are accepted again")
         self._full = why

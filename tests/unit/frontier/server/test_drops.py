@@ -46,6 +46,25 @@ async def test_a_pool_that_is_used_up_has_lost_no_connection() -> None:
     assert not heard
 
 
+async def test_a_server_that_nobody_listens_at_has_lost_no_connection() -> None:
+    """A node of a Cluster that is away, and is looked for several times a second."""
+    drops, heard = told()
+    calls = 0
+
+    async def refused() -> str:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            return "answer"
+        try:
+            raise ConnectionRefusedError(111, "Connect call failed")
+        except OSError as error:
+            raise RedisConnectionError(str(error))  # noqa: B904 - as redis-py does
+
+    assert await _twice(refused, drops) == "answer"
+    assert not heard
+
+
 async def test_one_for_the_same_server_is_sent_again_to_that() -> None:
     drops, heard = told()
     with drops.same_server():
