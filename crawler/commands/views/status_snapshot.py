@@ -185,7 +185,7 @@ async def _full_in_part(frontier: Frontier) -> list[str]:
     full = await frontier.gauge.full()
     if not full or len(full) == frontier.shards.count:
         return []
-    of = f"of {several(len(full), 'shard')} of {frontier.shards.count}"
+    of = f"for {several(len(full), 'shard')} of {frontier.shards.count}"
     return [f"Leasing is slowed to one request at a time {of}: {await frontier.gauge.told()}"]
 
 

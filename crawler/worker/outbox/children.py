@@ -57,6 +57,7 @@ class Children:
         self._kept: dict[int, deque[Child]] = {}  # by shard that is full or away
         self._again: dict[int, float] = {}  # when these are retried
         self._left: Counter[Handle] = Counter()  # how many of each page are not stored yet
+        self._held: Counter[Handle] = Counter()  # and how many of these are kept
         self.kept_bytes = 0
 
     def __len__(self) -> int:
@@ -71,7 +72,7 @@ class Children:
         """Whether to lease less of all shards: pages of some with room wait for others, or none that is *there* has
         room."""
         full = self._kept.keys()
-        return self.refused and (full >= {*there} or any(keys.split_handle(page)[0] not in full for page in self._left))
+        return self.refused and (full >= {*there} or any(keys.split_handle(page)[0] not in full for page in self._held))
 
     @property
     def largest(self) -> tuple[bytes, int] | None:
@@ -94,6 +95,8 @@ class Children:
     def drop(self, parents: Sequence[Handle]) -> None:
         """Forget the requests of *parents*, which will be fetched again. Not to be called while `send` runs."""
         gone = {parent for parent in parents if self._left.pop(parent, 0)}
+        for parent in gone:
+            self._held.pop(parent, None)
         if not gone:
             return
         self._new = deque(child for child in self._new if child.parent not in gone)
@@ -129,6 +132,7 @@ class Children:
             for child in batch:
                 kept.popleft()
                 self.kept_bytes -= _size(child)
+            self._held -= Counter(child.parent for child in batch)  # drops those of which none is left
             if refused:
                 self._keep(shard, refused, in_front=True)
                 return
@@ -169,6 +173,7 @@ class Children:
         else:
             kept.extend(refused)
         self.kept_bytes += sum(map(_size, refused))
+        self._held.update(child.parent for child in refused)
         if in_front or shard not in self._again:
             self._again[shard] = self._clock() + AGAIN_SECONDS
 

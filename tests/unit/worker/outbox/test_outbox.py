@@ -467,6 +467,23 @@ async def test_a_full_shard_slows_leasing_of_others_only_once_their_pages_wait_f
     assert (desk.outbox.refused, desk.outbox.slows, desk.room.full) == (True, slows, slows)
 
 
+async def test_pages_whose_links_are_on_their_way_do_not_wait(desk: Desk) -> None:
+    """Though a shard is full."""
+
+    def during(name: str) -> None:
+        if name == "forced push" and not desk.outbox.refused:
+            desk.outbox.push(message(2), PARENT)
+
+    desk.frontier.before, desk.frontier.outcomes = during, full
+    desk.outbox.push(message(1, host="s1.example"), ELSEWHERE)
+    await desk.outbox.flush()
+    assert (desk.outbox.refused, desk.outbox.slows, desk.room.full) == (True, False, False)
+    desk.frontier.before, desk.frontier.outcomes = lambda _: None, lambda _: PushOutcome.ACCEPTED
+    desk.outbox._children.try_now()
+    await desk.outbox.flush()
+    assert not desk.outbox._children._held
+
+
 async def test_no_shard_with_room_slows_leasing(desk: Desk) -> None:
     desk.frontier.outcomes = full
     for number in range(2):
