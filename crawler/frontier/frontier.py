@@ -165,7 +165,7 @@ class Frontier(LeaseCalls):
         *,
         suspects_ok: bool,
     ) -> Batch:
-        shards, leased = self.shards.there, 0
+        shards, leased = [shard for shard in self.shards.there if most.get(shard, 1)], 0
         first = int(self._rng() * len(shards))
         parts: list[Batch] = []
         for shard in shards[first:] + shards[:first]:

@@ -51,9 +51,10 @@ class BlockingScripts:
         self._client: Any = None
 
     def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> dict[Handle, bool]:
-        """Run a script that takes handles, each on its own shard; returns the answer for each."""
-        answers: dict[Handle, bool] = {}
-        for shard, mine in self._by_shard(handles).items():
+        """Run a script that takes handles, each on its own shard; returns the answer for each, True for those of shards
+        that are away."""
+        answers = dict.fromkeys(handles, True)
+        for shard, mine in self._by_shard([*filter(self._shards.has, handles)]).items():
             for group in groups(mine, FEW):
                 rows = [handle_row(*keys.split_handle(one)[1]) for one in group]
                 found = self._run(name, shard, *arguments, *rows)
@@ -61,8 +62,8 @@ class BlockingScripts:
         return answers
 
     def everywhere(self, name: str, *arguments: str | int) -> None:
-        """Run a script on each shard."""
-        for shard in range(self._shards.count):
+        """Run a script on each shard that is there."""
+        for shard in self._shards.there:
             self._run(name, shard, *arguments)
 
     def close(self) -> None:

@@ -66,11 +66,11 @@ class Shards:
 
     async def seek(self) -> bool:
         """Look for the shards that are away: whether some are there again. Raises the error of one that is not."""
-        before = len(self.away)
         answers = await asyncio.gather(*map(self._look, self.away), return_exceptions=True)
-        if len(self.away) == before and (failed := next(filter(None, answers), None)) is not None:
-            raise failed
-        return len(self.away) < before
+        failed = [answer for answer in answers if answer is not None]
+        if failed and len(failed) == len(answers):
+            raise failed[0]
+        return bool(answers)
 
     async def _look(self, shard: int) -> None:
         await self.run("reap", shard)  # a write: a server that only serves reads is not back

@@ -31,6 +31,10 @@ async def test_rules_are_stated_on_all_shards(redis_client: Any, redis_settings:
     world = await timed(redis_client, shards=3)
     statement = Statement("s", Pace(700, 2, 1), {})
     scripts = BlockingScripts(world.frontier.shards, partial(blocking.connect, redis_settings))
+    world.frontier.shards.away.add(1)
+    await asyncio.to_thread(scripts.everywhere, "rules", *statement.row)
+    assert not await redis_client.exists(world.frontier.shards.key(1, "rules"))
+    world.frontier.shards.away.clear()
     await asyncio.to_thread(scripts.everywhere, "rules", *statement.row)
     scripts.close()
     for shard in range(3):
@@ -51,6 +55,11 @@ async def test_leases_of_all_shards_are_renewed_and_given_back(redis_client: Any
     stale = (held[0][0], held[0][1] - 1)
     answers = await asyncio.to_thread(scripts.on_handles, "give_back", [*held, stale])
     assert answers == dict.fromkeys(held, True) | {stale: False}
+    world.frontier.shards.away.add(2)
+    elsewhere = [one for one in held if not one[0].startswith("2:")]
+    answers = await asyncio.to_thread(scripts.on_handles, "give_back", held)
+    assert answers == dict.fromkeys(held, True) | dict.fromkeys(elsewhere, False)
+    world.frontier.shards.away.clear()
     scripts.close()
     left = (await world.frontier.inspection.stats()).total
     assert (left.queued, left.leased) == (60, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,10 +10,12 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import ClusterDownError
 from scrapy.settings import BaseSettings
 
-from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.errors import FrontierUnavailableError, ShardAwayError
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.server import connection
+from crawler.frontier.server import connection, keys
 from crawler.frontier.state.seeds import Seeds
+from crawler.frontier.state.statement import Statement
+from crawler.policy.pace import Pace
 from tests.clusters import Cluster
 from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import handles, message, open_generation, timed
@@ -77,6 +80,56 @@ async def test_a_shard_that_is_away_costs_no_lease_of_another(
     there = 0
     with pytest.raises(FrontierUnavailableError):
         await world.lease()
+
+
+async def test_a_shard_that_is_there_again_is_found_though_others_are_not_or_have_just_gone(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = await timed(redis_client, shards=4)
+    world.frontier.statement = Statement("s", Pace(0, 100, 1), {})
+    shards, gone = world.frontier.shards, {1, 2}
+    run = shards.scripts.run
+
+    async def half_away(name: str, where: Any, *arguments: Any) -> Any:
+        if int(where[0].strip("{}").rpartition(":")[2]) in gone:
+            raise FrontierUnavailableError("away")
+        return await run(name, where, *arguments)
+
+    monkeypatch.setattr(shards.scripts, "run", half_away)
+    with pytest.raises(ShardAwayError, match="away; hosts of shard 1 wait"):
+        await world.frontier.inspection.stats()
+    await asyncio.sleep(0)
+    with pytest.raises(ShardAwayError):
+        await world.frontier.seek()
+    assert (shards.away, shards.there, world.frontier.statement.is_news) == ({1, 2}, [0, 3], False)
+    gone.clear()
+    gone.add(2)
+    shards.away.add(3)
+    await world.frontier.seek()
+    assert (shards.away, world.frontier.statement.is_news) == ({2}, True)
+    assert await world.frontier.why_full() == "a node of the Cluster is away"
+    gone.clear()
+    await world.frontier.seek()
+    assert not shards.away
+    await world.frontier.seek()
+
+
+async def test_a_full_shard_gives_one_request_and_none_to_a_worker_that_has_some(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = await timed(redis_client, shards=2)
+    await world.frontier.push([message(number, f"{number}.example") for number in range(40)])
+
+    async def full() -> set[int]:
+        return {1}
+
+    monkeypatch.setattr(world.frontier.gauge, "full", full)
+    batch = await world.frontier.lease(["s"], 50, worker="w")
+    there = [lease.id.partition(":")[0] for lease in batch.leases]
+    assert (there.count("1"), there.count("0")) == (1, sum(keys.shard_of(f"{n}.example", 2) == 0 for n in range(40)))
+    again = await world.frontier.lease(["s"], 50, worker="w", held={0, 1})
+    assert (again.leases, again.next_due_ms) == ([], None)
+    assert len((await world.frontier.lease(["s"], 50, worker="w", held={0})).leases) == 1
 
 
 async def test_the_table_of_commands_is_read_once_however_often_nodes_are_looked_for(cluster: Cluster) -> None:
