@@ -31,7 +31,7 @@ from crawler.frontier.server import keys, sentinel, server_check
 from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.scripts import Client
-from crawler.frontier.server.shards import FEW, Shards
+from crawler.frontier.server.shards import Shards
 from crawler.frontier.server.wire_format import flag, handle_row, push_row, read_lease, text_of
 from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure
@@ -262,16 +262,6 @@ class Frontier(LeaseCalls):
                 await self.shards.run("rules", shard, *row, *exceptions)
             news = False
         await self.damage.told(shard, answer - 1)
-
-    async def recall(self) -> int:
-        """Queue at once what was put off, as there is room; returns how many requests."""
-        queued = 0
-        for shard in self.shards.there:
-            some = FEW
-            while some == FEW:
-                some = int(await self.shards.run("recall", shard, FEW))
-                queued += some
-        return queued
 
     async def back_off(self, host: str, elapsed_ms: int, *, status: int = 403, again: bool = False) -> int:
         """*host* answered with a block page, *elapsed_ms* after the wire start, with a *status* that is reported

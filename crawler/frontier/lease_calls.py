@@ -134,6 +134,16 @@ class LeaseCalls:
         time (up to 15 minutes), or by `recall`."""
         return await self.shards.on_handles("put_off", handles, str(max(0, delay_ms)), most=FEW)
 
+    async def recall(self) -> int:
+        """Queue at once what was put off, as there is room; returns how many requests."""
+        queued = 0
+        for shard in self.shards.there:
+            some = FEW
+            while some == FEW:
+                some = int(await self.shards.run("recall", shard, FEW))
+                queued += some
+        return queued
+
 
 def _rewritten(body: bytes | None, priority: int) -> tuple[int | bytes, ...]:
     """The arguments with which a script replaces a request's body, and with it the priority; none to keep both."""
