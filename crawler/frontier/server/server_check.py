@@ -41,7 +41,7 @@ async def prepare(client: Any, shards: Shards) -> tuple[str, ...]:
         await _loaded(client)
         await layout.adopt_modes(shards)
         await layout.check(shards)
-        return await _advice(client)
+        return await _advice(client, [shards.tag(shard) for shard in range(shards.count)])
     except (FrontierError, RedisError, OSError) as error:
         raise ServiceError(explained(client, error)) from None
 
@@ -72,9 +72,9 @@ async def _ping(client: Any) -> None:
         await tasks.end(answer)
 
 
-async def _advice(client: Any) -> tuple[str, ...]:
-    advice = [line for line in [await _tuned(client)] if line]
-    servers = (await infos(client, "memory", "stats")).values()
+async def _advice(client: Any, keys: Sequence[str]) -> tuple[str, ...]:
+    advice = [line for line in [await _tuned(client, keys)] if line]
+    servers = (await infos(client, "memory", "stats", keys=keys)).values()
     if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers):
         evicted = sum(int(info.get("evicted_keys") or 0) for info in servers)
         so_far = f"; {evicted} keys have been" if evicted else ""
@@ -113,12 +113,12 @@ async def _of_each(client: Any, call: Callable[..., Awaitable[Any]], keys: Seque
     return {node.name: answer for node, answer in zip(nodes, answers, strict=True)}
 
 
-async def _tuned(client: Any) -> str:
+async def _tuned(client: Any, keys: Sequence[str]) -> str:
     try:
         for name, value in TUNING.items():
-            found = await _of_each(client, partial(client.config_get, name))
+            found = await _of_each(client, partial(client.config_get, name), keys)
             if any(int(config.get(name, value)) < value for config in found.values()):
-                await _of_each(client, partial(client.config_set, name, value))
+                await _of_each(client, partial(client.config_set, name, value), keys)
     except (ResponseError, NoPermissionError):
         wanted = ", ".join(f"{name} {value}" for name, value in TUNING.items())
         return f"CONFIG SET is not allowed: without {wanted} mixed priorities take up to twice the memory"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import ClusterDownError
 from scrapy.settings import BaseSettings
 
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError, ShardAwayError
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.server import connection, keys
 from crawler.frontier.state.seeds import Seeds
@@ -130,6 +133,24 @@ async def test_a_full_shard_gives_one_request_and_none_to_a_worker_that_has_some
     again = await world.frontier.lease(["s"], 50, worker="w", held={0, 1})
     assert (again.leases, again.next_due_ms) == ([], None)
     assert len((await world.frontier.lease(["s"], 50, worker="w", held={0})).leases) == 1
+
+
+async def test_a_node_without_shards_of_ours_may_be_away(tmp_path: Path) -> None:
+    """At a start, too."""
+    nodes = Cluster(tmp_path, timeout_ms=2_000, options="--cluster-require-full-coverage no")
+    client: Any = connection.connect(BaseSettings(nodes.settings))
+    try:
+        frontier = Frontier(client, FrontierConfig())
+        await client.ping()
+        port = client.get_node_from_key(frontier.shards.tag(0)).port
+        next(node for node in nodes.nodes if node.port not in {port, nodes.nodes[0].port}).kill()
+        await frontier.open()
+        await frontier.push([message(1)])
+        frontier.gauge._read_at = float("-inf")
+        assert len((await frontier.lease(["s"], 1, worker="w")).leases) == 1
+    finally:
+        await client.aclose()
+        nodes.kill()
 
 
 async def test_the_table_of_commands_is_read_once_however_often_nodes_are_looked_for(cluster: Cluster) -> None:
