@@ -38,7 +38,7 @@ _PLAIN = re.compile(
 )
 
 _CREDENTIALS = re.compile(r"^([\x00-\x20]*(?:[a-z][a-z0-9+.-]*:)?//)[^/?#]*@", re.IGNORECASE)
-_LOGIN = re.compile(r"\s*[a-z][a-z0-9+.-]*://[^\s/?#]*@\S*\s*", re.IGNORECASE)
+_LOGIN = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|(?=//[^\s/?#@]*:))//[^\s/?#]*@\S*\s*", re.IGNORECASE)
 
 Grouping = Literal["hostname", "domain"]
 
@@ -90,7 +90,8 @@ def without_credentials(url: str) -> str:
 
 
 def without_login(text: str) -> str:
-    """*text* as it is, unless all of it is a URL that names its scheme: that URL without `user:password@`."""
+    """*text* as it is, unless all of it is a URL that names its scheme or a password: that URL without
+    `user:password@`."""
     return without_credentials(text.strip()) if "@" in text and _LOGIN.fullmatch(text) else text
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 SHORTEST: Final = 6  # characters; masking anything shorter would garble other text
-# Everything between :// and the last @ before the end of the host.
-USER_INFORMATION: Final = re.compile(r"(?<=://)[^\s/?#\"'<>\\]*@")
+# Everything between :// and the last @ before the end of the host; after // alone, only with a colon in it.
+USER_INFORMATION: Final = re.compile(r"(?:(?<=://)|(?<=//)(?=[^\s/?#\"'<>\\@]*:))[^\s/?#\"'<>\\]*@")
 _HEADER: Final = re.compile(
     r"\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-auth-token)"
     r"(['\"]?\s*[:=]\s*[\[(]?b?['\"]?|['\"]\s*,\s*[\[(]?b?['\"])[^'\"\r\n\])]+",

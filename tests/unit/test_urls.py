@@ -186,6 +186,8 @@ def test_credentials_are_cut_off_and_nothing_else(url: str, clean: str) -> None:
     [
         ("https://user:secret@shop.example/a", "https://shop.example/a"),
         (" FTP://user@shop.example\n", "FTP://shop.example"),
+        ("//user:secret@shop.example/a", "//shop.example/a"),
+        ("//ann@b.example", "//ann@b.example"),
         ("see https://user:secret@shop.example/a", "see https://user:secret@shop.example/a"),
         ("https://shop.example/a by ann@b.example", "https://shop.example/a by ann@b.example"),
         ("// written by ann@b.example", "// written by ann@b.example"),

@@ -17,7 +17,7 @@ LOOK_BYTES: Final = 2_048
 CHUNK_BYTES: Final = 65_536
 
 ROBOTS_BYTES: Final = 1_024
-_ROBOTS_RULES: Final = frozenset((b"allow", b"disallow"))
+_ROBOTS_RULES: Final = frozenset((b"allow", b"disallow", b"sitemap"))
 MOST_CODE: Final = 131_072  # characters of text searched for code
 LONG_WORD: Final = 100
 _CODE: Final = frozenset("{}=;")
@@ -105,7 +105,7 @@ def is_robots_txt(body: bytes) -> bool:
         return False
     lines = [line.lstrip().lower() for line in body[:ROBOTS_BYTES].splitlines()]
     fields = [line.partition(b":")[0].rstrip() for line in lines if line and not line.startswith(b"#")]
-    return fields[:1] == [b"user-agent"] and not _ROBOTS_RULES.isdisjoint(fields)
+    return fields[:1] in ([b"user-agent"], [b"sitemap"]) and not _ROBOTS_RULES.isdisjoint(fields)
 
 
 def has_more(body: bytes, sign: bytes, number: int) -> bool:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from crawler.policy.endings.failures import FailureClass
+from crawler.utils.masking import USER_INFORMATION
 
 EXCERPT_CHARS: Final = 500
 # Reasons of dead letters, besides http_ and a status: the values of `scrapy dead --reason` (docs/operations.md).
@@ -111,7 +112,7 @@ def _is_refused(seen: Evidence) -> bool:
 
 
 def excerpt(body: bytes) -> str:
-    """The start of *body* as one line of printable text, whatever it contains."""
+    """The start of *body* as one line of printable text without credentials, whatever it contains."""
     text = body[: 8 * EXCERPT_CHARS].decode("utf-8", "replace")
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return line[:EXCERPT_CHARS]
+    return USER_INFORMATION.sub("***@", line)[:EXCERPT_CHARS]

@@ -24,6 +24,7 @@ from tests.shipped import shipped
         "x-api-key=s3cret",
         '{"X-Auth-Token": "s3cret"}',
         "https://s3cret@host/ and redis://me:s3cret@cache:6379/0",
+        "status 302 leads to //me:s3cret@shop.example/a",
     ],
 )
 def test_credentials_are_hidden_by_what_stands_around_them(text: str) -> None:
@@ -40,6 +41,7 @@ def test_credentials_are_hidden_by_what_stands_around_them(text: str) -> None:
         "Sending cookies to <GET http://shop.example/>: session, cart",
         "no cookie was sent, nor an authorization header",
         "mail me@shop.example, see http://shop.example/a@b",
+        "http://shop.example//@ann, http://shop.example//ann@b and http://shop.example:80/a//b",
         "Crawled (200) <GET http://shop.example/cookie-policy> (referer: None)",
     ],
 )

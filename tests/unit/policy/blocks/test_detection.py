@@ -191,6 +191,8 @@ def test_saved_pages() -> None:
     [
         (b"User-agent: *\nDisallow: /private\n", True),
         (b"# ours\n\r\n user-agent : a\r\nUSER-AGENT: b\r\nallow: /\r\n", True),
+        (b"User-agent: *\nSitemap: http://127.0.0.1:44543/map.xml\n", True),
+        (b"Sitemap: http://127.0.0.1:44543/map.xml", True),
         (b"User-agent: curl is denied. Are you a robot?", False),
         (b"Access denied\nUser-agent: *\nDisallow: /", False),
         (b"User-agent: *\nDisallow: /\n<script>robot()</script>", False),
@@ -199,6 +201,12 @@ def test_saved_pages() -> None:
 )
 def test_a_plain_robots_txt_is_known(body: bytes, plain: bool) -> None:
     assert is_robots_txt(body) is plain
+
+
+@pytest.mark.parametrize("first", ["User-agent: *\n", ""])
+def test_a_robots_txt_of_sitemaps_is_no_block(first: str) -> None:
+    body = f"{first}Sitemap: http://127.0.0.1:44543/map.xml\n".encode()
+    assert detect(200, {"Content-Type": "text/plain"}, body, "http://127.0.0.1:44543/robots.txt") is None
 
 
 def test_a_robots_txt_is_none_whatever_its_paths_are_named() -> None:

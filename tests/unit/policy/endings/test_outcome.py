@@ -93,6 +93,7 @@ def test_an_error_is_never_acknowledged_as_done(error: str, seen: Evidence) -> N
         ("déjà vu".encode(), "déjà vu"),
         (b"\xff\xfe", "\N{REPLACEMENT CHARACTER}" * 2),
         (b"x" * 100_000, "x" * EXCERPT_CHARS),
+        (b"see http://ann:s3cret@shop.example/", "see http://***@shop.example/"),
     ],
 )
 def test_an_excerpt_is_a_printable_line(body: bytes, expected: str) -> None:
