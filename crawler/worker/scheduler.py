@@ -166,6 +166,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 return self._follow_ups.enqueue(request, *chain)
             if parent is None and request.meta.get("is_start_request"):
                 return self._push(request, None, dedupe=True, start=request.dont_filter)
+            if parent is not None and book.is_retry(request, parent):
+                request = self.worker.requeue.storable(request, parent)
             return self._push(request, parent, dedupe=not request.dont_filter)
         except Exception as error:  # noqa: BLE001 - or a page loses its later links, and start() its later requests
             reason = CodecError(f"{codec.shown(request)} cannot be queued ({type(error).__name__}: {error})")

@@ -17,7 +17,7 @@ from scrapy.http import Response
 
 from crawler.frontier.run_record import run_id_of
 from crawler.frontier.runs.control import ControlState
-from crawler.meta import REQUEST_ID, RUN_ID
+from crawler.meta import REQUEST_ID, RUN_ID, count
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_buffer import Buffer
 
@@ -131,6 +131,16 @@ class LeaseBook:
     def parent(self, child: Request) -> HeldLease | None:
         """The lease of the page that *child* was found on."""
         return self._parents.get(child)
+
+    def is_retry(self, child: Request, parent: HeldLease) -> bool:
+        """Whether a callback made *child* with `get_retry_request`, of the page of *parent*."""
+        times = count(child, "retry_times")
+        return bool(times) and any(
+            held is parent
+            and (page.url, page.callback) == (child.url, child.callback)
+            and count(page, "retry_times") < times
+            for page, held in self._held.items()
+        )
 
     def all(self) -> list[HeldLease]:
         """Every lease whose request the engine has, sent or not."""

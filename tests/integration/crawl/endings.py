@@ -8,6 +8,7 @@ from typing import Any
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
 from scrapy.http import Response
 from twisted.python.failure import Failure
@@ -188,6 +189,21 @@ class ObjectFromCallback(Ending):
     def parse(self, response: Response) -> Any:
         response.meta["lock"] = object()
         yield {"url": response.url}
+
+
+class ObjectAskedAgain(Ending):
+    """The callback has its page retried, whose meta a middleware has put an unstorable value into."""
+
+    name = "object_asked_again"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.MarkingMiddleware": 1}}
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.site + self.path, meta={"item": "a lamp"})
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        assert response.request is not None
+        item = {"item": response.meta["item"]}
+        yield get_retry_request(response.request, spider=self, reason="empty", max_retry_times=1) or item
 
 
 class TakesFromMeta(Ending):

@@ -90,6 +90,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "unavailable_taken": ({"done": 1}, []),
     "object_in_meta": ({"dead": 1}, ["http_503"]),
     "object_from_callback": ({"done": 1}, []),
+    "object_asked_again": ({"done": 2}, []),  # a page of its own, as any that a callback asks for
     "takes_from_meta": ({"done": 1}, []),
     "object_redirected": ({"done": 2}, []),
     "redirected_to_mail": ({"dead": 1}, ["malformed"]),
@@ -205,6 +206,9 @@ def test_an_object_in_meta_costs_no_retry_and_hides_no_reason(ended: dict[str, E
     assert ended["object_from_callback"].count("item_scraped_count") == 1
     assert ended["object_redirected"].count("frontier/restored") == 1
     assert ended["object_redirected"].count("item_scraped_count") == 1
+    assert ended["object_asked_again"].count("frontier/restored") == 1
+    assert ended["object_asked_again"].count("retry/reason_count/empty") == 1
+    assert ended["object_asked_again"].count("item_scraped_count") == 1
 
 
 def test_a_dead_letter_says_what_failed_how_often_and_what_came_last(ended: dict[str, Ended]) -> None:
