@@ -61,7 +61,9 @@ class RetryMiddleware(ScrapyRetryMiddleware):
             return response
         again = None if request.meta.get("dont_retry") else self._again(request, response, vendor)
         if again is None and vendor is not None and self._is_beside(request):
-            raise BlockedError(response, vendor)
+            error = BlockedError(response, vendor)
+            logger.warning("%s", error)  # there is no dead letter, and a media pipeline says it at DEBUG
+            raise error
         return again or response
 
     def _again(self, request: Request, response: Response, vendor: str | None) -> Request | None:

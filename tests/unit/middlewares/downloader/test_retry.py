@@ -263,7 +263,7 @@ def test_a_denial_is_a_failure_whatever_its_status() -> None:
     assert chain.stat("retry/classes/blocked") == 2
 
 
-def test_who_asks_for_a_page_beside_the_queue_is_not_given_a_denial() -> None:
+def test_who_asks_for_a_page_beside_the_queue_is_not_given_a_denial(caplog: pytest.LogCaptureFixture) -> None:
     chain = Chain(RETRY_CLASSES={"blocked": {"times": 1}})
     again = chain.answer(Request(URL, meta={"block": "examplewall", "beside": True}), 200)
     assert isinstance(again, Request)
@@ -272,6 +272,8 @@ def test_who_asks_for_a_page_beside_the_queue_is_not_given_a_denial() -> None:
         chain.answer(again, 200)
     with pytest.raises(BlockedError, match="examplewall"):
         chain.answer(Request(URL, meta={"block": "examplewall", "beside": True, "dont_retry": True}), 200)
+    said = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert said == [f"<200 {URL}> is not the page: examplewall"] * 2, "a pipeline says it at DEBUG"
 
 
 # --- settings -------------------------------------------------------------------------------------------------
