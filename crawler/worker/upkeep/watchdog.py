@@ -80,6 +80,7 @@ class Watchdog:
         self._renewed: float | None = None
         self._stated: float | None = None
         self._counted = False
+        self._told_away = False
         self._warned: set[str] = set()
         self._loop_thread = 0  # the loop's thread
         self._ended = threading.Event()
@@ -118,7 +119,7 @@ class Watchdog:
         self._looked = now
         still = now - self._beat
         if still < min(STATE_SECONDS, self._renew_seconds, self._start_within):
-            self._renewed, self._stated, self._counted = None, None, False
+            self._renewed, self._stated, self._counted, self._told_away = None, None, False, False
             return
         if still >= max(self._start_within, WARN_SECONDS):
             self._tell(still)
@@ -131,7 +132,9 @@ class Watchdog:
                 self._renew(sent_only=still >= self._start_within)
                 self._renewed = now
         except FrontierError as error:
-            logger.warning("Could not renew leases and rules while the event loop is blocked: %s", error)
+            if not self._told_away:
+                self._told_away = True
+                logger.warning("Could not renew leases and rules while the event loop is blocked, trying on: %s", error)
         self._looked = self._clock()
 
     def _look_often(self) -> None:

@@ -108,6 +108,14 @@ def test_the_rules_of_a_worker_stay_in_force_while_its_loop_is_blocked(bench: Be
     assert bench.scripts.stated == [stated] * 6, "as soon as Redis is back"
 
 
+def test_a_redis_that_is_away_is_told_once_in_a_standstill(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    bench.scripts.away = True
+    bench.passes(60)
+    assert [one.getMessage() for one in caplog.records if "Could not renew" in one.getMessage()] == [
+        "Could not renew leases and rules while the event loop is blocked, trying on: away"
+    ]
+
+
 def test_time_without_room_for_items_does_not_count_here_either(bench: Bench) -> None:
     bench.work, bench.suspended = [_sent(1)], True
     bench.passes(30)
