@@ -67,15 +67,17 @@ class Rejection:
 
     @classmethod
     def of_stored(cls, entry: StoredDocument, reason: str) -> Self:
-        """For a document that MongoDB refuses long after its item is gone."""
+        """For a document that MongoDB refuses long after its item is gone: of its page it has the canonical URL only."""
         fields = {name: value for name, value in entry.body.items() if name not in BOOKKEEPING}
         body = {
             "collection": entry.collection,
             "url": fields.get("url", ""),
+            "page": fields.get("url", ""),
             "issues": [reason.partition(":")[0]],
             "reasons": [reason],
             "item": fields,
             "at": entry.fetched_at,
+            "source": fields.get("source", {}),
         }
         return cls(_key(entry.collection, entry.id), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 

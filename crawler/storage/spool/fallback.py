@@ -199,5 +199,6 @@ class SpoolFallback:
 
 
 def _refused(entry: StoredDocument, why: UnstorableError) -> Rejection:
-    logger.warning("Rejected %.300s from the spool, kept in rejected_items: %s", entry.id, why)
+    where = entry.body.get("url") or entry.id
+    logger.warning("Rejected %.300s from the spool, kept in rejected_items: %s", where, why)
     return Rejection.of_stored(entry, f"{why.issue}: {why}")

@@ -22,6 +22,7 @@ from crawler.items import ProductItem
 from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.documents import StoredDocument, document
+from crawler.storage.items.origin import Origin
 from crawler.storage.items.repository import Repository, StoreResult
 from crawler.storage.items.writer import Writer
 from crawler.storage.spool import fallback
@@ -348,6 +349,24 @@ async def test_an_entry_that_cannot_be_stored_stands_in_nobodys_way(
     await writer.close()
     assert set(await products(settings)) == {f"{URL}{n}" for n in (0, 1, 2, 4)}
     assert path.with_suffix(".damaged").exists()
+
+
+async def test_what_mongodb_refuses_on_its_way_from_the_spool_says_where_it_is_from(
+    build: Build, settings: dict[str, Any]
+) -> None:
+    source = {"spider": "shop", "request_id": "0:7"}
+    untyped = document({"title": "Knife"}, at(1), 2**20, Origin(URL, at(1), source))
+    leave(settings, frame(pack([untyped])), [seen(1, source=source)])
+    async with connection.session(settings) as database:
+        for name in ("items", "products"):
+            await database.create_collection(name, validator={"stock": {"$exists": True}})
+        writer = build()
+        await writer.open()
+        await replayed(settings)
+        await writer.close()
+        rejected = await database.rejected_items.find().to_list()
+    assert [each["issues"] for each in rejected] == [["refused_by_mongodb"]] * 2
+    assert [(each["page"], each["source"]) for each in rejected] == [(URL, source)] * 2
 
 
 async def test_a_file_that_the_disk_does_not_let_go_of_is_stored_once_and_left(
