@@ -67,7 +67,7 @@ class Rejection:
 
     @classmethod
     def of_stored(cls, entry: StoredDocument, reason: str) -> Self:
-        """For a document that MongoDB refuses long after its item is gone: of its page it has the canonical URL only."""
+        """For a document that MongoDB refuses long after its item is gone: it has its page's canonical URL only."""
         fields = {name: value for name, value in entry.body.items() if name not in BOOKKEEPING}
         body = {
             "collection": entry.collection,
