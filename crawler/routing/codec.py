@@ -39,7 +39,7 @@ _MISTAKEN: Final = "y"  # in a stored request: not even the release that yielded
 _PARENT: Final = "i"  # the id of the request that it was found by, for log lines: earlier releases ignore it
 MAX_ID: Final = 40  # characters: "<shard>:<number>"
 _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped already: escaping it again took half of the time
-_MAPS: Final = ("d", "c", "k")  # of a stored request: meta, cookies, cb_kwargs
+_FREE: Final = ("d", "c", "k", "g")  # of a stored request, what a spider fills: meta, cookies, cb_kwargs, flags
 _FLAT: Final = frozenset({str, int, float, bool, bytes, type(None)})
 _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
 _LOOKED_UP: Final = ("bindaddress", "cookiejar")  # in meta: Scrapy's middlewares and our pool use them as keys
@@ -234,7 +234,7 @@ def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[
 def _pack(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> bytes:
     try:
         body = _packed(state, spider)
-        if not all(_is_flat(state.get(key, {})) for key in _MAPS):
+        if not all(_is_flat(state.get(key, {})) for key in _FREE):
             _unpack(body)  # or a worker that leases it makes a dead letter of it
     except (TypeError, ValueError, OverflowError) as error:
         key, value = _culprit(state, spider)

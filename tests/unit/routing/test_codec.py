@@ -111,6 +111,7 @@ def test_a_plain_request_costs_little_more_than_its_url() -> None:
             Request("https://a.example/", meta={"x": {"y": {1j}}}),
             "type complex cannot be stored.*items of the project$",
         ),
+        (Request("https://a.example/", flags=[{(1,): 2}]), "flags = .*unhashable"),  # type: ignore[list-item]
         (Request("https://a.example/", callback=loose), "is not a method of spider 'shop'"),
         (Request("https://a.example/", callback=Shop().parse_item), ""),
         (Request("https://a.example/", body=b"x" * 300_000), "at most 262144 can be queued"),
