@@ -11,6 +11,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from crawler import scrapy_hooks
+from crawler.meta import RUN_ID
 from crawler.storage.items import origin
 from crawler.storage.items.origin import Origin
 from crawler.urls import without_credentials
@@ -40,5 +41,6 @@ def _origin(crawler: Crawler, response: Response | Failure | None) -> Origin:
     request = getattr(response, "request", None)  # a Failure has one too
     meta = request.meta if isinstance(request, Request) else {}
     url = response.url if isinstance(response, Response) else request.url if isinstance(request, Request) else ""
-    source = {"spider": getattr(crawler.spider, "name", ""), "request_id": meta.get("request_id", "")}
+    ids = {"request_id": meta.get("request_id", ""), "run": meta.get(RUN_ID) or ""}
+    source = {"spider": getattr(crawler.spider, "name", "")} | ids
     return Origin(without_credentials(url), datetime.now(UTC), source)
