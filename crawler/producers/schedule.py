@@ -13,6 +13,7 @@ from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.run_record import Overlap
 from crawler.policy.schedules import MISSED, Cron, Interval, Missed, Timing
 from crawler.policy.tiers import TIERS
+from crawler.urls import without_credentials
 
 VERSION: Final = 1
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -26,6 +27,7 @@ _SOURCE_WORDS: Final[Mapping[SourceKind, str]] = {
     "robots": "sitemaps of ",
     "due": "documents that are due, visits a day: ",
 }
+_OF_URLS: Final = frozenset({"urls", "sitemap", "robots"})
 SOURCES: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
 OVERLAPS: Final[tuple[Overlap, ...]] = ("skip", "queue", "replace", "allow")
 
@@ -39,8 +41,8 @@ class ScheduleSource:
     """Where the URLs of each run come from: *values* are URLs, one file or s3:// URL (CSV with a *column*), a host
     whose stored documents are crawled again, sitemaps, or sites whose robots.txt names some.
 
-    *include* and *exclude* are patterns for pages of sitemaps; *changed_only* skips sitemaps with the same lastmod as
-    before.
+    User and password are cut off the URLs. *include* and *exclude* are patterns for pages of sitemaps; *changed_only*
+    skips sitemaps with the same lastmod as before.
     """
 
     kind: SourceKind
@@ -49,6 +51,10 @@ class ScheduleSource:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     changed_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind in _OF_URLS:
+            object.__setattr__(self, "values", tuple(map(without_credentials, self.values)))
 
     @property
     def is_sitemaps(self) -> bool:

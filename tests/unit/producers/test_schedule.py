@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.policy.schedules import Cron, Interval
-from crawler.producers.schedule import Schedule, ScheduleError, ScheduleSource
+from crawler.producers.schedule import Schedule, ScheduleError, ScheduleSource, SourceKind
 
 URLS = ScheduleSource("urls", ("https://a.example/",))
 HOURLY = Interval(3_600, 1_700_000_000)
@@ -30,6 +30,14 @@ def made(**fields: Any) -> Schedule:
 )
 def test_what_is_stored_is_read_back(schedule: Schedule) -> None:
     assert Schedule.read(schedule.name, schedule.text()) == schedule
+
+
+@pytest.mark.parametrize("kind", ["urls", "sitemap", "robots"])
+def test_credentials_of_its_urls_are_neither_stored_nor_shown(kind: SourceKind) -> None:
+    schedule = made(source=ScheduleSource(kind, ("https://ann:s3cret@a.example/", "https://ann:s3cret@[bad")))
+    assert "s3cret" not in f"{schedule.text()} {schedule.source}"
+    older = schedule.text().replace("//a.example", "//ann:s3cret@a.example")  # as stored by an earlier release
+    assert Schedule.read("s", older) == schedule
 
 
 @pytest.mark.parametrize(
