@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -24,6 +26,7 @@ from crawler.worker.parts import WorkerParts
 
 SEEDS_AT_ONCE = 64
 MOST_SHOWN = 200  # bytes of an entry in an error
+_LOGIN: Final = re.compile(rb"""(https?://)[^\s/?#"'<>\\]*@""", re.IGNORECASE)
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +123,7 @@ class SeedReader:
         except Exception as error:
             words = _words(error, seed)
             is_news = await worker.frontier.dead.bury_seed(
-                seed.raw,
+                without_passwords(seed.raw),
                 spider=spider.name,
                 reason="bad_seed",
                 detail={"error": words},
@@ -142,10 +145,15 @@ class SeedReader:
         return bool(rule)
 
 
+def without_passwords(raw: bytes) -> bytes:
+    """*raw*, which need be no URL, without user and password of what is one: no request would have them."""
+    return _LOGIN.sub(rb"\1", raw)
+
+
 def _words(error: Exception, seed: Seed) -> str:
     """What a person reads of it; an error that is not ours does not name the entry."""
     if isinstance(error, ShoalError):
-        return str(error)
+        return mask(str(error))
     entry = seed.raw[:MOST_SHOWN].decode(errors="replace")
     return mask(f"{type(error).__name__}: {error}: no request can be made of {entry!r}")
 

@@ -15,7 +15,7 @@ from crawler.frontier.messages import Message
 from crawler.frontier.server.drops import Drops
 from crawler.frontier.server.failures import translating
 from crawler.frontier.state.seeds import Seed
-from crawler.worker.upkeep.seed_reader import MOST_SHOWN, SeedReader, _words
+from crawler.worker.upkeep.seed_reader import MOST_SHOWN, SeedReader, _words, without_passwords
 from tests.unit.frontier.fakes import Frontier, Stats, message
 
 
@@ -31,6 +31,24 @@ def test_an_error_of_a_spiders_own_names_the_entry() -> None:
 
 def test_an_error_of_ours_says_it_already() -> None:
     assert _words(MessageError("not a URL: 'x'"), Seed(b"", b"x")) == "not a URL: 'x'"
+
+
+def test_an_error_of_ours_hides_the_password_that_it_quotes() -> None:
+    assert _words(MessageError('not JSON: {"url": "http://me:secret@a.example/"'), Seed(b"", b"x")) == (
+        'not JSON: {"url": "http://***@a.example/"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        (b'{"url": "HTTPS://me:secret@a.example/", "m', b'{"url": "HTTPS://a.example/", "m'),
+        (b"http://me:se@cret@a.example/a b", b"http://a.example/a b"),
+        (b"http://a.example/@me sku://key@shop \xff", b"http://a.example/@me sku://key@shop \xff"),
+    ],
+)
+def test_a_bad_start_url_is_kept_without_its_password(raw: bytes, kept: bytes) -> None:
+    assert without_passwords(raw) == kept
 
 
 class Queue:
