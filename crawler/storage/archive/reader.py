@@ -131,10 +131,11 @@ def _is_place(one: RecordPlace) -> bool:
 def _stored(entry: Entry, found: Parts) -> Stored:
     if not (places := _places(entry)):
         return Stored(entry, None, "the index names no place")
+    own, *originals = places
+    if own not in found:
+        return Stored(entry, None)
     try:
-        if not all(one in found for one in places):
-            return Stored(entry, None)
-        return Stored(entry, _page(entry, [_record(found[one]) for one in places]))
+        return Stored(entry, _page(entry, [_record(found[own]), *(_original(one, found) for one in originals)]))
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a record is said, and the others are read
         return Stored(entry, None, f"{error!s:.200}" or type(error).__name__)
 
@@ -143,6 +144,14 @@ def _record(part: bytes | Exception) -> WarcRecord:
     if isinstance(part, Exception):
         raise part
     return records.decode(part)
+
+
+def _original(one: RecordPlace, found: Parts) -> WarcRecord:
+    """Raises ValueError that names its place: the record of the page itself is not what is damaged."""
+    try:
+        return _record(found.get(one, GoneError("the file is gone")))
+    except Exception as error:
+        raise ValueError(f"of its original in {one.file}, byte {one.offset}: {error}") from error
 
 
 def _page(entry: Entry, found: Sequence[WarcRecord]) -> Page:

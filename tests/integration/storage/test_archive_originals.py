@@ -12,6 +12,7 @@ import pytest
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
+from crawler.storage.archive.reader import Reader, Selection
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.storage.connection import Database
@@ -51,6 +52,23 @@ async def test_failures_go_sooner_and_are_none_of_other_pages(database: Database
     assert await kinds(database, failed, page(1)) == {RESPONSE: 0, REVISIT: 1}
     assert await kinds(database, config, page(1)) == {RESPONSE: 1, REVISIT: 0}
     assert await kinds(database, config, page(1)) == {RESPONSE: 0, REVISIT: 1}
+
+
+@pytest.mark.parametrize("damage", ["altered", "gone"])
+async def test_a_page_that_is_lost_with_its_original_names_that(
+    database: Database, config: ArchiveConfig, damage: str
+) -> None:
+    await kinds(database, config, page(1))
+    [written] = config.directory.glob("*.warc.gz")
+    await kinds(database, config, page(1, seconds=5))
+    if damage == "gone":
+        written.unlink()
+    else:
+        written.write_bytes(written.read_bytes()[:-9] + bytes(9))
+    found = [str(one) async for one in Reader(Index(database), Store(config)).pages(Selection(spider="products"))]
+    assert len(found) == 2
+    assert all(written.name in one for one in found), found
+    assert "of its original in" in found[1]
 
 
 async def test_all_pages_of_a_batch_are_looked_up(database: Database, config: ArchiveConfig) -> None:
