@@ -73,6 +73,7 @@ _HEADLINE: Final[Mapping[str, int]] = WEIGHTS["headline"]
 _PAIRS: Final = tuple((frozenset(pair.split(" & ")), weight) for pair, weight in WEIGHTS["pairs"].items())
 _FORM: Final[Mapping[str, int]] = WEIGHTS["form"]
 _BASE: Final[int] = WEIGHTS["base"]
+_LISTED_ADDRESS: Final = frozenset({"origin"})  # what an address is: nothing is refused
 _ROBOTS: Final = frozenset({"robot", "human", "taken"})
 _REFUSED: Final = frozenset({"access", "stopped"})
 _FLOOD: Final = frozenset({"origin", "excess", "wait"})
@@ -111,6 +112,8 @@ def leans(page: JudgedPage, body: bytes) -> bool:
     least = LEAST_TURNED_AWAY if is_turned_away else LEAST
     opening = _opening(page)
     if not page.is_good and page.is_like_servers and opening.said.isdisjoint(_STRANGERS):
+        return False
+    if page.is_good and opening.said == _LISTED_ADDRESS:
         return False
     score = _score(page, opening)
     if score < least or (page.is_good and page.tells and not _is_to_visitor(page, opening)):

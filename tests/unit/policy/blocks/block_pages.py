@@ -1176,4 +1176,6 @@ PAGES += (
         "",
         page("Lamps", '<form><input type="hidden" name="lamp"></form><script>document.forms[0].submit()</script>'),
     ),
+    Answer("a table of addresses", "", "id;ip\n1;203.0.113.7\n"),
+    Answer("a list of proxies", "", "ip,port\n198.51.100.7,8080\n198.51.100.8,3128\n"),
 )
