@@ -1,40 +1,44 @@
 """Keeps elements from nesting too deeply: finding the one that an end tag closes takes time in proportion to the depth.
 
 Samples tell nearly every page from one that may be too deep; tags are counted in the others, and only where that does
-not rule it out is the whole page read. What is unclosed, and too many attributes or names: tame.py.
+not rule it out is the page tried: which tags nest, and which end what, only a parser knows. It is parsed piece by
+piece, since a piece is too short to take long, and the depths of the pieces are added. What is unclosed, and too many
+attributes or names: tame.py.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from random import randrange
 from typing import Final
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from crawler.extraction.source import tokens
 from crawler.extraction.source.tokens import CLOSED, compiled
 
 TAGS_UNCHECKED: Final = 10_000  # a page with fewer start tags cannot nest deep enough to matter
 MAX_DEPTH: Final = 1_000  # of nested elements; browsers stop at 512
-MAX_NESTED: Final = 260_000_000  # elements that may nest times other tags: steps of searches for an open one, 3 ns each
+MAX_NESTED: Final = 180_000_000  # elements that may nest times other tags: steps of searches for an open one, 4 ns each
 DOUBTED: Final = 2  # times what samples show of elements that may nest, before all are counted
 MAX_NESTING: Final = 10_000  # elements: readers of the tree also pay for depth
 APART: Final = 10_000  # bytes between samples of what may nest
 SHORT: Final = 300  # bytes of these
 AHEAD: Final = 200  # bytes behind one, in which what it opens may be closed
-TAG: Final = 4_000  # bytes in which the end of a tag is looked for
+PIECES: Final = 16  # of a page; real ones are up to 60 deep
+PIECE: Final = 64_000  # bytes at least
+LEAST: Final = 1_000  # bytes of a piece in which a page may end
+LOOKED_AT: Final = 40  # elements of a piece
 
-_TAG = compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
-# Void elements, elements closed by the next one of their kind, and <form>, of which one is open at a time.
+# Void elements, and elements closed by the next one of their kind.
 _NOT_NESTING: Final = frozenset(
     (
-        "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "form", "hr", "img", "input", "li", "link",
-        "meta", "option", "p", "param", "path", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "use",
-        "wbr",
+        "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta",
+        "option", "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
     )
 )  # fmt: skip
-# In <svg> and <math> these nest, unless they end with "/>"; the others above end both.
+# In <svg> and <math> these nest; the others above end both.
 _NESTING_THERE: Final = _NOT_NESTING - frozenset(("br", "dd", "dt", "embed", "hr", "img", "li", "meta", "p"))
-_FOREIGN: Final = frozenset(("svg", "math"))
 _FLAT: Final = (b"<li>", b"<br>", b"<li ", b"<p>", b"<p ", b"<img ")  # the usual ones that nest in neither
 _NESTING_ANYWHERE = compiled(r"<[a-zA-Z]")
 # Start tags of elements that nest, except those closed by the next tag: an upper bound of the tree's depth.
@@ -43,22 +47,8 @@ _NESTING = compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[
 _NESTING_SAMPLED = compiled(
     rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING - _NESTING_THERE))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})"
 )
-# Elements inside these do not see what is open outside, and their end closes all of them; also for raw text.
-_WALLS: Final = frozenset(
-    (
-        "applet", "caption", "iframe", "marquee", "object", "script", "style", "table", "template", "textarea", "title",
-        "xmp",
-    )
-)  # fmt: skip
-# Their end closes what is open inside them, up to a barrier. End tags of other names do not look beyond these.
-_BLOCKS: Final = frozenset(
-    (
-        "address", "article", "aside", "blockquote", "button", "center", "details", "dialog", "dir", "div", "dl",
-        "fieldset", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "listing",
-        "main", "menu", "nav", "ol", "pre", "search", "section", "select", "summary", "ul",
-    )
-)  # fmt: skip
-_SPECIAL: Final = _BLOCKS | _WALLS | {"noscript"}
+_TEMPLATE = compiled(r"(?<=[</])template(?=[\s/>])", re.IGNORECASE)
+_FORM = compiled(r"(?<=[</])form(?=[\s/>])", re.IGNORECASE)
 
 
 def bounded(page: bytes, tags: float) -> bytes:
@@ -98,71 +88,40 @@ def _is_deep(nesting: float, tags: float) -> bool:
 
 
 def _not_too_deep(page: bytes) -> bytes:
-    """*page* up to the point where its elements nest too deeply."""
-    nesting, foreign = _Nesting(), False
-    for tag in _TAG.finditer(page):
-        name = tag[2].lower().decode()
-        if name in _NOT_NESTING and not (name in _NESTING_THERE and foreign and not _closes_itself(page, tag.end())):
-            continue
-        foreign = foreign or name in _FOREIGN
-        if tag[1]:
-            nesting.close(name)
-        elif nesting.open(name) > MAX_DEPTH:
-            return page[: tag.start()]
+    """*page* up to the point where its elements nest too deeply, or too deeply for its tags."""
+    is_templated = _TEMPLATE.search(page) is not None
+    ways = (False, True) if is_templated or tokens.has_foreign(page) else (False,)
+    length = max(len(page) // PIECES, PIECE)
+    place = depth = steps = 0
+    while place < len(page):
+        part = page[place : place + length]
+        deeper = depth + max(_depth(part, is_inside=way) for way in ways)
+        more = steps + deeper * part.count(b"<")
+        if deeper <= 2 * MAX_DEPTH and more <= MAX_NESTED:  # twice, as most pieces end less deep than they are
+            place, depth, steps = place + length, deeper, more
+        elif length > LEAST:
+            length //= 8
+        else:
+            return page[: max(page.rfind(b"<", 0, place), 0)]
     return page
 
 
-def _closes_itself(page: bytes, place: int) -> bool:
-    end = page.find(b">", place, place + TAG)
-    return page[end - 1 : end] == b"/"
+def _depth(part: bytes, *, is_inside: bool) -> int:
+    """About how deep the elements of *part* nest. *is_inside*: in <svg>, where <style> holds elements, and in
+    <template>, where forms nest.
 
-
-class _Nesting:
-    """An upper bound of a parser's depth, from tags alone.
-
-    Merely counting start and end tags takes `<div><table></div>` for flat, even 200 KB of it. The result here is never
-    too low; it is too high where elements are closed by others that start.
+    A template's elements are in no tree. Those of <object> are, and are as well kept from end tags behind them.
     """
+    part = _TEMPLATE.sub(b"object", part)
+    if is_inside:
+        part = b"<svg>" + _FORM.sub(b"section", part)
+    elements = LexborHTMLParser(part, options=LexborDocumentOptions.WO_EVENTS).css("*")
+    return max(map(_around, elements[:: len(elements) // LOOKED_AT + 1]), default=0)
 
-    def __init__(self) -> None:
-        self._open: list[str] = []
-        self._walls: list[str] = []
-        self._blocks: Counter[str] = Counter()  # open special elements since the last wall
-        self._inline: Counter[str] = Counter()  # other open elements since the last special one
-        self._outer: list[
-            tuple[Counter[str], Counter[str]]
-        ] = []  # both, as they were outside each open special element
 
-    def open(self, name: str) -> int:
-        """The depth after opening one more element."""
-        self._open.append(name)
-        if name not in _SPECIAL:
-            self._inline[name] += 1
-            return len(self._open)
-        self._blocks[name] += 1
-        self._outer.append((self._blocks, self._inline))
-        self._inline = Counter()
-        if name in _WALLS:
-            self._walls.append(name)
-            self._blocks = Counter()
-        return len(self._open)
-
-    def close(self, name: str) -> None:
-        """Close what an end tag certainly closes."""
-        if name in _WALLS:
-            if not self._walls or self._walls[-1] != name:
-                return
-            self._walls.pop()
-        elif not (self._blocks if name in _BLOCKS else self._inline)[name]:
-            return
-        while self._pop() != name:
-            pass
-
-    def _pop(self) -> str:
-        name = self._open.pop()
-        if name in _SPECIAL:
-            self._blocks, self._inline = self._outer.pop()
-            self._blocks[name] -= 1
-        else:
-            self._inline[name] -= 1
-        return name
+def _around(element: LexborNode) -> int:
+    """How many elements it is in, of those that matter."""
+    depth, parent = 0, element.parent
+    while parent is not None and depth <= 2 * MAX_DEPTH:
+        depth, parent = depth + 1, parent.parent
+    return depth

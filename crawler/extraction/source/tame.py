@@ -35,6 +35,7 @@ MAX_NAMES: Final = 20_000  # of elements and attributes
 EVERY: Final = 40_000  # bytes between samples; a shorter page has no room for that many attributes
 SAMPLE: Final = 600  # bytes
 LONG: Final = 4_000  # of a tag; the rest is found without its start
+REACH: Final = 4 * EVERY  # from a sample's place: attributes are read to there, or each sample would read all behind it
 NAMES_SAMPLED: Final = 20  # distinct names per sample, over all samples; real pages have up to half of it
 NAMES_QUOTED: Final = 30  # the same of what follows quotes, in a window of QUOTED bytes; hardly any real page has more
 QUOTED: Final = 400
@@ -118,7 +119,7 @@ def _has_stray_ends(page: bytes, most: int) -> bool:
 def _few_attributes(page: bytes, places: range) -> bytes:
     """*page* without attributes beyond MAX_ATTRIBUTES per tag; if a sample seems to be in a long run of them, the whole
     page is read as a parser does."""
-    if not any(_RUN.match(page, place) for place in places):
+    if not any(_RUN.match(page, place, place + REACH) for place in places):
         return page
     pieces: list[bytes] = []
     taken = place = 0
@@ -144,7 +145,7 @@ def _seen(page: bytes, places: range) -> tuple[int, int]:
     names: set[bytes] = set()
     for place in places:
         names.update(_names(page, place, place + SAMPLE))
-        if around := _HEAD.match(page, _opened(page, max(place - LONG, 0), place)):
+        if around := _HEAD.match(page, _opened(page, max(place - LONG, 0), place), place + REACH):
             names.update(_NAME.findall(around[1]))
     return len(names), sum(page.count(b"<", place, place + SAMPLE) for place in places)
 
@@ -178,9 +179,9 @@ def _behind_quotes(page: bytes, places: range) -> bool:
             for _ in range(2):
                 if not (at := page.find(quote, at, place + QUOTED) + 1):
                     break
-                attributes: re.Match[bytes] = _FEW.match(page, at)  # type: ignore[assignment]  # it matches nothing, too
-                names.update(_NAME.findall(attributes[0]))
-                names |= _names(page, attributes.end(), place + QUOTED)
+                if attributes := _FEW.match(page, at, at + REACH):
+                    names.update(_NAME.findall(attributes[0]))
+                    names |= _names(page, attributes.end(), place + QUOTED)
     return len(names) > NAMES_QUOTED * (len(places) + 1)
 
 

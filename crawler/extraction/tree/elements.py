@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import tag_ids
 
+MOST: Final = 50_000  # elements read; real pages have some thousands
 _WANTED: Final = "h1,[itemscope],[itemprop],[typeof]"
 _H1: Final = tag_ids("h1")
 
@@ -32,7 +33,7 @@ def _found(document: Document) -> Elements:
     marked: list[tuple[LexborNode, dict[str, str | None]]] = []
     has_items = has_rdfa = False
     last = 0
-    for node in document.tree.css(_WANTED):
+    for node in document.tree.css(_WANTED)[:MOST]:
         identity = node.mem_id
         if identity == last:  # once for each selector that it matches
             continue

@@ -84,6 +84,29 @@ HIDDEN: dict[str, Bomb] = {
     "names behind a comment": _hidden('="<p x>"', '<!-- <a b="-->'),
     "names behind text": lambda size: _hidden('="<"', "<p>text " * (size // 20))(size),
 }
+# elements that stay open, though something seems to end them; each end tag of another name looks at all of them
+NESTING: dict[str, Bomb] = {
+    f"deep {piece} behind {begin or 'nothing'}": filled(begin, f"{piece}</nav>")
+    for begin, piece in (
+        ("", "<path>"),
+        ("", "<div><!--</div>-->"),
+        ("", '<div><a title="</div>">'),
+        ("", "<div><noembed></div></noembed>"),
+        ("", "<span><li></span></li>"),
+        ("", "<span><p></span></p>"),
+        ("", "<span><form></span></form>"),
+        ("", "<h1><div><h2></h1>"),
+        ("", "<caption><div></caption>"),
+        ("", "<div><select></div></select>"),
+        ("", "<div><math><mi></div>"),
+        ("", "<svg><section><div></section>"),
+        ("<svg>", "<g><title/>"),
+        ("<svg>", "<g><![CDATA[</g>]]>"),
+        ("<svg></svg>", "<path/>"),
+        ("<table>", "<q></q><div>"),
+        ("<template>", "<form>"),
+    )
+}
 # texts that grow piece by piece, as nothing parts them
 GROWING: dict[str, Bomb] = {
     "values of end tags": filled("<div>", "</b a=b>text"),
@@ -157,6 +180,7 @@ BOMBS: dict[str, Bomb] = {
             ("<span>", "<option>"),
         )
     },
+    **NESTING,
     "voids in math": after("", "<td><math> a#", 1_400, "</noscript></title><wbr>"),
     "formatting in math": after("", "<td><math> a#", 1_400, "</noscript>&amp;</title><code y#>"),
     "inputs in svg": after("<svg>", "<input>", 20_000, "</x>"),
