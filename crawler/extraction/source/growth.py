@@ -3,7 +3,8 @@
 A parser ignores some tags: the end of what is not open, <td> outside tables, <form> in a form. The texts around them
 are one text to it, which is copied whenever a value, a comment or another text has been stored since: 1 MB of
 `</b a=b>x` takes 5 GB. So does text between the rows of a table, which is put before the table, and text behind
-</body>. Where copies become too many, an element parts the texts.
+</body>. Where copies become too many, an element parts the texts. Behind <frameset>, and <col> in a template, all tags
+are ignored: a long page loses those two.
 
 Reading all tags takes longer than parsing, so pages are sampled, at more length where the first samples have such tags.
 """
@@ -39,14 +40,20 @@ _NAMES: Final = (
 )
 _SIGN = compiled(rf"</(?:[^>]*=|[^a-zA-Z>])|<[!?]|<{_NAMES}", re.IGNORECASE)
 _TAG = compiled(r"</?[a-zA-Z][^<>]*+>")
+_TEMPLATE = compiled(r"<template[\s/>]", re.IGNORECASE)
+_IGNORING = compiled(r"<frameset(?=[\s/>])", re.IGNORECASE)
+_IGNORING_THERE = compiled(r"<(?:frameset|col)(?=[\s/>])", re.IGNORECASE)  # in a page with templates
 _PARTS = compiled(rf"<(?!{_NAMES})[a-z]", re.IGNORECASE)
 _TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)  # spaces stay in tables
 
 
 def bounded(page: bytes) -> bytes:
     """*page*, nearly always unchanged."""
-    few = MOST_LIKELY // max(len(page), 1)
-    if len(page) <= SMALL or _signs(page) <= few or (grown := _grown(page)) <= few:
+    if len(page) <= SMALL:
+        return page
+    few = MOST_LIKELY // len(page)
+    page = (_IGNORING_THERE if _TEMPLATE.search(page) else _IGNORING).sub(b"<embed", page)
+    if _signs(page) <= few or (grown := _grown(page)) <= few:
         return page
     if grown * _text_in(page) <= MOST_LIKELY:
         return page  # large tables, mostly: half of such a page is markup

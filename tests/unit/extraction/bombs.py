@@ -118,6 +118,8 @@ GROWING: dict[str, Bomb] = {
     "hidden inputs between rows": filled("<table>", "text<input type=hidden>"),
     "templates between rows": filled("<select><table></select>", "text<template>a</template>"),
     "comments behind the body": filled("", "text</body><!--c-->"),
+    "values in framesets": filled("<frameset>", " <b a=b>"),
+    "values behind framesets": filled("<FRAMESET></frameset>", " <b a=b>"),
     "values of end tags in svg": filled("<svg><title>", "</b a=b>text"),
 }
 BOMBS: dict[str, Bomb] = {
@@ -305,6 +307,7 @@ BOMBS: dict[str, Bomb] = {
     "items in items": filled("<div itemscope>", "<div itemprop=name>x"),
     "properties far from items": after("<i itemscope itemtype=Product>", "<div>", 1_500, "<b itemprop=x>x</b>"),
     **GROWING,
+    "values in columns of templates": filled("<template><col>", " <b a=b>"),  # whose texts are in no tree
     "references in a circle": filled(
         f'{PRODUCT}"@id":"a","offers":[{{"@id":"a"}}', ',{"@id":"a"},{"@id":"b#","offers":{"@id":"a"}}', "]}</script>"
     ),

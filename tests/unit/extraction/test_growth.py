@@ -9,7 +9,7 @@ from crawler.extraction import Document
 from crawler.extraction.source import growth
 from crawler.extraction.source.growth import bounded
 from tests.effort import cpu_seconds
-from tests.unit.extraction.bombs import GROWING
+from tests.unit.extraction.bombs import BOMBS, GROWING
 
 SIZE = 200_000
 URL = "https://shop.example.com/"
@@ -28,6 +28,10 @@ def test_no_text_grows_for_long(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     nodes = parsed(GROWING[name](SIZE)).traverse(include_text=True)
     texts = [len(node.text_content or "") for node in nodes if node.is_text_node]
     assert max(texts) < 15_000 < sum(texts)
+
+
+def test_no_text_grows_in_a_template_where_nothing_else_is_kept() -> None:
+    assert b"<col" not in bounded(BOMBS["values in columns of templates"](SIZE).encode())
 
 
 def test_no_text_is_lost() -> None:
