@@ -59,7 +59,8 @@ _NAME = compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){VALUE}")
 _RUN = compiled(rf"{ATTRIBUTE}{{{RUN}}}")
 # Everything up to a comment, such an element, or a tag with too many attributes.
 _ORDINARY = compiled(
-    rf"(?:[^<]*+<(?!!--|(?:{RAW})[\s/>])(?:[^a-zA-Z]|[a-zA-Z][^\s/>]*+{ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{ATTRIBUTE})))*+[^<]*+",
+    rf"(?:[^<]*+<(?!!--|(?:{RAW})[\s/>])(?:[!?][^>]*+|/[^a-zA-Z>][^>]*+|[^a-zA-Z]"
+    rf"|[a-zA-Z][^\s/>]*+{ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{ATTRIBUTE})))*+[^<]*+",
     re.IGNORECASE,
 )
 _SPECIAL_TAG = compiled(
@@ -121,6 +122,13 @@ def _few_attributes(page: bytes, places: range) -> bytes:
     page is read as a parser does."""
     if not any(_RUN.match(page, place, place + REACH) for place in places):
         return page
+    page = _cut_attributes(page, raw=True)
+    return _cut_attributes(page, raw=False) if tokens.has_foreign(page) else page
+
+
+def _cut_attributes(page: bytes, *, raw: bool) -> bytes:
+    """The same, whether or not there is *raw* text that hides tags: in <svg> neither <style> nor a CDATA section that
+    begins a comment does."""
     pieces: list[bytes] = []
     taken = place = 0
     while (place := _ORDINARY.match(page, place).end()) < len(page):  # type: ignore[union-attr]  # it matches nothing, too
@@ -130,12 +138,12 @@ def _few_attributes(page: bytes, places: range) -> bytes:
             continue
         place = tag.end()
         if tag[1]:
-            place = tokens.behind(page, b"-->", tag.end(1) - 2)
+            place = tokens.behind(page, b"-->", tag.end(1) - 2) if raw else tag.end(1)
             continue
         if surplus := _SURPLUS.match(page, place):
             pieces.append(page[taken:place])
             taken = place = surplus.end()
-        if tag[2]:
+        if tag[2] and raw:
             place = tokens.behind_raw(page, tag[2], place)
     return b"".join((*pieces, page[taken:])) if pieces else page
 

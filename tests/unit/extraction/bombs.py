@@ -200,6 +200,14 @@ BOMBS: dict[str, Bomb] = {
         for hidden in ('">"', "'>'", '"><i>"', '"</script>"', '"<script>"', '"<!--"', '"-->"', "'\">'")
     },
     "attributes behind a script in quotes": filled('<a b="<script>" c="> <style> ', "a# ", '</style>">x</a>'),
+    **{
+        f"attributes behind {hiding}": filled(f"{hiding}<a ", "a#=1 ", ">x</a>")
+        for hiding in (
+            "<svg><style>",
+            "<svg><title/>",
+            "<svg><![CDATA[><!--]]>",
+        )
+    },
     "attributes behind a comment": filled('<!-- <a b=" --><a ', "a# ", '>x</a>" >'),
     "attributes in textareas": filled('<textarea><a b="</textarea><a ', "a# ", '>x</a>" >'),
     "attributes with few quotes": lambda size: (

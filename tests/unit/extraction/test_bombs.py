@@ -167,6 +167,11 @@ def test_what_nests_is_found_among_what_does_not(monkeypatch: pytest.MonkeyPatch
     assert MAX_DEPTH / 2 < tamed(page).count(b"<section>") <= 2 * MAX_DEPTH
 
 
+@pytest.mark.parametrize("name", [name for name in BOMBS if name.startswith("attributes behind <svg>")])
+def test_attributes_in_svg_hide_behind_nothing(name: str) -> None:
+    assert len(tamed(BOMBS[name](SIZE).encode())) < SIZE / 100
+
+
 @pytest.mark.parametrize("piece", [b"x", b"<a" + b"x" * 3_000])
 def test_each_sample_of_a_page_without_spaces_is_short(piece: bytes) -> None:
     page = piece * (4_000_000 // len(piece))
