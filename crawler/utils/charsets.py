@@ -135,13 +135,14 @@ def _guessed(body: bytes) -> str:
         return "utf-8"
     if (first := _FOREIGN.search(body)) is None:
         return "cp1252"
-    start = body.rfind(b">", 0, first.start()) + 1
+    start = max(body.rfind(b">", 0, first.start()) + 1, first.start() - SAMPLE // 2)
     sample = body[start : start + SAMPLE]
-    sample = sample[: sample.rfind(b"<") if len(sample) == SAMPLE and b"<" in sample else SAMPLE]  # whole characters
+    end = sample.rfind(b"<", first.end() - start) if len(sample) == SAMPLE else -1
+    sample = sample[:end] if end >= 0 else sample  # whole characters
     if 2 * sum(map(len, _FOREIGN.findall(sample))) < len(sample.translate(None, _ASCII)):
         return "cp1252"
     best = from_bytes(sample, cp_isolation=list(_OTHER_SCRIPTS)).best()
-    return _OTHER_SCRIPTS[best.encoding] if best is not None else "cp1252"
+    return _OTHER_SCRIPTS.get(best.encoding, "cp1252") if best is not None else "cp1252"
 
 
 def _bom(body: bytes) -> tuple[bytes, str] | None:

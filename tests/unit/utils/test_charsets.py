@@ -128,6 +128,15 @@ def test_utf_8_with_a_flaw_is_utf_8() -> None:
     assert read("この商品は在庫があります".encode()[:-1], "text/html") == "この商品は在庫がありま�"
 
 
+@pytest.mark.parametrize("begin", [b"<meta ", b" <meta ", b"<p>" + b"a " * charsets.SAMPLE])
+def test_a_guess_has_something_to_go_by_wherever_tags_are(begin: bytes) -> None:
+    russian = (
+        "\u0441\u0442\u0430\u043b\u044c\u043d\u0430\u044f \u043b\u0430\u043c\u043f\u0430 " * charsets.SAMPLE
+    ).encode("cp1251")
+    assert charsets.encoding(None, begin + russian) == "cp1251"
+    assert charsets.encoding(None, begin + b"\xff" * charsets.SAMPLE) in charsets.ENCODINGS
+
+
 def test_a_guess_takes_a_sample_of_a_large_page(monkeypatch: pytest.MonkeyPatch) -> None:
     sampled = list[int]()
 
