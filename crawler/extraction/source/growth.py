@@ -40,9 +40,9 @@ _NAMES: Final = (
 )
 _SIGN = compiled(rf"</(?:[^>]*=|[^a-zA-Z>])|<[!?]|<{_NAMES}", re.IGNORECASE)
 _TAG = compiled(r"</?[a-zA-Z][^<>]*+>")
+_IGNORING = compiled(r"<(?:[fF][rR][aA][mM][eE][sS][eE][tT]|[cC][oO][lL])(?=[\s/>])")  # any case, in half the time
 _TEMPLATE = compiled(r"<template[\s/>]", re.IGNORECASE)
-_IGNORING = compiled(r"<frameset(?=[\s/>])", re.IGNORECASE)
-_IGNORING_THERE = compiled(r"<(?:frameset|col)(?=[\s/>])", re.IGNORECASE)  # in a page with templates
+_FRAMESET = compiled(r"<frameset(?=[\s/>])", re.IGNORECASE)
 _PARTS = compiled(rf"<(?!{_NAMES})[a-z]", re.IGNORECASE)
 _TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)  # spaces stay in tables
 
@@ -52,13 +52,13 @@ def bounded(page: bytes) -> bytes:
     if len(page) <= SMALL:
         return page
     few = MOST_LIKELY // len(page)
-    page = (_IGNORING_THERE if _TEMPLATE.search(page) else _IGNORING).sub(b"<embed", page)
+    if _IGNORING.search(page):
+        page = (_IGNORING if _TEMPLATE.search(page) else _FRAMESET).sub(b"<embed", page)
     if _signs(page) <= few or (grown := _grown(page)) <= few:
         return page
     if grown * _text_in(page) <= MOST_LIKELY:
         return page  # large tables, mostly: half of such a page is markup
-    page = _parted(page, raw=True)
-    return _parted(page, raw=False) if tokens.has_foreign(page) else page
+    return _parted(tokens.without_foreign(page))
 
 
 def _signs(page: bytes) -> int:
@@ -86,10 +86,10 @@ def _places(page: bytes) -> range:
     return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
 
 
-def _parted(page: bytes, *, raw: bool) -> bytes:
+def _parted(page: bytes) -> bytes:
     texts, pieces, taken = _Texts(), list[bytes](), 0
     before: Token | None = None
-    for token in tokens.tokens(page, raw=raw):
+    for token in tokens.tokens(page):
         if before is not None and texts.add(page[before.end : token.start].lstrip(b"/>")):
             place = page.find(b">", before.end, token.start) + 1 if before.name else before.end
             pieces += (page[taken:place], PARTING)

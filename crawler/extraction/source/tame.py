@@ -79,11 +79,9 @@ def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
     places = _places(page)
     page = _few_attributes(page, places)
     names, seen = _seen(page, places)
-    page = nesting.bounded(page, seen * EVERY / SAMPLE)
     if names > NAMES_SAMPLED * (len(places) + 1) or _behind_quotes(page, places[::5]):
-        page = _few_names(page, raw=True)
-        return _few_names(page, raw=False) if tokens.has_foreign(page) else page  # <style> in <svg> holds elements
-    return page
+        page = _few_names(tokens.without_foreign(page))
+    return nesting.bounded(page, seen * EVERY / SAMPLE)  # <path/> nests where it is no longer in <svg>
 
 
 def _places(page: bytes) -> range:
@@ -122,13 +120,7 @@ def _few_attributes(page: bytes, places: range) -> bytes:
     page is read as a parser does."""
     if not any(_RUN.match(page, place, place + REACH) for place in places):
         return page
-    page = _cut_attributes(page, raw=True)
-    return _cut_attributes(page, raw=False) if tokens.has_foreign(page) else page
-
-
-def _cut_attributes(page: bytes, *, raw: bool) -> bytes:
-    """The same, whether or not there is *raw* text that hides tags: in <svg> neither <style> nor a CDATA section that
-    begins a comment does."""
+    page = tokens.without_foreign(page)
     pieces: list[bytes] = []
     taken = place = 0
     while (place := _ORDINARY.match(page, place).end()) < len(page):  # type: ignore[union-attr]  # it matches nothing, too
@@ -138,12 +130,12 @@ def _cut_attributes(page: bytes, *, raw: bool) -> bytes:
             continue
         place = tag.end()
         if tag[1]:
-            place = tokens.behind(page, b"-->", tag.end(1) - 2) if raw else tag.end(1)
+            place = tokens.behind(page, b"-->", tag.end(1) - 2)
             continue
         if surplus := _SURPLUS.match(page, place):
             pieces.append(page[taken:place])
             taken = place = surplus.end()
-        if tag[2] and raw:
+        if tag[2]:
             place = tokens.behind_raw(page, tag[2], place)
     return b"".join((*pieces, page[taken:])) if pieces else page
 
@@ -193,11 +185,10 @@ def _behind_quotes(page: bytes, places: range) -> bool:
     return len(names) > NAMES_QUOTED * (len(places) + 1)
 
 
-def _few_names(page: bytes, *, raw: bool) -> bytes:
-    """*page* up to the point where it has too many names. It is read from its start, as a parser does, with or without
-    elements of *raw* text."""
+def _few_names(page: bytes) -> bytes:
+    """*page* up to the point where it has too many names. It is read from its start, as a parser does."""
     names: set[bytes] = set()
-    for token in tokens.tokens(page, raw=raw):
+    for token in tokens.tokens(page):
         if token.name:
             names.add(token.name)
             names.update(_NAME.findall(token.attributes))

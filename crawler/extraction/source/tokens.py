@@ -26,7 +26,7 @@ def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]
 _RAW_ENDS: Final = {name.encode(): re.compile(f"</{name}".encode(), re.IGNORECASE) for name in RAW.split("|")}
 # A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
 _MARKUP = compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+))")
-_FOREIGN = compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
+_FOREIGN = compiled(r"(</?)(?:svg|math)(?=[\s/>])", re.IGNORECASE)
 
 
 class Token(NamedTuple):
@@ -39,8 +39,8 @@ class Token(NamedTuple):
     attributes: bytes
 
 
-def tokens(page: bytes, *, raw: bool) -> Iterator[Token]:
-    """Those of *page*, read from its start, with or without elements of *raw* text: in <svg> their text is markup."""
+def tokens(page: bytes) -> Iterator[Token]:
+    """Those of *page*, which is `without_foreign`, read from its start."""
     place: int | None = 0
     while place is not None:
         found_all, place = _MARKUP.finditer(page, place), None
@@ -48,7 +48,7 @@ def tokens(page: bytes, *, raw: bool) -> Iterator[Token]:
             comment, ends, name, attributes = found.groups(b"")
             if comment:
                 place = behind(page, b"-->", found.end(1) - 2)
-            elif raw and not ends and name.lower() in _RAW_ENDS:
+            elif not ends and name.lower() in _RAW_ENDS:
                 place = behind_raw(page, name, found.end())
             yield Token(found.start(), found.end() if place is None else place, ends != b"", name, attributes)
             if place is not None:
@@ -58,6 +58,11 @@ def tokens(page: bytes, *, raw: bool) -> Iterator[Token]:
 def has_foreign(page: bytes) -> bool:
     """Whether *page* contains <svg> or <math>."""
     return _FOREIGN.search(page) is not None
+
+
+def without_foreign(page: bytes) -> bytes:
+    """*page* with <span> for <svg> and <math>, in which raw text elements hold markup and comments may be none."""
+    return _FOREIGN.sub(rb"\1span", page)
 
 
 def behind(page: bytes, mark: bytes, place: int) -> int:

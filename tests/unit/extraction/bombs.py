@@ -80,6 +80,7 @@ HIDDEN: dict[str, Bomb] = {
     "names of 30 beside tags": _hidden('="<p x>"', each=30),
     "names behind a script in upper case": _hidden('="<"', "<SCRIPT></script>"),
     "names in the style of svg": _hidden('="<"', "<svg><style>"),
+    "names behind the style of svg and a textarea": _hidden('="<"', '<svg><style/></svg><textarea><a b="</textarea>'),
     "names behind what is no tag": _hidden('="<p x>"', '<!x <a b=">'),
     "names behind a comment": _hidden('="<p x>"', '<!-- <a b="-->'),
     "names behind text": lambda size: _hidden('="<"', "<p>text " * (size // 20))(size),
@@ -120,9 +121,9 @@ GROWING: dict[str, Bomb] = {
     "comments behind the body": filled("", "text</body><!--c-->"),
     "values in framesets": filled("<frameset>", " <b a=b>"),
     "values behind framesets": filled("<FRAMESET></frameset>", " <b a=b>"),
-    "values of end tags in svg": filled("<svg><title>", "</b a=b>text"),
 }
 BOMBS: dict[str, Bomb] = {
+    "values of end tags in svg": filled("<svg><title>", "</b a=b>text"),
     # selectors that climb
     "names deep inside": after("<article><p>text</p>", "<span>", 9_000, "<i itemprop=name></i>"),
     "inputs deep inside": after(
@@ -206,6 +207,8 @@ BOMBS: dict[str, Bomb] = {
             "<svg><style>",
             "<svg><title/>",
             "<svg><![CDATA[><!--]]>",
+            '<svg><style/></svg><textarea><a b="</textarea>',
+            '<math><style/></math><svg><title/></svg><title><a b="</title>',
         )
     },
     "attributes behind a comment": filled('<!-- <a b=" --><a ', "a# ", '>x</a>" >'),

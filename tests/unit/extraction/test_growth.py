@@ -56,10 +56,10 @@ def test_an_ordinary_page_is_left_as_it_is(html: str) -> None:
 
 def test_a_large_page_of_tables_is_not_read_tag_by_tag(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only its text could be copied, and most of it is markup."""
-    read: list[bool] = []
+    read: list[bytes] = []
 
-    def parted(page: bytes, *, raw: bool) -> bytes:
-        read.append(raw)
+    def parted(page: bytes) -> bytes:
+        read.append(page)
         return page
 
     monkeypatch.setattr(growth, "_parted", parted)

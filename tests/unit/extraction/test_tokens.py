@@ -10,23 +10,28 @@ from crawler.extraction.source.tame import MAX_ATTRIBUTES, RUN, tamed
 PAGE = b"<p a=1>x</p><!-- <b> --><SCRIPT>'<i>'</script><!DOCTYPE x></1><svg/>y"
 
 
-def read(page: bytes, *, raw: bool = True) -> list[bytes]:
+def read(page: bytes) -> list[bytes]:
     """Each token as it is written, an end tag with a slash before its name."""
-    return [b"/"[: each.ends] + each.name or page[each.start : each.end] for each in tokens.tokens(page, raw=raw)]
+    return [b"/"[: each.ends] + each.name or page[each.start : each.end] for each in tokens.tokens(page)]
 
 
 def test_tags_comments_and_raw_text() -> None:
     assert read(PAGE) == [b"p", b"/p", b"<!-- <b> -->", b"SCRIPT", b"<!DOCTYPE x", b"</1", b"svg"]
-    assert read(PAGE, raw=False)[3:6] == [b"SCRIPT", b"i", b"/script"]
-    first, *_ = tokens.tokens(PAGE, raw=True)
+    first, *_ = tokens.tokens(PAGE)
     assert (first.attributes.strip(), PAGE[first.end : first.end + 1]) == (b"a=1", b">")
     assert (tokens.has_foreign(PAGE), tokens.has_foreign(b"<svgs><maths>")) == (True, False)
+
+
+def test_nothing_is_left_in_which_raw_text_is_markup() -> None:
+    page = b"<svg a=1><style/><Math>x</MATH></svg ><svgs>"
+    assert tokens.without_foreign(page) == b"<span a=1><style/><span>x</span></span ><svgs>"
+    assert tokens.without_foreign(PAGE.replace(b"svg", b"i")) == PAGE.replace(b"svg", b"i")
 
 
 @pytest.mark.parametrize("rest", [b"<!-- <i>", b"<!--", b"<script><i>", b"<textarea", b"<title>x</titl"])
 def test_what_has_no_end_goes_on_to_the_end_of_the_page(rest: bytes) -> None:
     page = b"<p>" + rest
-    _, last = tokens.tokens(page, raw=True)
+    _, last = tokens.tokens(page)
     assert (last.start, last.end) == (3, len(page))
 
 
