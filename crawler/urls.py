@@ -38,7 +38,10 @@ _PLAIN = re.compile(
 )
 
 _CREDENTIALS = re.compile(r"^([\x00-\x20]*(?:[a-z][a-z0-9+.-]*:)?//)[^/?#]*@", re.IGNORECASE)
-_LOGIN = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|(?=//[^\s/?#@]*:))//[^\s/?#]*@\S*\s*", re.IGNORECASE)
+# Without a scheme only with a password, and not as in XPath: //media:content[@url].
+_LOGIN = re.compile(
+    r"\s*(?:[a-z][a-z0-9+.-]*:|(?=//[^\s/?#@:]*:[^\s/?#@]*(?<![\[(])@))//[^\s/?#@]*@\S*\s*", re.IGNORECASE
+)
 
 Grouping = Literal["hostname", "domain"]
 

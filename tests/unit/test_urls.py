@@ -193,10 +193,19 @@ def test_credentials_are_cut_off_and_nothing_else(url: str, clean: str) -> None:
         ("// written by ann@b.example", "// written by ann@b.example"),
         ("ann@b.example", "ann@b.example"),
         ("https://shop.example/@ann ", "https://shop.example/@ann "),
+        ("//media:content[@url]", "//media:content[@url]"),
+        ("https://user:secret[@shop.example/a", "https://shop.example/a"),
     ],
 )
 def test_a_text_that_is_a_url_loses_its_credentials(text: str, clean: str) -> None:
     assert urls.without_login(text) == clean
+
+
+@pytest.mark.parametrize("start", ["https://", "//:", "//:["])
+def test_a_long_text_that_is_nearly_a_url_takes_no_time(start: str) -> None:
+    """Looking for its end from each @ would take minutes."""
+    text = f"{start}{'@' * 100_000} is no URL"
+    assert urls.without_login(text) == text
 
 
 def test_a_url_that_may_be_fetched_is_returned_without_credentials() -> None:
