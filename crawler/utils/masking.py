@@ -9,8 +9,9 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 SHORTEST: Final = 6  # characters; masking anything shorter would garble other text
-# Everything between :// and the last @ before the end of the host; after // alone, only with a colon in it.
-USER_INFORMATION: Final = re.compile(r"(?:(?<=://)|(?<=//)(?=[^\s/?#\"'<>\\@]*:))[^\s/?#\"'<>\\]*@")
+# Everything between :// and the last @ before the end of the host; after // alone, only with a colon in it, and not
+# what XPath has there: //media:content[@url].
+_USER_INFORMATION: Final = re.compile(r"//(?:(?<=://)[^\s/?#\"'<>\\]*|[^\s/?#\"'<>\\@:]*:[^\s/?#\"'<>\\]*(?<![\[(]))@")
 _HEADER: Final = re.compile(
     r"\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-auth-token)"
     r"(['\"]?\s*[:=]\s*[\[(]?b?['\"]?|['\"]\s*,\s*[\[(]?b?['\"])[^'\"\r\n\])]+",
@@ -29,10 +30,14 @@ def mask(text: str, secrets: Sequence[str] = ()) -> str:
         text = text.encode("utf-8", "backslashreplace").decode()
     for secret in secrets:
         text = text.replace(secret, "***")
-    if "@" in text:
-        text = USER_INFORMATION.sub("***@", text)
+    text = mask_urls(text)
     lower = text.lower()
     return _HEADER.sub(r"\1\2***", text) if any(hint in lower for hint in _HINTS) else text
+
+
+def mask_urls(text: str) -> str:
+    """*text* without user names, passwords and tokens in URLs."""
+    return _USER_INFORMATION.sub("//***@", text) if "@" in text else text
 
 
 def secrets_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
