@@ -26,7 +26,7 @@ from crawler.worker.parts import WorkerParts
 
 SEEDS_AT_ONCE = 64
 MOST_SHOWN = 200  # bytes of an entry in an error
-_LOGIN: Final = re.compile(rb"""(https?://)[^\s/?#"'<>\\]*@""", re.IGNORECASE)
+_LOGIN: Final = re.compile(rb"""(https?://|//(?=[^\s/?#"'<>\\@:]*:))[^\s/?#"'<>\\]*@""", re.IGNORECASE)
 
 logger = logging.getLogger(__name__)
 

@@ -44,6 +44,8 @@ def test_an_error_of_ours_hides_the_password_that_it_quotes() -> None:
     [
         (b'{"url": "HTTPS://me:secret@a.example/", "m', b'{"url": "HTTPS://a.example/", "m'),
         (b"http://me:se@cret@a.example/a b", b"http://a.example/a b"),
+        (b"ftp://me:secret@a.example/", b"ftp://a.example/"),
+        (b"//me:secret@a.example/", b"//a.example/"),
         (b"http://a.example/@me sku://key@shop \xff", b"http://a.example/@me sku://key@shop \xff"),
     ],
 )
