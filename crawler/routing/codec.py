@@ -240,7 +240,7 @@ def _pack(state: dict[str, Any], request: Request, spider: Spider | type[Spider]
         key, value = _culprit(state, spider)
         raise CodecError(
             f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta, cb_kwargs and cookies may "
-            "hold text, numbers, bytes, lists, maps, sets, times, decimals and items of the project"
+            "hold text, numbers, bytes, lists, maps, sets, dates, datetimes, decimals, items of the project"
         ) from error
     if len(body) > MAX_BYTES:
         raise CodecError(f"{request} is {len(body)} bytes, at most {MAX_BYTES} can be queued")

@@ -59,7 +59,9 @@ def _stored(value: Any, spider: Spider | type[Spider], depth: int) -> msgpack.Ex
         raise ValueError(f"items in items, more than {MAX_DEPTH} deep")
     name = f"{cls.__module__}:{cls.__qualname__}"
     if (plain := _VALUES.get(name)) and plain.kind is cls:
-        return msgpack.ExtType(CODE, msgpack.packb([name, packed(plain.stored(value), spider, depth)]))
+        fields = packed(plain.stored(value), spider, depth)
+        plain.restored(unpacked(fields, spider, "", depth))  # an item with a tuple, now a list, is in no set any more
+        return msgpack.ExtType(CODE, msgpack.packb([name, fields]))
     if isinstance(value, dict) or not ItemAdapter.is_item(value):
         raise TypeError(f"type {cls.__name__} cannot be stored")
     if _named(name, spider) is not cls:
@@ -68,7 +70,7 @@ def _stored(value: Any, spider: Spider | type[Spider], depth: int) -> msgpack.Ex
     return msgpack.ExtType(CODE, msgpack.packb([name, fields]))
 
 
-def unpacked(body: bytes, spider: Spider, url: str, depth: int = 0) -> Any:
+def unpacked(body: bytes, spider: Spider | type[Spider], url: str, depth: int = 0) -> Any:
     """The inverse of `packed`, for the request of *url*; raises OtherReleaseError for an item whose class this release
     lacks, or knows with other fields."""
 
@@ -133,7 +135,7 @@ def _values(module: str) -> list[Any]:
     return [value for value in vars(sys.modules.get(module, object)).values() if isinstance(value, type)]
 
 
-def _rebuilt(cls: Any, fields: Mapping[str, Any], spider: Spider, url: str) -> Any:
+def _rebuilt(cls: Any, fields: Mapping[str, Any], spider: Spider | type[Spider], url: str) -> Any:
     known = ItemAdapter.get_field_names_from_class(cls) or ()
     if other := [name for name in fields if name not in known]:
         raise OtherReleaseError(spider.name, "field", f"{cls.__name__}.{other[0]}", url)

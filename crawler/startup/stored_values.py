@@ -57,7 +57,8 @@ def _value(value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]
 
 
 def _holds(name: str, what: str) -> str:
-    return f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, sets, times, decimals, items"
+    allowed = "text, numbers, bytes, lists, maps, sets, dates, datetimes, decimals, items"
+    return f"{name} holds {what}; it may hold {allowed}"
 
 
 def dicts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -101,6 +101,7 @@ def test_a_plain_request_costs_little_more_than_its_url() -> None:
     ("request_", "words"),
     [
         (Request("https://a.example/", meta={"x": 1j}), "meta, cb_kwargs and cookies may hold"),
+        (Request("https://a.example/", meta={"x": time(1)}), "type time cannot .* dates, datetimes, decimals"),
         (Request("https://a.example/", cb_kwargs={"x": object()}), "cannot be queued"),
         (Request("https://a.example/", meta={"x": 2**65}), "cannot be queued"),
         (

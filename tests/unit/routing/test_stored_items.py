@@ -48,6 +48,13 @@ class Priced:
         object.__setattr__(self, "price", f"${self.price}")
 
 
+@dataclass(frozen=True)
+class Frozen:
+    """One that may be in a set."""
+
+    tags: Any
+
+
 @attrs.define
 class Made:
     """Of attrs, with a name that its constructor spells otherwise."""
@@ -230,6 +237,16 @@ def test_what_an_item_holds_has_to_be_storable() -> None:
     item["maker"] = item
     with pytest.raises(CodecError, match="cannot be queued"):
         codec.encode(Request(URL, meta={"item": item}), SPIDER)
+
+
+def test_what_could_not_be_read_back_is_refused_by_name() -> None:
+    """Lists are in no set: a tuple in an item comes back as one."""
+    item = Frozen(("a", "b"))
+    for value in ({item}, [frozenset({(1, item)})]):
+        with pytest.raises(CodecError, match=r"meta\['x'\] = .*unhashable type: 'list'"):
+            codec.encode(Request(URL, meta={"x": value}), SPIDER)
+    body = codec.encode(Request(URL, meta={"x": {Frozen("a")}}), SPIDER)
+    assert codec.decode(body, SPIDER).meta["x"] == {Frozen("a")}
 
 
 def test_plain_values_are_shown_as_such_and_given_back_by_a_release_without_them(
