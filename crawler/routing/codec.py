@@ -239,7 +239,7 @@ def _pack(state: dict[str, Any], request: Request, spider: Spider | type[Spider]
     except (TypeError, ValueError, OverflowError) as error:
         key, value = _culprit(state, spider)
         raise CodecError(
-            f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta, cb_kwargs and cookies may "
+            f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta and cb_kwargs may "
             "hold text, numbers, bytes, lists, maps, sets, dates, datetimes, decimals, items of the project"
         ) from error
     if len(body) > MAX_BYTES:

@@ -1,11 +1,12 @@
-"""What keys of `request.meta` may hold that are read at the download: by Scrapy, scrapy-playwright or our handlers.
+"""What cookies, and keys of `request.meta`, may hold that are read at the download: by Scrapy, scrapy-playwright or
+our handlers.
 
 A wrong value would fail only there, with the bare TypeError of whatever reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from scrapy import Request
@@ -52,3 +53,14 @@ def check(request: Request) -> None:
         values = _CHECKED.get(key)
         if values is not None and not values.include(value):
             raise refused(request, f"meta[{key!r}]", value, values.allowed)
+    for name, value in _sent(request.cookies) if request.cookies else ():
+        if not isinstance(value, str | bytes | int | float | None):
+            raise refused(request, f"cookies[{name!r}]", value, "text or a number")
+
+
+def _sent(cookies: Any) -> Iterator[tuple[Any, Any]]:
+    """What is read of *cookies*: values by name, or maps of which browsers fill more than that."""
+    if isinstance(cookies, dict):
+        yield from cookies.items()
+    else:
+        yield from ((key, one.get(key)) for one in cookies for key in ("name", "value", "path", "domain"))

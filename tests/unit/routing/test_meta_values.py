@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -18,11 +20,11 @@ from tests.shipped import shipped
 URL = "https://a.example/"
 
 
-def queued(meta: dict[str, Any]) -> dict[str, Any]:
+def queued(meta: dict[str, Any], cookies: Any = None) -> dict[str, Any]:
     """*meta* as the worker has it that leases the request."""
     spider = Spider("shop")
     encoder = Encoder(spider, shipped(), RequestFingerprinter(), TierRouting(["http"]))
-    message = encoder.message(Request(URL, meta=meta), generation="0", dedupe=True)
+    message = encoder.message(Request(URL, meta=meta, cookies=cookies), generation="0", dedupe=True)
     return dict(codec.decode(message.body, spider).meta)
 
 
@@ -53,6 +55,22 @@ def test_a_value_that_would_fail_at_the_download_is_refused_by_name(key: str, va
     assert str(caught.value) == (
         f"<GET {URL}> cannot be queued: meta[{key!r}] = {value!r} is invalid: expected {expected}"
     )
+
+
+@pytest.mark.parametrize("value", [Decimal("1.50"), date(2027, 1, 2), {1}, ["a"]])
+def test_so_is_a_cookie_that_could_not_be_sent(value: Any) -> None:
+    for cookies in ({"a": "b", "c": value}, [{"name": "a", "value": "b"}, {"name": "c", "value": value}]):
+        with pytest.raises(CodecError) as caught:
+            queued({}, cookies)
+        name = "c" if isinstance(cookies, dict) else "value"
+        assert str(caught.value) == (
+            f"<GET {URL}> cannot be queued: cookies[{name!r}] = {value!r} is invalid: expected text or a number"
+        )
+
+
+def test_cookies_may_be_what_scrapy_takes_and_have_what_it_does_not_read() -> None:
+    given = {"name": "a", "value": b"b", "domain": None, "secure": True, "expires": [1], "sameSite": "Lax"}
+    assert queued({}, {"a": 1, "b": 1.5, "c": None, "d": True}) == queued({}, [given]) == {}
 
 
 @pytest.mark.parametrize(
