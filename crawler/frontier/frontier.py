@@ -11,8 +11,6 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
-from redis.asyncio.cluster import RedisCluster
-
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError, ShardAwayError
 from crawler.frontier.inspection.finding import UrlFinder
@@ -107,7 +105,7 @@ class Frontier(LeaseCalls):
     @property
     def on_cluster(self) -> bool:
         """Whether the shards are on nodes of a Cluster, which come and go one by one."""
-        return isinstance(self.client, RedisCluster)
+        return self.shards.on_cluster
 
     @property
     def on_sentinels(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import msgpack
 from msgpack.exceptions import UnpackException
+from redis.asyncio.cluster import RedisCluster
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierFullError, FrontierUnavailableError, ShardAwayError
@@ -30,8 +31,8 @@ Entry = TypeVar("Entry")
 class Shards:
     """The shards of one frontier: `run` on one of them, `scatter` a batch over those it concerns.
 
-    A shard whose node does not serve it is *away* until `seek` finds it again; meanwhile workers go on with those that
-    are *there*. Never shard 0, which has what concerns the whole fleet: without it all wait.
+    In a Cluster a shard whose node does not serve it is *away* until `seek` finds it again; meanwhile workers go on
+    with those that are *there*. Never shard 0, which has what concerns the whole fleet: without it all wait.
     """
 
     def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
@@ -39,6 +40,7 @@ class Shards:
         self.config = config
         self.count = config.shards
         self.away: set[int] = set()
+        self.on_cluster = isinstance(client, RedisCluster)  # its nodes come and go one by one
         self._key = config.key
         self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]
         self.scripts = Scripts(client, config.constants(), replaced)
@@ -100,7 +102,7 @@ class Shards:
         except FrontierFullError:
             raise
         except FrontierUnavailableError as error:
-            if shard and not isinstance(error.__cause__, OtherServerError):
+            if shard and self.on_cluster and not isinstance(error.__cause__, OtherServerError):
                 raise self._gone(shard, error) from error.__cause__
             raise
 
