@@ -58,7 +58,7 @@ class WorkerParts:
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
         self.losses = DataLossListeners()
         steady = STEADY_SECONDS if frontier.on_cluster else 0.0
-        self.outage = RedisOutage(crawler.stats, self.losses.forget, steady_seconds=steady)
+        self.outage = RedisOutage(crawler.stats, self.losses.forget, steady_seconds=steady, away=frontier.shards.away)
         self.pauses = Pauses()
         self.shortages = Shortages(self.pauses)
         self.rest = FailoverRest(self.pauses)

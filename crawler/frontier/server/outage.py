@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from time import monotonic
 from typing import Final
 
@@ -23,7 +24,8 @@ logger = logging.getLogger(__name__)
 class RedisOutage(Outage):
     """Shared by all loops that call Redis. A permanent refusal is a FrontierRefusedError, not an outage.
 
-    *forget* clears this worker's caches: a server that comes back may have lost its last second.
+    *forget* clears this worker's caches: a server that comes back may have lost its last second. It is not back while
+    some shards are *away*, whoever serves the others: to hear that of a node that is silent takes half a minute.
     """
 
     errors = (FrontierUnavailableError,)
@@ -35,6 +37,7 @@ class RedisOutage(Outage):
         uniform: Callable[[float, float], float] = random.uniform,
         clock: Callable[[], float] = monotonic,
         steady_seconds: float = 0.0,
+        away: Collection[int] = (),
     ) -> None:
         super().__init__(
             longest_wait=LONGEST_WAIT,
@@ -45,6 +48,7 @@ class RedisOutage(Outage):
         )
         self._stats = stats
         self._forget = forget
+        self._away = away
         self._attempts = 0
 
     async def wait(self, error: FrontierUnavailableError) -> None:
@@ -53,6 +57,10 @@ class RedisOutage(Outage):
         self.failed(error, self._clock())
         self._attempts += not isinstance(error, ShardAwayError)
         await self.pause(self._attempts)
+
+    def over(self, began: float = math.inf) -> None:
+        if not self._away:
+            super().over(began)
 
     def counted(self) -> None:
         self._stats.inc_value(names.REDIS_ERRORS)

@@ -142,3 +142,15 @@ async def test_a_refusal_is_no_outage() -> None:
     with pytest.raises(FrontierRefusedError):
         await outage.insist(call)
     assert not outage.on
+
+
+async def test_it_is_not_over_while_shards_are_away_however_rarely_that_is_heard() -> None:
+    stats, now, away = MemoryStatsCollector(Crawler(Spider)), 0.0, {1}
+    outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0, lambda: now, steady_seconds=6, away=away)
+    await outage.wait(ShardAwayError("silent"))
+    now = 30.0
+    outage.over()
+    assert outage.on
+    away.clear()
+    outage.over()
+    assert not outage.on
