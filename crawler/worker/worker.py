@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from functools import partial
+from time import monotonic
 from typing import Any, Self
 
 from scrapy import signals
@@ -177,7 +178,9 @@ class Worker(WorkerParts):
     async def _bound_close(self) -> None:
         """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
         seconds = self.config.close_seconds
-        while not (self._is_closing() and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
+        closing = monotonic()
+        while not (self._is_closing() and self.outbox.stuck_for(closing) > seconds):
+            closing = closing if self._is_closing() else monotonic()
             await asyncio.sleep(CLOSE_POLL_SECONDS)
         self._let_expire()
 

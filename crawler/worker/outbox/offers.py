@@ -30,7 +30,7 @@ class Offers:
     them.
 
     *stored* is called with the outcome of each request that the frontier has, *refused* for each refusal; *is_there*
-    tells whether the shard of one is not away.
+    tells whether the shard of one is not away. `away` of these were not sent for that reason.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Offers:
         self._clock = clock
         self._waiting: deque[Message] = deque()
         self._kept: deque[tuple[float, Message]] = deque(maxlen=MOST_KEPT)  # stored, and when
+        self.away = 0
         self._losses = 0
         self._again = float("-inf")
         self._said = False
@@ -86,7 +87,7 @@ class Offers:
 
     async def send(self, push: Push) -> None:
         """Send everything there is room for; one shard may have room while another has none."""
-        left = len(self._waiting)
+        left, self.away = len(self._waiting), 0
         while left > 0 and self.due():
             batch = list(islice(self._waiting, min(left, BATCH)))
             losses = self._losses
@@ -98,11 +99,13 @@ class Offers:
             left -= len(batch)
             for _ in batch:
                 self._waiting.popleft()
-            left_over = [one for one, outcome in zip(asked, outcomes, strict=True) if not self._taken(one, outcome)]
-            left_over += away
-            self._waiting.extend(left_over)
-            if len(left_over) == len(batch):
+            refused = [one for one, outcome in zip(asked, outcomes, strict=True) if not self._taken(one, outcome)]
+            self._waiting.extend(refused + away)
+            self.away += len(away)
+            if asked and len(refused) == len(asked):
                 self._again = self._clock() + AGAIN_SECONDS
+        if self.away:
+            self._again = self._clock() + AGAIN_SECONDS
         self._said = self._said and bool(self._waiting)
 
     def _taken(self, message: Message, outcome: PushOutcome) -> bool:

@@ -183,9 +183,11 @@ class Outbox:
         waiting = [*self._suspects, *self._settler.starts]
         resolve(waiting, [False] * len(waiting))
 
-    def stuck_for(self) -> float:
-        """Seconds that the current flush, or what was set aside, has been waiting for an answer of Redis."""
-        return max((monotonic() - since for since in (self._flushing_since, self._aside.since) if since), default=0.0)
+    def stuck_for(self, closing: float) -> float:
+        """Seconds that the current flush has been waiting for an answer of Redis, or, since *closing* (on the monotonic
+        clock), what was set aside: a shard may be away for hours while others are crawled."""
+        aside = self._aside.since and max(self._aside.since, closing)
+        return max((monotonic() - since for since in (self._flushing_since, aside) if since), default=0.0)
 
     async def run(self) -> None:
         """Flush while the worker lives: at once after a pause, else with a short one between."""
@@ -205,8 +207,9 @@ class Outbox:
         await self.flush()
         self._closing = True
         await self.flush()
-        while self._aside:
+        while not self.broken and (self._aside or self._offers.away or self.counts.due):  # of shards that are away
             await asyncio.sleep(AGAIN_SECONDS)
+            self._offers.try_now()
             await self.flush()
 
     async def flush(self) -> None:

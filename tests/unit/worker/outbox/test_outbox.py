@@ -65,7 +65,7 @@ async def test_a_flush_of_many_requests_is_not_stuck_while_redis_answers(
     clock, push, stuck = Clock(), desk.frontier.push, []
 
     async def slow(messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
-        stuck.append(desk.outbox.stuck_for())
+        stuck.append(desk.outbox.stuck_for(0.0))
         clock.now += 15
         return await push(messages, forced=forced)
 
@@ -499,11 +499,56 @@ async def test_a_worker_that_ends_waits_for_a_shard_that_is_away_as_for_all_of_r
     closing = asyncio.create_task(away.outbox.close())
     await asyncio.sleep(0.1)
     assert not closing.done()
-    assert away.outbox.stuck_for() > 0
+    assert away.outbox.stuck_for(0.0) > 0
     suspect = away.outbox.start(("1:3", 3))
     away.outbox.give_up()
     assert suspect.result() is False
     await asyncio.wait_for(closing, 60)
+
+
+async def test_a_worker_that_ends_has_time_left_for_a_shard_that_has_been_away_for_long(
+    away: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or what others have to be told would be given up at once."""
+    clock = Clock()
+    monkeypatch.setattr("crawler.worker.outbox.outbox.monotonic", clock)
+    monkeypatch.setattr(away.outbox._aside, "_clock", clock)
+    await away.outbox.flush()
+    clock.now += 3_600
+    assert away.outbox.stuck_for(clock.now - 1) == 1
+
+
+@pytest.mark.parametrize("kind", ["start request", "cost"])
+async def test_a_worker_that_ends_waits_for_a_shard_with_what_nobody_else_knows(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    charged: list[Any] = []
+
+    async def charge(spent: Any) -> None:
+        charged.append(spent)
+
+    desk.frontier.budgets = SimpleNamespace(charge=charge)
+    monkeypatch.setattr("crawler.worker.outbox.outbox.AGAIN_SECONDS", 0.01)
+    desk.frontier.away.add(1)
+    if kind == "cost":
+        desk.outbox.counts.charge(("s1.example", "s", "0"), 5, 0.0, 0.0)
+    else:
+        desk.outbox.offer(message(1, host="s1.example"))
+    closing = asyncio.create_task(desk.outbox.close())
+    await asyncio.sleep(0.1)
+    assert not closing.done()
+    desk.frontier.away.clear()
+    await asyncio.wait_for(closing, 60)
+    assert (len(charged) + len(desk.frontier.told), desk.outbox.offers) == (1, [])
+
+
+async def test_start_requests_for_a_shard_that_is_away_hold_up_no_other(desk: Desk) -> None:
+    desk.frontier.away.add(1)
+    for number in range(3 * BATCH):
+        desk.outbox.offer(message(number, host="s1.example"))
+    desk.outbox.offer(message(999))
+    await desk.outbox.flush()
+    assert desk.frontier.told == [("push", [b"999"])]
 
 
 async def test_what_answers_cost_is_charged_once_by_shard(desk: Desk) -> None:

@@ -426,7 +426,7 @@ async def test_a_request_that_is_cancelled_cuts_off_no_report(site: Site) -> Non
     answered.set()
     while others := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(others)
-    assert (len(site.outbox), site.outbox.stuck_for(), site.frontier.names) == (0, 0.0, ["ack"])
+    assert (len(site.outbox), site.outbox.stuck_for(0.0), site.frontier.names) == (0, 0.0, ["ack"])
 
 
 @pytest.mark.parametrize(
