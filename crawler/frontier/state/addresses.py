@@ -25,13 +25,14 @@ class Addresses:
 
     async def tell(self, found: Mapping[str, Sequence[str]], holds_ms: int) -> dict[str, str]:
         """The IP addresses of hosts, none for one that stands alone; they hold for that long. Returns the name of the
-        address' record that is in force for each, "" for none: a host keeps its address while that is among those."""
+        address' record that is in force for each, "" for none: a host keeps its address while that is among those.
+        Hosts of shards that are away are left out."""
         in_force: dict[str, str] = {}
         by_shard: dict[int, list[str]] = {}
         for host in found:
             by_shard.setdefault(self._shards.of_host(host), []).append(host)
-        for shard, hosts in by_shard.items():
-            for some in groups(hosts, AT_ONCE):
+        for shard in by_shard.keys() - self._shards.away:
+            for some in groups(by_shard[shard], AT_ONCE):
                 names = [_names(found[host]) for host in some]
                 rows = [part for pair in zip(some, names, strict=True) for part in pair]
                 answers = await self._shards.run("addresses", shard, holds_ms, *rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -15,6 +16,7 @@ from crawler.policy.shared_addresses import SharedAddresses
 from crawler.utils.caches import Recent
 from crawler.worker.context import WorkerContext
 
+AGAIN_SECONDS: Final = 1.0  # until hosts whose shard is away are told again
 AT_ONCE: Final = 128  # look-ups: further hosts are asked for again
 REMEMBERED: Final = 20_000
 
@@ -65,7 +67,8 @@ class AddressBook:
         if self._rules.by_address and not self._is_known(host):
             await asyncio.shield(self._ask(host))
             while host in self._found and self._telling is not None:
-                await asyncio.shield(self._telling)
+                with suppress(TimeoutError):  # it may wait for shards of other hosts
+                    await asyncio.wait_for(asyncio.shield(self._telling), AGAIN_SECONDS)
 
     def answered(self, host: str, found: Iterable[str]) -> None:
         """The resolver has a new answer for a host that is about to be dialled."""
@@ -135,5 +138,7 @@ class AddressBook:
                     if self._found[host] == found[host]:
                         del self._found[host]
                 self._wake()
+                if not names:
+                    await asyncio.sleep(AGAIN_SECONDS)
         finally:
             self._telling = None

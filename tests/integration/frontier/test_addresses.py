@@ -120,6 +120,14 @@ async def test_nothing_is_sent_before_somebody_has_looked(platform: Platform) ->
     assert len((await platform.frontier.lease(["s"], 10, worker="w")).sought) == 3  # who died
 
 
+async def test_hosts_of_shards_that_are_there_are_told(redis_client: Any) -> None:
+    frontier = (await timed(redis_client, shards=3)).frontier
+    found = {f"{number}.example": [A] for number in range(30)}
+    frontier.shards.away.add(1)
+    told = await frontier.addresses.tell(found, HOUR_MS)
+    assert set(told) == {host for host in found if frontier.shards.of_host(host) != 1}
+
+
 async def test_hosts_without_an_address_stand_alone(platform: Platform) -> None:
     platform.where = {"a.example": (A,), "b.example": (A,)}
     names = ["a.example", "b.example", "c.example", "d.example"]

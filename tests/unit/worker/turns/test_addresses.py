@@ -26,6 +26,7 @@ class Around:
         self.where: dict[str, list[str]] = {}
         self.asked: list[str] = []
         self.told: list[dict[str, Sequence[str]]] = []
+        self.away: set[str] = set()  # hosts of shards that are
         self.woken = 0
         self.free = asyncio.Event()
         self.free.set()
@@ -52,7 +53,8 @@ class Around:
         assert holds_ms == 900_000
         self.told.append(dict(found))
         await asyncio.sleep(0)
-        return {host: f"ip:{addresses[0]}" if addresses else "" for host, addresses in found.items()}
+        there = {host: addresses for host, addresses in found.items() if host not in self.away}
+        return {host: f"ip:{addresses[0]}" if addresses else "" for host, addresses in there.items()}
 
     async def settle(self) -> None:
         for _ in range(10):
@@ -104,6 +106,21 @@ async def test_a_request_beside_the_queue_waits_until_the_fleet_knows(around: Ar
     around.clock.now += 901
     await around.book.ensure("a.example")
     assert len(around.told) == 2
+
+
+async def test_hosts_of_a_shard_that_is_away_are_told_once_it_is_back_and_hold_up_no_other(
+    around: Around, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.worker.turns.addresses.AGAIN_SECONDS", 0.01)
+    around.where, around.away = {"a.example": [A], "b.example": [B]}, {"a.example"}
+    waiting = asyncio.create_task(around.book.ensure("a.example"))
+    await asyncio.sleep(0.05)
+    assert len(around.told) < 10
+    await asyncio.wait_for(around.book.ensure("b.example"), 60)
+    assert not waiting.done()
+    around.away.clear()
+    await asyncio.wait_for(waiting, 60)
+    await around.settle()
 
 
 async def test_a_host_that_has_moved_is_not_asked_under_its_old_turn(around: Around) -> None:
