@@ -57,6 +57,10 @@ class Shards:
         """The shard that *host* lives on."""
         return keys.shard_of(host, self.count)
 
+    def serves(self, host: str) -> bool:
+        """Whether the shard of *host* is there."""
+        return self.of_host(host) not in self.away
+
     @property
     def there(self) -> list[int]:
         """The shards that are not away."""

@@ -45,13 +45,9 @@ class Breakers:
         self._changed[host] = None
         logger.info("Circuit breaker closed for %s: it answers again", host)
 
-    def _is_there(self, host: str) -> bool:
-        shards = self._frontier.shards
-        return shards.of_host(host) not in shards.away
-
     async def judge(self) -> None:
         """Report hosts that work again, and dead-letter the queue of those that were down for their whole term."""
-        while (host := next(filter(self._is_there, self._changed), None)) is not None:
+        while (host := next(filter(self._frontier.shards.serves, self._changed), None)) is not None:
             origin = self._changed[host]
             if origin is None:
                 await self._frontier.breakers.host_up(host)

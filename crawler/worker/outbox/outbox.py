@@ -63,7 +63,7 @@ class Outbox:
         away = frontier.shards.away
         self._children = Children(self._shard_of, self._stored, self._complete, self._doubts, away)
         self._offers = Offers(
-            self._stored, partial(stats.inc_value, names.REFUSED), lambda one: self._shard_of(one) not in away
+            self._stored, partial(stats.inc_value, names.REFUSED), lambda one: frontier.shards.serves(one.host)
         )
         self._waiting = WaitingEndings(self._children, frontier.config.lease_ms / 1000)
         self._abandoned: deque[Handle] = deque()

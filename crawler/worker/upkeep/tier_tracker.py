@@ -73,6 +73,7 @@ class TierTracker:
         outage: RedisOutage,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        self._shards = shards
         self.tiers = Tiers(shards, keep_ms=2 * settings.policy.term_max_ms)
         self.tier_routing = tier_routing
         self._rules = rules
@@ -169,6 +170,8 @@ class TierTracker:
 
     async def _tell_good(self) -> None:
         for (host, at, base), pages in list(self._good.items()):
+            if not self._shards.serves(host):
+                continue
             self.tier_routing.hosts[host] = await self.tiers.learn(host, self._praise(at, base, pages))
             del self._good[host, at, base]
 

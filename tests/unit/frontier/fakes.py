@@ -93,8 +93,15 @@ class Frontier:
     @property
     def shards(self) -> Any:
         """Of hosts named s<number>.example, the shard of that number; else 0."""
-        of_host = lambda host: int(host[1:-8]) if host[1:-8].isdecimal() else 0  # noqa: E731
-        return SimpleNamespace(of_host=of_host, away=self.away, there=[one for one in (0, 1) if one not in self.away])
+
+        def of_host(host: str) -> int:
+            return int(host[1:-8]) if host[1:-8].isdecimal() else 0
+
+        def serves(host: str) -> bool:
+            return of_host(host) not in self.away
+
+        there = [one for one in (0, 1) if one not in self.away]
+        return SimpleNamespace(of_host=of_host, serves=serves, away=self.away, there=there)
 
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
         self._call("renew for room" if for_room else "renew", list(handles))

@@ -69,9 +69,10 @@ class Desk:
     def __init__(self, **settings: Any) -> None:
         project = base(**settings)
         self.fleet, self.tier_routing, self.stats, self.outage = Fleet(), TierRouting(["http"]), Stats(), Outage()
+        self.lost: set[str] = set()  # hosts of shards that are away
         rules, config = HostRules.from_settings(project), TierConfig.from_settings(project)
         around: Any = (
-            SimpleNamespace(count=1),
+            SimpleNamespace(count=1, serves=lambda host: host not in self.lost),
             self.tier_routing,
             rules,
             config,
@@ -133,6 +134,26 @@ async def test_a_failure_waits_for_redis() -> None:
     desk.tier_routing.served = frozenset({"http"})
     assert await desk.tracker.failed(PAGE, "http") == (None, "no worker serves browser")
     assert (desk.outage.waited, desk.fleet.known[HOST].failed) == (2, 1)
+
+
+async def test_hosts_of_a_shard_that_is_away_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk()
+    for host in ("lost.example", HOST):
+        desk.tier_routing.hosts[host] = LearnedTier("http", failed=1)
+        desk.tracker.good(host, PAGE, "http")
+    desk.lost.add("lost.example")
+    learned: list[str] = []
+
+    async def learn(host: str, lesson: Callable[[LearnedTier], LearnedTier]) -> LearnedTier:
+        learned.append(host)
+        return LearnedTier("http", failed=1)
+
+    monkeypatch.setattr(desk.fleet, "learn", learn)
+    await desk.tracker.refresh()
+    assert learned == [HOST]
+    desk.lost.clear()
+    await desk.tracker.refresh()
+    assert learned == [HOST, "lost.example"]
 
 
 async def test_good_pages_count_for_known_hosts_only_and_in_one_call() -> None:
