@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
+from crawler.frontier.errors import FrontierFullError
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.budgets import Terms
 
@@ -30,11 +32,12 @@ class Shares:
         self._begun = {(one.name, one.day[0]) for one in terms}
 
     async def turn(self) -> None:
-        """A round, unless another worker has just made one."""
+        """A round, unless another worker has just made one, or Redis is full: then shares stay as they are."""
         if self._shards.count > 1:
             client = self._shards.client
-            if await client.set(self._shards.key(0, "shares:turn"), "1", nx=True, px=TURN_MS):
-                await self.balance()
+            with suppress(FrontierFullError):
+                if await client.set(self._shards.key(0, "shares:turn"), "1", nx=True, px=TURN_MS):
+                    await self.balance()
 
     async def balance(self) -> int:
         """Deal to the shards that want some; returns of how many limits. Two at once do no harm."""

@@ -112,6 +112,16 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert (total.accepted, total.leased, total.done, total.delayed, total.dropped) == (8, 5, 1, 1, 1)
 
 
+async def test_at_maxmemory_shares_of_several_shards_stay_as_they_are(redis_client: Any, small: Any) -> None:
+    world = await timed(redis_client, shards=3)
+    await small(1)
+    await world.frontier.shares.turn()
+    assert await redis_client.exists(world.frontier.shards.key(0, "shares:turn")) == 0
+    await small(0)
+    await world.frontier.shares.turn()
+    assert await redis_client.exists(world.frontier.shards.key(0, "shares:turn")) == 1
+
+
 async def test_children_that_fit_are_stored_although_their_batch_does_not(redis_client: Any, small: Any) -> None:
     """The call itself takes memory: of many large requests at once none would ever be stored."""
     world = await timed(redis_client)
