@@ -48,6 +48,7 @@ _NESTING_SAMPLED = compiled(
     rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING - _NESTING_THERE))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})"
 )
 _TEMPLATE = compiled(r"(?<=[</])template(?=[\s/>])", re.IGNORECASE)
+_SELECT = compiled(r"<select[\s/>]", re.IGNORECASE)
 _FORM = compiled(r"(?<=[</])form(?=[\s/>])", re.IGNORECASE)
 
 
@@ -89,13 +90,12 @@ def _is_deep(nesting: float, tags: float) -> bool:
 
 def _not_too_deep(page: bytes) -> bytes:
     """*page* up to the point where its elements nest too deeply, or too deeply for its tags."""
-    is_templated = _TEMPLATE.search(page) is not None
-    ways = (False, True) if is_templated or tokens.has_foreign(page) else (False,)
+    begins = _begins(page)
     length = max(len(page) // PIECES, PIECE)
     place = depth = steps = 0
     while place < len(page):
         part = page[place : place + length]
-        deeper = depth + max(_depth(part, is_inside=way) for way in ways)
+        deeper = depth + max(_depth(begin, part) for begin in begins)
         more = steps + deeper * part.count(b"<")
         if deeper <= 2 * MAX_DEPTH and more <= MAX_NESTED:  # twice, as most pieces end less deep than they are
             place, depth, steps = place + length, deeper, more
@@ -106,16 +106,22 @@ def _not_too_deep(page: bytes) -> bytes:
     return page
 
 
-def _depth(part: bytes, *, is_inside: bool) -> int:
-    """About how deep the elements of *part* nest. *is_inside*: in <svg>, where <style> holds elements, and in
-    <template>, where forms nest.
+def _begins(page: bytes) -> list[bytes]:
+    """What a piece of *page* may be in that changes how it nests: <svg>, where <style> holds elements, also for
+    <template>, where forms nest; and <select>, which ignores most tags, and which another one ends."""
+    is_inside = tokens.has_foreign(page) or _TEMPLATE.search(page) is not None
+    return [b"", *([b"<svg>"] if is_inside else ()), *([b"<select>"] if _SELECT.search(page) else ())]
+
+
+def _depth(begin: bytes, part: bytes) -> int:
+    """About how deep the elements of *part* nest behind *begin*.
 
     A template's elements are in no tree. Those of <object> are, and are as well kept from end tags behind them.
     """
     part = _TEMPLATE.sub(b"object", part)
-    if is_inside:
-        part = b"<svg>" + _FORM.sub(b"section", part)
-    elements = LexborHTMLParser(part, options=LexborDocumentOptions.WO_EVENTS).css("*")
+    if begin == b"<svg>":
+        part = _FORM.sub(b"section", part)
+    elements = LexborHTMLParser(begin + part, options=LexborDocumentOptions.WO_EVENTS).css("*")
     return max(map(_around, elements[:: len(elements) // LOOKED_AT + 1]), default=0)
 
 
