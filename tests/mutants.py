@@ -131,8 +131,8 @@ MUTANTS = (
     Mutant(
         "a pair breaks the configured delay",
         "lib/pace_pairs",
-        "or 1), h[FLOOR], h[CRAWL])",
-        "or 1))",
+        "near(h, p) < math.max(h[FLOOR], h[CRAWL])",
+        "false",
         ("test_pace.py",),
     ),
     Mutant(

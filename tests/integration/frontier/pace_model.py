@@ -9,7 +9,6 @@ from crawler.frontier.config import FrontierConfig
 
 DAY_MS = 86_400_000
 LESS, PACED, SHARED = 0.85, -1, -2
-QUICK, PROBED = 1, 2
 FEW_MS, FEWEST_MS = 400, 2_000
 TURN_MS, PACED_TURN_MS, TURNS_MS = 550, 950, 5_000
 LONG_MS, PAIR, KEPT = 200, 1.9, 0.87
@@ -67,26 +66,19 @@ class Rule:
             self._pair_refused(h, retry_after)
             return
         if wire >= h.hurt:
-            onset = self._onset(h)
+            soon = h.row <= 0 and h.grown >= HELD and h.trying <= 0 and h.answers <= 2
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
             if not again:
                 self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
-                h.events, h.answers = onset, 0
+                h.events, h.answers = int(soon), 0
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
         if h.noise <= 0:
             h.debt = min(h.debt + max(h.blocked - wire, h.floor), DAY_MS)
         h.blocked = floor(h.blocked)
-
-    def _onset(self, h: Pace) -> int:
-        if h.grown < HELD or h.trying > 0:
-            return 0
-        if h.noise == SHARED:
-            return PROBED if h.grown >= 1 else 0
-        return QUICK if h.answers <= 1 else 0
 
     def praise(self, h: Pace, wire: float, *, again: bool = False) -> None:
         if wire < h.hurt:
@@ -102,7 +94,7 @@ class Rule:
         if h.hurt == 0:
             return
         h.row = -h.row if h.row > 0 else 0
-        if h.trying <= 0:
+        if h.trying != 1:
             self._grow(h)
         if h.peak > 0:
             self._settle(h)
@@ -146,12 +138,12 @@ class Rule:
         """After a request that was served: where turns are taken another one may follow it soon."""
         turn = h.peak > 0 and not h.row and h.trying <= 0 and not h.in_flight and self._takes_turns(h)
         likely = self.jitter * 8 * 2.0 ** min(max(0, -h.ref), 8) < 1
-        if turn and likely and h.delay >= 1_250 and self._near(h) <= 0.47 * h.delay:
+        if turn and likely and h.delay >= 1_250 and self._near(h) >= max(h.floor, h.crawl):
             h.ref = -max(0, -h.ref) - 0.5
             h.next = max(wire + self._near(h), h.blocked)
 
     def _near(self, h: Pace) -> float:
-        return max(0.4 * h.delay / (2 if h.noise == SHARED else 1), h.floor, h.crawl)
+        return 0.4 * h.delay / (2 if h.noise == SHARED else 1)
 
     def _is_second(self, h: Pace) -> bool:
         return h.second and self._takes_turns(h) and self._lateness(h) < self._near(h)
@@ -206,12 +198,11 @@ class Rule:
 
     def _give_way(self, h: Pace) -> None:
         if h.noise == SHARED:
-            self._aim(h, max(self._remembered(h), h.peak) * 1.015, HELD)
+            self._aim(h, max(self._remembered(h), h.peak) * 1.012, HELD)
         elif HELD <= h.grown < 1:
             self._aim(h, self._remembered(h) * 1.01, h.grown)
         else:
-            kept = self._gap(h) / KEPT
-            self._aim(h, kept if h.grown < 1 or h.peak > 2_500 else min(kept, 1.05 * h.peak), HELD)
+            self._aim(h, self._gap(h) / KEPT, HELD)
         self._end_trouble(h)
 
     def _end_trouble(self, h: Pace) -> None:
@@ -221,7 +212,7 @@ class Rule:
         if h.noise == SHARED and h.row > 1:
             h.noise = 0
             self._aim(h, self._remembered(h) / PAIR, HELD)
-        elif h.noise != SHARED and (h.events == QUICK or h.row > 1) and h.grown >= HELD and h.debt > h.delay / 2:
+        elif h.noise != SHARED and (h.events or h.row > 1) and h.grown >= HELD and h.debt > h.delay / 2:
             h.noise = SHARED
             self._aim(h, min(apart, PAIR * max(min(h.delay, apart / 2), ALONE_MS)), PAIRED)
 
@@ -247,7 +238,7 @@ class Rule:
             self._find_turns(h, apart)
         elif long and not new:
             self._take_long_turn(h, apart)
-        elif h.row >= (2 if shared else 3) and not (shared and h.events == PROBED):
+        elif h.row >= (2 if shared else 3):
             self._aim(h, ALONE_MS, HELD) if long else self._take_short_turn(h, apart, new=new)
 
     def _is_slow(self, h: Pace, refused: float) -> bool:
@@ -315,9 +306,12 @@ class Rule:
         h.grown, h.debt = 1 - away ** (1 / 3), 0
         self._settle(h)
 
-    def _begin_trial(self, h: Pace, delay: float) -> None:
-        h.trying, h.events, h.answers = 1, 0, 0
-        self._slow_down(h, delay, 0.5)
+    def _begin_trial(self, h: Pace, ref: float, before: float) -> None:
+        h.trying, h.events, h.answers = 2 if before >= ref / 0.5 else 1, 0, 0
+        if h.trying == 2:
+            self._slow_down(h, before, LESS)
+        else:
+            self._slow_down(h, ref, 0.5)
 
     def _end_trial(self, h: Pace, noise: float) -> None:
         h.noise = noise
@@ -331,7 +325,7 @@ class Rule:
             self._end_trial(h, max(0.05, min(h.events / h.answers, 0.1)))
             h.peak = 0
         elif h.answers >= (60 if h.events == 0 else 120):
-            h.grown = 0
+            h.grown = 0 if h.trying == 1 else h.grown
             self._end_trial(h, PACED)
             self._settle(h)
 
@@ -350,7 +344,7 @@ class Rule:
             self._end_trial(h, PACED)
             self._slow_down(h, self._gap(h), 0.5)
         elif h.debt >= 5 or h.answers >= 3000:
-            self._begin_trial(h, self._gap(h))
+            self._begin_trial(h, self._gap(h), 0)
 
     def _decrease(self, h: Pace, *, asked: bool) -> None:
         if not h.ok and not h.peak and h.delay > 0:
@@ -368,8 +362,8 @@ class Rule:
         often = h.events >= 3 and h.events > 0.3 * h.answers
         is_new = not h.peak and (h.delay > self.least(h) or h.delay == 0)
         some = h.events >= 3 and h.events <= 0.25 * h.answers
-        if lower and some and not asked:
-            self._begin_trial(h, max(h.ref, before * 0.5))
+        if lower and some and not asked and (60 * h.ref <= 10_000 or before >= h.ref / 0.5):
+            self._begin_trial(h, h.ref, before)
             return
         few = h.hurt > 0 and FEW_MS <= h.peak < FEWEST_MS
         self._slow_down(h, before, 0.5 if is_new or (often and not few) else LESS, halfway=few)

@@ -225,21 +225,6 @@ def test_refusals_that_are_not_about_the_pace_cost_little_of_it(
     assert good / (1 - bad) >= least * free
 
 
-@pytest.mark.parametrize(("floor", "least"), [(200, 0.8), (250, 0.8), (400, 0.8), (600, 0.7), (1_000, 0.75)])
-def test_429s_unrelated_to_the_pace_cost_little_at_a_few_requests_a_second(
-    client: Any, floor: float, least: float
-) -> None:
-    """The trial waited until they had halved the pace, which was longer than this, or never: 0.5 to 0.8 were left.
-
-    Where turns are taken they are taken for another fleet's doing, until the second request of a pair is served.
-    """
-    site = Site(noise=0.05, floor=floor, run_ms=6 * MINUTE_MS)
-    free = simulate(client, replace(site, noise=0.0, run_ms=2 * MINUTE_MS)).after(60)[0]
-    paces = [good / (1 - bad) for good, bad in (simulate(client, site, seed).after(60) for seed in range(1, 13))]
-    assert sum(paces) / len(paces) >= least * free
-    assert sorted(paces)[1] >= (least - 0.2) * free
-
-
 @pytest.mark.parametrize("cap", [1, 8])
 @pytest.mark.parametrize("floor", [10, 20])
 def test_a_refusal_in_slow_start_is_not_the_limit_of_a_fast_host(client: Any, floor: float, cap: int) -> None:

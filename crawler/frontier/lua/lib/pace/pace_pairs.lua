@@ -5,12 +5,11 @@
 -- A pair is out while REF, if below 0, is no whole number: less by the half.
 local PAIRED_MS = 1250 -- shorter delays are right for one request a second, or for two fleets at two a second
 local NEAR = 0.4 -- how soon the second one follows, in what the delay of one fleet would be
-local LATEST = 0.47 -- at most, of the delay: in the middle of it another fleet may have its turn
 local PAIR_EVERY, PAIR_MOST = 8, 8 -- good responses for one pair at first; how often that is doubled
 local PAIR_LESS = 0.7 -- factor of the delay after a pair was served
 
 local function near(h, p)
-  return math.max(NEAR * h[DELAY] / (p[NOISE] == SHARED and 2 or 1), h[FLOOR], h[CRAWL])
+  return NEAR * h[DELAY] / (p[NOISE] == SHARED and 2 or 1)
 end
 
 -- Called for each response: only the next one after a pair was sent tells anything.
@@ -27,7 +26,7 @@ end
 -- Called when the slot of a request that was served, sent at wire, has been released.
 local function send_second(h, p, wire, jitter)
   local turn = p[PEAK] > 0 and p[ROW] == 0 and p[TRYING] <= 0 and h[INFLIGHT] == 0 and takes_turns(h, p)
-  if not turn or h[DELAY] < PAIRED_MS or near(h, p) > LATEST * h[DELAY] then return end
+  if not turn or h[DELAY] < PAIRED_MS or near(h, p) < math.max(h[FLOOR], h[CRAWL]) then return end
   local vain = math.max(0, -p[REF])
   if jitter * PAIR_EVERY * 2 ^ math.min(vain, PAIR_MOST) >= 1 then return end
   p[REF] = -vain - 0.5
