@@ -143,13 +143,15 @@ class Frontier(LeaseCalls):
         worker: str,
         suspects_ok: bool = False,
         exclude_hosts: Collection[str] = (),
-        held: Collection[int] = (),
+        held: Callable[[], Collection[int]] = tuple,
     ) -> Batch:
         """Up to *limit* requests, LEASE_MOST per shard, whose hosts may be crawled now; a suspect comes alone and only
         with *suspects_ok*. A full shard gives one, and none while it is among the *held*, of which this worker has
-        some."""
+        some; nobody asks for these while there is room."""
         with same_server(self.client):  # one that has started since is told first (lua/hosts/rules.lua)
-            most = {shard: int(shard not in held) for shard in await self.gauge.full()}
+            full = await self.gauge.full()
+            ours = held() if full else ()
+            most = {shard: int(shard not in ours) for shard in full}
             await self._state_news()
             return await self._lease_some(streams, limit, worker, exclude_hosts, most, suspects_ok=suspects_ok)
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -213,10 +214,11 @@ async def test_the_attempts_log_is_logged_in_again_too(guarded: Server) -> None:
         log = attempts.AttemptsLog(database, attempts.AttemptsConfig(), stats, Random(1))
         log.open()
         for made, name in enumerate(("before", "after"), 1):
-            log.add(lambda name=name: lambda: {"at": at(0), "url": name})  # type: ignore[misc]
+            log.add(lambda name=name: lambda: {"at": datetime.now(UTC), "url": name})  # type: ignore[misc]
             while stats.values[names.ATTEMPTS] < made:
                 await asyncio.sleep(0.1)
                 if made == 1 and stats.values[names.ATTEMPTS]:
                     await root.shoal.command("dropUser", "worker")
                     await root.shoal.command("createUser", "worker", pwd="s3cret", roles=["shoalWorker"])
         await log.close()
+        assert [row["url"] async for row in root.shoal.attempts.find().sort("url")] == ["after", "before"]

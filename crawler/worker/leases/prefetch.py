@@ -175,8 +175,11 @@ class Prefetcher:
             worker=self._worker,
             suspects_ok=suspects_ok,
             exclude_hosts=self._full_hosts(),
-            held={keys.split_handle(one.handle)[0] for one in (*self._book.all(), *self._queue.buffer)},
+            held=self._held_shards,
         )
+
+    def _held_shards(self) -> set[int]:
+        return {keys.split_handle(one.handle)[0] for one in (*self._book.all(), *self._queue.buffer)}
 
     def _streams(self) -> list[str]:
         """The streams of this worker's tiers, starting with another one each time: a long one must not starve the

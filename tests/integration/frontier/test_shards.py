@@ -135,9 +135,9 @@ async def test_a_full_shard_gives_one_request_and_none_to_a_worker_that_has_some
     batch = await world.frontier.lease(["s"], 50, worker="w")
     there = [lease.id.partition(":")[0] for lease in batch.leases]
     assert (there.count("1"), there.count("0")) == (1, sum(keys.shard_of(f"{n}.example", 2) == 0 for n in range(40)))
-    again = await world.frontier.lease(["s"], 50, worker="w", held={0, 1})
+    again = await world.frontier.lease(["s"], 50, worker="w", held=lambda: {0, 1})
     assert (again.leases, again.next_due_ms) == ([], None)
-    assert len((await world.frontier.lease(["s"], 50, worker="w", held={0})).leases) == 1
+    assert len((await world.frontier.lease(["s"], 50, worker="w", held=lambda: {0})).leases) == 1
 
 
 async def test_a_node_without_shards_of_ours_may_be_away(tmp_path: Path) -> None:
