@@ -63,7 +63,7 @@ class Rejection:
             "at": at,
             "source": _source(origin),
         }
-        return cls(_key(collection, _identity(item, page)), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
+        return cls(_key(collection, _identity(item, origin)), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     @classmethod
     def of_stored(cls, entry: StoredDocument, reason: str) -> Self:
@@ -97,10 +97,11 @@ def _key(collection: str, item: str) -> str:
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
 
 
-def _identity(item: Any, page: str) -> str:
+def _identity(item: Any, origin: Origin | None) -> str:
     if isinstance(item, Item) and item.url:
         return identity(item)
-    return f"{page}\0{_text(item)}" if page else _text(item)
+    where = [origin.source.get("spider", ""), origin.url] if origin is not None else []
+    return "\0".join([*where, _text(item)])
 
 
 def _url(item: Any) -> str:

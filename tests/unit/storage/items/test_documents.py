@@ -216,6 +216,16 @@ def test_an_item_of_any_class_says_where_it_is_from(item: Any) -> None:
     assert made().content_hash == made(spider="two").content_hash
 
 
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: type(item).__name__)
+def test_a_rejected_item_of_any_class_is_its_page_s_and_its_spider_s(item: Any) -> None:
+    def kept(url: str = "http://a.example/p", spider: str = "one", **source: str) -> str:
+        origin = Origin(url, NOW, {"spider": spider, "request_id": "0:1"} | source)
+        return Rejection.of(item, ["missing_title"], NOW, MAX, origin).id
+
+    assert kept() == kept(request_id="0:2")
+    assert len({kept(), kept(spider="two"), kept(url="http://a.example/q")}) == 3
+
+
 def test_credentials_of_urls_are_stored_with_no_item() -> None:
     login = "https://user:s3cret@shop.example/a"
     item = {"url": login, "images": [login], "deep": {"x": (login,)}, "text": f"{login} by ann@b.example"}
