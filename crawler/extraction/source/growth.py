@@ -16,11 +16,11 @@ from random import randrange
 from typing import Final
 
 from crawler.extraction.source import tokens
-from crawler.extraction.source.tokens import Token, compiled
+from crawler.extraction.source.tokens import ATTRIBUTE, Token, compiled
 
-SMALL: Final = 150_000  # bytes; a shorter page cannot take too much
-MOST: Final = 250_000_000  # bytes copied; the parser takes up to 0.4 of that, since it reuses most of the memory
-MOST_LIKELY: Final = 700_000_000  # the same by samples, before all tags are read
+SMALL: Final = 120_000  # bytes; a shorter page cannot take too much
+MOST: Final = 200_000_000  # bytes copied: the memory it takes, though less with fewer than three values between texts
+MOST_LIKELY: Final = 230_000_000  # the same by samples, before all tags are read
 EVERY: Final = 10_000  # bytes between samples
 SAMPLE: Final = 300  # bytes
 LONG: Final = 2_000  # bytes of a longer sample; with texts longer than that there are too few to harm
@@ -44,6 +44,12 @@ _IGNORING = compiled(r"<(?:[fF][rR][aA][mM][eE][sS][eE][tT]|[cC][oO][lL])(?=[\s/
 _TEMPLATE = compiled(r"<template[\s/>]", re.IGNORECASE)
 _FRAMESET = compiled(r"<frameset(?=[\s/>])", re.IGNORECASE)
 _PARTS = compiled(rf"<(?!{_NAMES})[a-z]", re.IGNORECASE)
+# Scripts and styles with their texts; comments and other tags are matched so that nothing in them looks like one.
+_SCRIPTS = compiled(
+    rf"<(?:!--(?!-?>)(?:[^-]|-(?!->))*+|s(?:cript|tyle)(?=[\s/>]){ATTRIBUTE}*+[\s/]*+>\s*+([^<\s])"
+    rf"|/?[a-zA-Z][^\s/>]*+{ATTRIBUTE}*+)",
+    re.IGNORECASE,
+)
 _TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)  # spaces stay in tables
 
 
@@ -67,13 +73,13 @@ def _signs(page: bytes) -> int:
 
 
 def _grown(page: bytes) -> int:
-    """About how many texts come after another with nothing but such tags between them."""
+    """About how many texts come after another with nothing but such tags between them; those in scripts do not."""
     grown = 0
     for place in _places(page):
         if _SIGN.search(page, place, place + LONG):
-            for part in _PARTS.split(page[place : place + LONG]):
-                if signs := len(_SIGN.findall(part)):
-                    grown += min(signs, len(_TEXT.findall(part)))
+            sample = page[place : place + LONG]
+            texts = sum(min(len(_SIGN.findall(part)), len(_TEXT.findall(part))) for part in _PARTS.split(sample))
+            grown += max(texts - len(list(filter(None, _SCRIPTS.findall(sample)))), 0)
     return grown * EVERY // LONG
 
 

@@ -7,6 +7,7 @@ from itertools import chain, count, cycle, islice, repeat
 
 Bomb = Callable[[int], str]
 LD = '<script type="application/ld+json">'
+VALUES = 'a="a longer value" b="a longer value" c="a longer value"'
 PRODUCT = f'<h1>x</h1>{LD}{{"@type":"Product","name":"x",'
 
 
@@ -121,6 +122,12 @@ GROWING: dict[str, Bomb] = {
     "comments behind the body": filled("", "text</body><!--c-->"),
     "values in framesets": filled("<frameset>", " <b a=b>"),
     "values behind framesets": filled("<FRAMESET></frameset>", " <b a=b>"),
+}
+# the same, where the parser can reuse nothing of the memory
+COPIED: dict[str, Bomb] = {
+    "three values of end tags": filled("<div>", "</b a=b c=d e=f>some text"),
+    "three values after a long text": lambda size: after("<p>", "by ", size // 8, f"</b {VALUES}>some text")(size),
+    "values that look like scripts": filled("<p>", "</b a=<script b=c d=e>some text"),
 }
 BOMBS: dict[str, Bomb] = {
     "values of end tags in svg": filled("<svg><title>", "</b a=b>text"),
@@ -318,6 +325,7 @@ BOMBS: dict[str, Bomb] = {
     "items in items": filled("<div itemscope>", "<div itemprop=name>x"),
     "properties far from items": after("<i itemscope itemtype=Product>", "<div>", 1_500, "<b itemprop=x>x</b>"),
     **GROWING,
+    **COPIED,
     "values in columns of templates": filled("<template><col>", " <b a=b>"),  # whose texts are in no tree
     "references in a circle": filled(
         f'{PRODUCT}"@id":"a","offers":[{{"@id":"a"}}', ',{"@id":"a"},{"@id":"b#","offers":{"@id":"a"}}', "]}</script>"

@@ -27,7 +27,7 @@ from crawler.extraction.source.nesting import MAX_DEPTH
 from crawler.extraction.source.tame import MAX_ATTRIBUTES, MAX_NAMES, tamed
 from crawler.policy.blocks import detection, shells
 from tests.effort import cpu_seconds
-from tests.unit.extraction.bombs import BOMBS, HIDDEN, Bomb
+from tests.unit.extraction.bombs import BOMBS, COPIED, HIDDEN, Bomb
 
 URL: Final = "https://shop.example.com/lamps/lamp-12345"
 SIZE: Final = 1_000_000  # characters
@@ -118,6 +118,14 @@ def test_bombs_do_not_go_off(reader: str) -> None:
         or whole > max(SECONDS[reader] / 2, 3.5 * half)
     ]
     assert not wrong, "name, seconds, seconds of the half, MB, error"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of memory from /proc")
+@pytest.mark.parametrize("name", COPIED)
+@pytest.mark.parametrize("size", [200_000, 400_000])
+def test_a_page_of_any_size_takes_little_memory(name: str, size: int) -> None:
+    _, memory, error = cost(lambda html, url: Document(html, url).tree, COPIED[name](size))
+    assert (memory <= MEGABYTES, error) == (True, ""), memory
 
 
 PIECES = st.sampled_from(

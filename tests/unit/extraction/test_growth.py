@@ -65,7 +65,7 @@ def test_a_large_page_of_tables_is_not_read_tag_by_tag(monkeypatch: pytest.Monke
     monkeypatch.setattr(growth, "_parted", parted)
     name = '<p class="names of a paragraph, many of them"><a class="a name of a link" href="#of-it">name</a></p>\n'
     table = '<table class="of values">\n<tr>\n<td>name</td>\n<td>value</td>\n</tr>\n</table>\n'
-    bounded(((3 * name + table) * 2_000).encode())
+    bounded(((4 * name + table) * 1_000).encode())
     assert read == []
 
 
