@@ -24,7 +24,7 @@ DOUBTED: Final = 2  # times what samples show of elements that may nest, before 
 MAX_NESTING: Final = 10_000  # elements: readers of the tree also pay for depth
 APART: Final = 10_000  # bytes between samples of what may nest
 SHORT: Final = 300  # bytes of these
-AHEAD: Final = 200  # bytes behind one, in which what it opens may be closed
+AHEAD: Final = (200, 1_000)  # bytes behind one, in which what it opens may be closed: at first, and if doubted
 PIECES: Final = 16  # of a page; real ones are up to 60 deep
 PIECE: Final = 64_000  # bytes at least
 LEAST: Final = 1_000  # bytes of a piece in which a page may end
@@ -43,8 +43,8 @@ _FLAT: Final = (b"<li>", b"<br>", b"<li ", b"<p>", b"<p ", b"<img ")  # the usua
 _NESTING_ANYWHERE = compiled(r"<[a-zA-Z]")
 # Start tags of elements that nest, except those closed by the next tag: an upper bound of the tree's depth.
 _NESTING = compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})")
-# Those that nest in <svg>, too: of samples, for which nobody asks whether there is one.
-_NESTING_SAMPLED = compiled(
+# Those that nest in <svg>, too.
+_NESTING_IN_FOREIGN = compiled(
     rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING - _NESTING_THERE))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})"
 )
 _TEMPLATE = compiled(r"(?<=[</])template(?=[\s/>])", re.IGNORECASE)
@@ -63,13 +63,23 @@ def bounded(page: bytes, tags: float) -> bytes:
 def _seems_deep(page: bytes, tags: float) -> bool:
     """Whether DOUBTED times the elements that may nest, by samples, among about so many *tags*, may cost too much.
 
-    To count them all takes half as long as parsing. Each sample has a random place of its own: they may be anywhere.
+    To count them all takes longer than parsing, so where few samples' worth of reading leaves a doubt, more is read.
     """
+    near, far = AHEAD
+    return _is_sampled_deep(page, tags, _NESTING_IN_FOREIGN, near) and _is_sampled_deep(
+        page, tags, _NESTING_IN_FOREIGN if tokens.has_foreign(page) else _NESTING, far
+    )
+
+
+def _is_sampled_deep(page: bytes, tags: float, nests: re.Pattern[bytes], ahead: int) -> bool:
+    """The same, by what *nests* and is not closed *ahead*. Each sample has a random place: they may be anywhere."""
     nesting = 0
     for start in range(0, len(page), APART):
         place = start + randrange(APART)  # noqa: S311 - as in _places
-        sample = page[place : place + SHORT + AHEAD]
-        nesting += sum(found.start() < SHORT for found in _NESTING_SAMPLED.finditer(sample))
+        for found in nests.finditer(page, place, place + SHORT + ahead):
+            if found.start() >= place + SHORT:
+                break
+            nesting += 1
     return _is_deep(DOUBTED * nesting * APART / SHORT, tags)
 
 
