@@ -40,7 +40,8 @@ _NAMES: Final = (
 )
 _SIGN = compiled(rf"</(?:[^>]*=|[^a-zA-Z>])|<[!?]|<{_NAMES}", re.IGNORECASE)
 _TAG = compiled(r"</?[a-zA-Z][^<>]*+>")
-_IGNORING = compiled(r"<(?:[fF][rR][aA][mM][eE][sS][eE][tT]|[cC][oO][lL])(?=[\s/>])")  # any case, in half the time
+IGNORING: Final = r"(?:[fF][rR][aA][mM][eE][sS][eE][tT]|[cC][oO][lL])(?=[\s/>])"  # any case, in half the time
+_IGNORING = compiled(f"<{IGNORING}")
 _TEMPLATE = compiled(r"<template[\s/>]", re.IGNORECASE)
 _FRAMESET = compiled(r"<frameset(?=[\s/>])", re.IGNORECASE)
 _PARTS = compiled(rf"<(?!{_NAMES})[a-z]", re.IGNORECASE)
@@ -53,12 +54,12 @@ _SCRIPTS = compiled(
 _TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)  # spaces stay in tables
 
 
-def bounded(page: bytes) -> bytes:
-    """*page*, nearly always unchanged."""
+def bounded(page: bytes, *, may_ignore: bool = True) -> bytes:
+    """*page*, nearly always unchanged. *may_ignore*: whether it may have <frameset> or <col>."""
     if len(page) <= SMALL:
         return page
     few = MOST_LIKELY // len(page)
-    if _IGNORING.search(page):
+    if may_ignore and _IGNORING.search(page):
         page = (_IGNORING if _TEMPLATE.search(page) else _FRAMESET).sub(b"<embed", page)
     if _signs(page) <= few or (grown := _grown(page)) <= few:
         return page

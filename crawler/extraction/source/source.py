@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from crawler.extraction.source import tame, tokens
+from crawler.extraction.source import tame
 
 COMMENT: Final = r"!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+"  # after its "<", up to its end
 RAW: Final = r"[\s/>][^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"  # the rest of an element that holds text only, named `raw`
@@ -22,7 +22,7 @@ _HIDING: Final = r"!--(?!-?>)[^-<]*+(?:-(?!-!?>)[^-<]*+)*+<[^-]*+(?:-(?!-!?>)[^-
 # Also no script or style that is empty.
 _CODE = re.compile(
     rf"<{tame.LIKELY}(?:{_HIDING}|({_SCRIPT}){_ATTRIBUTES}(?!</\1[\s/>])"
-    rf"|(?P<name>{tame.FORMATTING})(?!{tokens.CLOSED}))",
+    rf"|{tame.STRAY})",
     re.ASCII,
 )
 # What is inside such an element from its first "<" on.
@@ -60,8 +60,8 @@ def read(html: str) -> Source:
     taken = place = 0
     while found := _CODE.search(html, place):
         start = place = found.end()
-        if found["name"]:
-            strays.append(found["name"])
+        if stray := found["name"] or found["ignoring"]:
+            strays.append(stray)
             continue
         if found[1]:
             kind = found[1].lower()

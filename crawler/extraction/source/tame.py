@@ -40,13 +40,15 @@ NAMES_SAMPLED: Final = 20  # distinct names per sample, over all samples; real p
 NAMES_QUOTED: Final = 30  # the same of what follows quotes, in a window of QUOTED bytes; hardly any real page has more
 QUOTED: Final = 400
 
-# What follows the "<" of formatting elements, <html>, <body>, <script>, <style> and comments: most tags fail here.
-LIKELY: Final = r"(?=[!bBcCeEfFhHiInNsStTuU][-\s/>cCiIoOmMtT])"
+# What follows the "<" of formatting elements, <html>, <body>, <script>, <style>, comments, <col> and <frameset>: most
+# tags fail here.
+LIKELY: Final = r"(?=[!bBcCeEfFhHiInNsStTuU][-\s/>cCiIoOmMrRtT])"
 FORMATTING: Final = (
     r"(?:[bB](?:[iI][gG]|[oO][dD][yY])?+|[iIuU]|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?+"
     r"|[eE][mM]|[tT][tT]|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])(?=[\s/>])"
 )
-_STRAY = compiled(rf"<{LIKELY}(?P<name>{FORMATTING})(?!{CLOSED})")
+STRAY: Final = rf"(?P<name>{FORMATTING})(?!{CLOSED})|(?P<ignoring>{growth.IGNORING})"
+_STRAY = compiled(rf"<{LIKELY}(?:{STRAY})")
 _END = compiled(rf"</{LIKELY}{FORMATTING}")
 _PAIR = compiled(rf"<{LIKELY}(?P<name>{FORMATTING}){CLOSED}")
 _ROOT = compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
@@ -68,14 +70,15 @@ _SPECIAL_TAG = compiled(
 )
 
 
-def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
+def tamed(page: bytes, known: Sequence[str] | None = None) -> bytes:
     """*page* (UTF-8), nearly always unchanged.
 
-    *strays*: names of all unclosed formatting elements, <html> and <body> in it, or of more, where they are known.
+    *known*: the names of its `strays`, or of more, where they are known.
     """
     if len(page) <= SMALL and page.count(b"<") < FEW_TAGS:
         return page if len(page) < EVERY else _few_attributes(page, _places(page))
-    page = growth.bounded(_few_open(page, strays))
+    found = Counter(name.lower() for name in (strays(page) if known is None else known))
+    page = growth.bounded(_few_open(page, found), may_ignore=bool(found["col"] or found["frameset"]))
     places = _places(page)
     page = _few_attributes(page, places)
     names, seen = _seen(page, places)
@@ -88,11 +91,10 @@ def _places(page: bytes) -> range:
     return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
 
 
-def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
-    """*page* without unclosed formatting elements and repeated <html> and <body>, if there are enough to do harm."""
-    found = Counter(name.lower() for name in (strays(page) if known is None else known))
+def _few_open(page: bytes, found: Counter[str]) -> bytes:
+    """*page* without unclosed formatting elements and repeated <html> and <body>, if enough are *found* to do harm."""
     roots = found["html"] + found["body"]
-    unclosed = found.total() - roots
+    unclosed = found.total() - roots - found["col"] - found["frameset"]
     if roots > MAX_ROOTS:
         first = list(_ROOT.finditer(page))[MAX_ROOTS].start()
         page = page[:first] + _ROOT.sub(b"<embed", page[first:])
@@ -105,8 +107,8 @@ def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
 
 
 def strays(page: bytes) -> list[str]:
-    """The names of unclosed formatting elements, <html> and <body>, in document order."""
-    return [name.decode() for name, _ in _STRAY.findall(page)]
+    """The names of unclosed formatting elements, <html>, <body>, <frameset> and <col>, in document order."""
+    return [(name or ignoring).decode() for name, _, ignoring in _STRAY.findall(page)]
 
 
 def _has_stray_ends(page: bytes, most: int) -> bool:

@@ -19,9 +19,8 @@ PIECES = st.sampled_from(
 # "¤" stands for a blank in Unicode, which is none in HTML.
 TAGS = st.sampled_from(
     "<b>|</b>|<B |<i title='|'>|<!--|-->|<script>|</script>|<style>|</style>|<textarea>|</textarea>|<font x=y>|</font>"
-    "|<body>|<html a='<b>'>|x|>|<br>|<!-->|<b¤>|<b></b>|<b></b¤>|<small/>|--!>|<em|<script src=x>|<|/".replace(
-        "¤", "\xa0"
-    ).split("|")
+    "|<body>|<html a='<b>'>|x|>|<br>|<!-->|<b¤>|<b></b>|<b></b¤>|<small/>|--!>|<em|<script src=x>|<|/"
+    "|<col>|<COL/|<col></col>|<frameset ".replace("¤", "\xa0").split("|")
 )
 
 
