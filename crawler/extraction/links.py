@@ -224,9 +224,11 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
             yield origin, (href.partition("#")[0] if "#" in href else href).rstrip(), relations
         elif href.startswith(own):
             yield origin, href[start:].partition("#")[0].rstrip(), relations
+        elif (is_itself and href[0] == "#") or href.startswith(NO_PAGES):
+            continue
         elif href[:4] != "http" and (near := beside(href)) is not None:
             yield origin, near[start:], relations
-        elif not ((is_itself and href[0] == "#") or href.startswith(NO_PAGES) or _is_elsewhere(_start(href), origin)):
+        elif not _is_elsewhere(_start(href), origin):
             target = base.absolute(href)
             if target and (target.startswith(own) or same_site(target, document.url)):
                 root = max(0, target.find("/", 8))
