@@ -27,6 +27,16 @@ _RAW_ENDS: Final = {name.encode(): re.compile(f"</{name}".encode(), re.IGNORECAS
 # A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
 _MARKUP = compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+))")
 _FOREIGN = compiled(r"(</?)(?:svg|math)(?=[\s/>])", re.IGNORECASE)
+_FOREIGN_START = compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
+# Shapes, comments and titles alone, which end for certain: a parser reads on behind them as behind a <span>.
+_SHAPES: Final = (
+    "circle|clippath|defs|ellipse|g|line|(?:linear|radial)gradient|mask|path|poly(?:gon|line)|rect|stop|symbol|use"
+)
+_ICON = compiled(
+    rf"<svg(?=[\s/>]){_PLAIN}(?:\s++|</?(?:{_SHAPES})(?=[\s/>]){_PLAIN}|<title>[^<]*+</title>|<!--[^<>-][^<>]*+(?<=--)>)*+"
+    r"</svg\s*+>",
+    re.IGNORECASE,
+)
 
 
 class Token(NamedTuple):
@@ -61,7 +71,13 @@ def has_foreign(page: bytes) -> bool:
 
 
 def without_foreign(page: bytes) -> bytes:
-    """*page* with <span> for <svg> and <math>, in which raw text elements hold markup and comments may be none."""
+    """*page* with <span> for <svg> and <math>, in which raw text elements hold markup and comments may be none.
+
+    As it is if all are icons, in which nothing is read otherwise: so are most of pages with JSON in an attribute, which
+    raises doubt.
+    """
+    if len(_FOREIGN_START.findall(page)) == len(_ICON.findall(page)):
+        return page
     return _FOREIGN.sub(rb"\1span", page)
 
 

@@ -28,6 +28,28 @@ def test_nothing_is_left_in_which_raw_text_is_markup() -> None:
     assert tokens.without_foreign(PAGE.replace(b"svg", b"i")) == PAGE.replace(b"svg", b"i")
 
 
+ICON = b"<svg a='1'><title>x</title><!--! a-b --><g>\n<path d='M0 0'/></g></svg>"
+
+
+def test_a_page_of_icons_is_left_as_it_is() -> None:
+    json = b"<div data-a='" + b"&quot;b&quot; " * 20_000 + b"'>"
+    page = json + b"<p>" + 5_000 * ICON
+    assert tokens.without_foreign(page) is page
+    assert tamed(page) is page
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        b"<style>", b"<title><b>", b"<title", b"<!-- > -->", b"<!-->", b"<!--a--!>", b"<![CDATA[", b"<desc>", b"<svg>",
+        b"<path a='</svg>'>", b"<path a=\"'\" b='>'>", b'<g/ ="</svg>">', b"</p>", b"x",
+    ],
+)  # fmt: skip
+def test_an_icon_holds_nothing_that_may_be_read_otherwise(held: bytes) -> None:
+    page = ICON + ICON.replace(b"<g>", b"<g>" + held)
+    assert tokens.without_foreign(page).count(b"<span") >= 2
+
+
 @pytest.mark.parametrize("rest", [b"<!-- <i>", b"<!--", b"<script><i>", b"<textarea", b"<title>x</titl"])
 def test_what_has_no_end_goes_on_to_the_end_of_the_page(rest: bytes) -> None:
     page = b"<p>" + rest
