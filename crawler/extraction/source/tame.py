@@ -132,7 +132,7 @@ def _few_attributes(page: bytes, places: range) -> bytes:
             continue
         place = tag.end()
         if tag[1]:
-            place = tokens.behind(page, b"-->", tag.end(1) - 2)
+            place = tokens.behind_comment(page, tag.end(1))
             continue
         if surplus := _SURPLUS.match(page, place):
             pieces.append(page[taken:place])

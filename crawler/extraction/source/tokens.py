@@ -23,7 +23,10 @@ def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]
     return re.compile(pattern.encode(), flags)
 
 
-_RAW_ENDS: Final = {name.encode(): re.compile(f"</{name}".encode(), re.IGNORECASE) for name in RAW.split("|")}
+_RAW_ENDS: Final = {name.encode(): compiled(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in RAW.split("|")}
+_SCRIPT_STATES: Final = compiled(r"<!--|-->|<(/?)script(?=[\s/>])", re.IGNORECASE)
+_ENDS_AT_ONCE: Final = compiled(r"-?>")
+_COMMENT_END: Final = compiled(r"--!?>")
 # A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
 _MARKUP = compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+))")
 _FOREIGN = compiled(r"(</?)(?:svg|math)(?=[\s/>])", re.IGNORECASE)
@@ -57,7 +60,7 @@ def tokens(page: bytes) -> Iterator[Token]:
         for found in found_all:
             comment, ends, name, attributes = found.groups(b"")
             if comment:
-                place = behind(page, b"-->", found.end(1) - 2)
+                place = behind_comment(page, found.end(1))
             elif not ends and name.lower() in _RAW_ENDS:
                 place = behind_raw(page, name, found.end())
             yield Token(found.start(), found.end() if place is None else place, ends != b"", name, attributes)
@@ -81,13 +84,32 @@ def without_foreign(page: bytes) -> bytes:
     return _FOREIGN.sub(rb"\1span", page)
 
 
-def behind(page: bytes, mark: bytes, place: int) -> int:
-    """Where the next *mark* ends, or the page."""
-    found = page.find(mark, place)
-    return found + len(mark) if found >= 0 else len(page)
+def behind_comment(page: bytes, place: int) -> int:
+    """Where the comment ends whose text begins there, or the page."""
+    if at_once := _ENDS_AT_ONCE.match(page, place):
+        return at_once.end()
+    found = _COMMENT_END.search(page, place)
+    return found.end() if found else len(page)
 
 
 def behind_raw(page: bytes, name: bytes, place: int) -> int:
     """Where the text of a raw text element ends, with the name of its end tag."""
-    found = _RAW_ENDS[name.lower()].search(page, place)
+    name = name.lower()
+    found = _script_end(page, place) if name == b"script" else _RAW_ENDS[name].search(page, place)
     return found.end() if found else len(page)
+
+
+def _script_end(page: bytes, place: int) -> re.Match[bytes] | None:
+    """Its end tag: in what looks like a comment, the end of a script in it is none ("script data double escaped")."""
+    in_comment = in_script = False
+    while found := _SCRIPT_STATES.search(page, place):
+        place = found.end()
+        if found[0] == b"<!--" and not in_comment:
+            in_comment, place = True, place - 2  # <!--> ends at once
+        elif found[0] == b"-->":
+            in_comment = in_script = False
+        elif found[1] and not in_script:
+            return found
+        elif found[1] is not None:
+            in_script = in_comment and not found[1]
+    return None

@@ -112,6 +112,8 @@ NESTING: dict[str, Bomb] = {
 # texts that grow piece by piece, as nothing parts them
 GROWING: dict[str, Bomb] = {
     "values of end tags": filled("<div>", "</b a=b>text"),
+    "values behind a comment": filled("<!-- --!>", "</b a=b>text"),
+    "values behind a script in a script": filled("<script><!--<script></script><title>--></script>", "</b a=b>text"),
     "values of cells outside tables": filled("<div>", "<td a=b>text </td>"),
     "values of forms in a form": filled("<form>", "<FORM a=b>text</i>"),
     "texts between rows": filled("<table>", "text<tr><td>y</td></b>"),

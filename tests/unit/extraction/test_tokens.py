@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from crawler.extraction.source import tokens
 from crawler.extraction.source.tame import MAX_ATTRIBUTES, RUN, tamed
@@ -63,3 +66,18 @@ def test_surplus_attributes_are_cut_off_in_tags_alone(before: str) -> None:
     kept = tamed(f"{before}<p{attributes}>".encode()).count(b" a")
     assert kept == (20_000 if before in {"<!-- <p", "<script>"} else MAX_ATTRIBUTES)
     assert MAX_ATTRIBUTES < RUN
+
+
+MARKUP = st.sampled_from(
+    """<!-- --> --!> <!--> <!---> <!--!> - ! > -- <! </ <? ]]> <![CDATA[ <script> </script> </script/ </scriptx>
+    <SCRIPT/ <textarea> </textarea> <title> </title> <style> </style> <xmp> </xmp> <p•a=" <p•a=' " ' = / x""".replace(
+        "\n", " "
+    ).split(" ")
+).map(lambda piece: piece.replace("•", " "))
+
+
+@given(st.lists(MARKUP, max_size=12))
+def test_no_element_of_the_tree_is_hidden_from_a_reader_of_the_source(pieces: list[str]) -> None:
+    page = "<body>" + "".join(f"{piece}<m{at}>" for at, piece in enumerate(pieces))
+    in_tree = {node.tag or "" for node in LexborHTMLParser(page).css("*")} - {"html", "head"}
+    assert in_tree <= {token.name.decode().lower() for token in tokens.tokens(page.encode())}
