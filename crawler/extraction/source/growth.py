@@ -18,14 +18,15 @@ from random import randrange
 from typing import Final
 
 from crawler.extraction.source import tokens
-from crawler.extraction.source.tokens import ATTRIBUTE, Token, compiled
+from crawler.extraction.source.tokens import ATTRIBUTE, RAW, SCRIPT_TEXT, Token, compiled
 
 SMALL: Final = 120_000  # bytes; a shorter page cannot take too much
 MOST: Final = 200_000_000  # bytes copied: the memory it takes, though less with fewer than three values between texts
 MOST_LIKELY: Final = 230_000_000  # the same by samples, before all tags are read
 EVERY: Final = 10_000  # bytes between samples
 SAMPLE: Final = 300  # bytes
-LONG: Final = 2_000  # bytes of a longer sample; with texts longer than that there are too few to harm
+SELDOM: Final = 20_000  # bytes between longer samples
+LONG: Final = 2_000  # bytes of one; with texts longer than that there are too few to harm
 PARTING: Final = b"<!----><embed>"  # the one parts what is in a table, the other what is put before it
 
 _CELLS: Final = frozenset((b"td", b"th", b"caption"))
@@ -54,7 +55,17 @@ _SCRIPTS = compiled(
     rf"|/?[a-zA-Z][^\s/>]*+{ATTRIBUTE}*+)",
     re.IGNORECASE,
 )
-_TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)  # spaces stay in tables
+_TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)
+# Spaces stay in tables; outside of them they are copied if such a tag has a value.
+_VALUED = compiled(r"<(?:caption|col(?:group)?+|image|t(?:body|d|foot|h|head|r))[\s/][^<>]*=", re.IGNORECASE)
+_SPACES = compiled(r">\s++<")
+# All but text: raw text elements with theirs, comments, tags.
+_MARKUP = compiled(
+    rf"<(?:!--(?:-?>|(?:[^-]|-(?!-!?>))*+)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|script(?=[\s/>]){ATTRIBUTE}*+[\s/]*+>{SCRIPT_TEXT}"
+    rf"|(?P<raw>{RAW})(?=[\s/>]){ATTRIBUTE}*+[\s/]*+>[^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"
+    rf"|/?[a-zA-Z][^\s/>]*+{ATTRIBUTE}*+)",
+    re.IGNORECASE,
+)
 
 
 def bounded(page: bytes, *, may_ignore: bool = True) -> bytes:
@@ -66,46 +77,52 @@ def bounded(page: bytes, *, may_ignore: bool = True) -> bytes:
         page = (_IGNORING if _TEMPLATE.search(page) else _FRAMESET).sub(b"<embed", page)
     if _signs(page) <= few or (grown := _grown(page)) <= few:
         return page
-    if grown * _text_in(page) <= MOST_LIKELY:
-        return page  # large tables, mostly: half of such a page is markup
-    return _parted(tokens.without_foreign(page))
+    if grown * _sampled_text(page) <= MOST_LIKELY:
+        return page  # half of it is markup, mostly
+    page = tokens.without_foreign(page)
+    return page if grown * text_length(page) <= MOST_LIKELY else _parted(page)
 
 
 def _signs(page: bytes) -> int:
     """About how many tags and comments may not part texts."""
-    return sum(len(_SIGN.findall(page, place, place + SAMPLE)) for place in _places(page)) * EVERY // SAMPLE
+    return sum(len(_SIGN.findall(page, place, place + SAMPLE)) for place in _places(page, EVERY)) * EVERY // SAMPLE
 
 
 def _grown(page: bytes) -> int:
     """About how many texts come after another with nothing but such tags between them; those in scripts do not."""
     grown = 0
-    for place in _places(page):
+    for place in _places(page, SELDOM):
         end = place + LONG
-        texts = _behind_signs(page, place, end)
+        texts = _behind(_SIGN, _TEXT, page, place, end)
         if texts and _SCRIPT.search(page, place, end):  # few samples have one
             texts = max(texts - len(list(filter(None, _SCRIPTS.findall(page, place, end)))), 0)
-        grown += texts
-    return grown * EVERY // LONG
+        grown += texts + _behind(_VALUED, _SPACES, page, place, end)
+    return grown * SELDOM // LONG
 
 
-def _behind_signs(page: bytes, start: int, end: int) -> int:
+def _behind(sign: re.Pattern[bytes], text: re.Pattern[bytes], page: bytes, start: int, end: int) -> int:
     """How many texts there, in parts with such tags, as many as these at most. Most have none: their texts are not
     asked for."""
-    signs = [found.start() for found in _SIGN.finditer(page, start, end)]
+    signs = [found.start() for found in sign.finditer(page, start, end)]
     parts = [start, *(found.end() for found in _PARTS.finditer(page, start, end)), end] if signs else []
     counted = Counter(bisect_right(parts, sign) for sign in signs)
-    return sum(min(many, len(_TEXT.findall(page, parts[at - 1], parts[at]))) for at, many in counted.items())
+    return sum(min(many, len(text.findall(page, parts[at - 1], parts[at]))) for at, many in counted.items())
 
 
-def _text_in(page: bytes) -> int:
+def _sampled_text(page: bytes) -> int:
     """How much of *page* may be text, which alone is copied, by samples: rather more than there is."""
     if b"<![CDATA[" in page:
         return len(page)
-    return sum(len(_TAG.sub(b"", page[place : place + LONG])) for place in _places(page)) * EVERY // LONG
+    return sum(len(_TAG.sub(b"", page[place : place + LONG])) for place in _places(page, SELDOM)) * SELDOM // LONG
 
 
-def _places(page: bytes) -> range:
-    return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
+def text_length(page: bytes) -> int:
+    """How much text *page* has in elements, not less; it is `without_foreign`."""
+    return len(_MARKUP.sub(b"", page))
+
+
+def _places(page: bytes, every: int) -> range:
+    return range(randrange(every), len(page), every)  # noqa: S311 - nobody is to know them, nothing more
 
 
 def _parted(page: bytes) -> bytes:

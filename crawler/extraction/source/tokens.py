@@ -15,6 +15,10 @@ _INSIDE: Final = (
     rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
 )
 CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</(?P=name)\s*+>"  # after the element's `name`
+# What is in a script: in what looks like a comment, the end of a script in it is none ("script data double escaped").
+_SCRIPT_IN_COMMENT: Final = r"<script[\s/>](?:[^<-]|-(?!->)|<(?!/script[\s/>]))*+(?:</script(?=[\s/>]))?+"
+_COMMENT_IN_SCRIPT: Final = rf"<!(?=--)(?:[^<-]|-(?!->)|<(?!/?script[\s/>])|{_SCRIPT_IN_COMMENT})*+(?:-->)?+"
+SCRIPT_TEXT: Final = rf"(?:[^<]|<(?!!--|/script[\s/>])|{_COMMENT_IN_SCRIPT})*+"
 RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # raw text elements
 
 
@@ -24,7 +28,7 @@ def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]
 
 
 _RAW_ENDS: Final = {name.encode(): compiled(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in RAW.split("|")}
-_SCRIPT_STATES: Final = compiled(r"<!--|-->|<(/?)script(?=[\s/>])", re.IGNORECASE)
+_SCRIPT: Final = compiled(SCRIPT_TEXT, re.IGNORECASE)
 _ENDS_AT_ONCE: Final = compiled(r"-?>")
 _COMMENT_END: Final = compiled(r"--!?>")
 # A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
@@ -94,22 +98,6 @@ def behind_comment(page: bytes, place: int) -> int:
 
 def behind_raw(page: bytes, name: bytes, place: int) -> int:
     """Where the text of a raw text element ends, with the name of its end tag."""
-    name = name.lower()
-    found = _script_end(page, place) if name == b"script" else _RAW_ENDS[name].search(page, place)
+    place = _SCRIPT.match(page, place).end() if (name := name.lower()) == b"script" else place  # type: ignore[union-attr]  # it matches nothing, too
+    found = _RAW_ENDS[name].search(page, place)
     return found.end() if found else len(page)
-
-
-def _script_end(page: bytes, place: int) -> re.Match[bytes] | None:
-    """Its end tag: in what looks like a comment, the end of a script in it is none ("script data double escaped")."""
-    in_comment = in_script = False
-    while found := _SCRIPT_STATES.search(page, place):
-        place = found.end()
-        if found[0] == b"<!--" and not in_comment:
-            in_comment, place = True, place - 2  # <!--> ends at once
-        elif found[0] == b"-->":
-            in_comment = in_script = False
-        elif found[1] and not in_script:
-            return found
-        elif found[1] is not None:
-            in_script = in_comment and not found[1]
-    return None

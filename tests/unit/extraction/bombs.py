@@ -129,6 +129,8 @@ GROWING: dict[str, Bomb] = {
 COPIED: dict[str, Bomb] = {
     "three values of end tags": filled("<div>", "</b a=b c=d e=f>some text"),
     "three values after a long text": lambda size: after("<p>", "by ", size // 8, f"</b {VALUES}>some text")(size),
+    "spaces between cells outside tables": filled("<p>", "<td a=b c=d e=f>        "),
+    "spaces between images": filled("<p>", "<image a=b c=d e=f>        "),
     "values that look like scripts": filled("<p>", "</b a=<script b=c d=e>some text"),
 }
 BOMBS: dict[str, Bomb] = {

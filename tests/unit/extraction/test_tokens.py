@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from crawler.extraction.source import tokens
+from crawler.extraction.source import growth, tokens
 from crawler.extraction.source.tame import MAX_ATTRIBUTES, RUN, tamed
 
 PAGE = b"<p a=1>x</p><!-- <b> --><SCRIPT>'<i>'</script><!DOCTYPE x></1><svg/>y"
@@ -81,3 +81,13 @@ def test_no_element_of_the_tree_is_hidden_from_a_reader_of_the_source(pieces: li
     page = "<body>" + "".join(f"{piece}<m{at}>" for at, piece in enumerate(pieces))
     in_tree = {node.tag or "" for node in LexborHTMLParser(page).css("*")} - {"html", "head"}
     assert in_tree <= {token.name.decode().lower() for token in tokens.tokens(page.encode())}
+
+
+@given(st.lists(MARKUP, max_size=12))
+def test_no_text_of_the_tree_is_taken_for_markup(pieces: list[str]) -> None:
+    page = "<body>" + "".join(f"{piece}texts" for piece in pieces)
+    texts = [node for node in LexborHTMLParser(page).root.traverse(include_text=True) if node.is_text_node]  # type: ignore[union-attr]  # it has a root
+    shown = [
+        node.text_content or "" for node in texts if node.parent is None or node.parent.tag not in tokens.RAW.split("|")
+    ]
+    assert growth.text_length(page.encode()) >= "".join(shown).count("texts") * len("texts")
