@@ -23,6 +23,7 @@ from crawler import stats as names
 from crawler.errors import AddressRefusedError, ConfigError, EndingError, ProxyError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
 from crawler.meta import ALLOW_BLOCKED, CUT_AT
+from crawler.policy.endings.failures import classify
 from crawler.policy.endings.shortages import shortage
 from crawler.policy.robots import responses as robots
 from crawler.policy.robots.file import LARGE, RobotsFile
@@ -67,12 +68,14 @@ class RobotsConfig:
 
 @dataclass(frozen=True, slots=True)
 class RobotsAnswer:
-    """The result of one request. *passing*: a temporary failure that says little about the file."""
+    """The result of one request. *passing*: a temporary failure that says little about the file. *error*: why there is
+    no status."""
 
     verdict: RobotsVerdict
     status: int = 0
     body: bytes = b""
     passing: bool = False
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ class RobotsFetcher:
         found, file, said = await self._read(answer)
         failing = task.failing_ms / 1000
         if unreachable := found.verdict is RobotsVerdict.LATER:
-            found = self._unreachable(origin, found, failing)
+            found = self._unreachable(origin, found, failing, answer.error)
         keep_ms = found.fresh_ms + round(1000 * self._plan.unreachable * unreachable)
         asked_ms, now_ms = round(said.delay_seconds * 1000), round(time() * 1000)
         hours = visiting_hours(host, said.hours, now_ms, found.fresh_ms)
@@ -162,14 +165,17 @@ class RobotsFetcher:
         """Too many redirects count as no file, and so do those to where there is none. A host without an address for
         this worker is raised: its pages fail so, too, and nobody takes a name server's failure for a host that allows
         all. Of a proxy without one, the fleet hears as of any other failure of it."""
-        if isinstance(error, IgnoreRequest):
+        if isinstance(error, IgnoreRequest) and classify(error) is None:  # else there is a file, which cannot be read
             return RobotsAnswer(RobotsVerdict.ALLOW)
         self._count(f"robotstxt/exception_count/{type(error)}")
-        logger.info("%s/robots.txt: %s: %s", origin, type(error).__name__, error)
+        said = f"{type(error).__name__}: {error}"
+        logger.info("%s/robots.txt: %s", origin, said)
         if isinstance(error, CannotResolveHostError) and _unresolved(error) == urlsplit(origin).hostname:
             raise error
         absent = isinstance(error, (CannotResolveHostError, AddressRefusedError))
-        return RobotsAnswer(RobotsVerdict.ALLOW, passing=True) if absent else RobotsAnswer(RobotsVerdict.LATER)
+        if absent:
+            return RobotsAnswer(RobotsVerdict.ALLOW, passing=True)
+        return RobotsAnswer(RobotsVerdict.LATER, error=said)
 
     async def _read(self, answer: RobotsAnswer) -> tuple[CachedRobots, RobotsFile | None, RobotsRules]:
         """What *answer* says, its file, and what that says besides its rules."""
@@ -182,19 +188,20 @@ class RobotsFetcher:
         found = robots.robots_rules(file, self._agent)
         return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, found.sitemaps), file, found
 
-    def _unreachable(self, origin: str, found: CachedRobots, failing: float) -> CachedRobots:
+    def _unreachable(self, origin: str, found: CachedRobots, failing: float, error: str) -> CachedRobots:
         self._count(names.ROBOTS_UNREACHABLE)
         wait = robots.next_try_seconds(failing, self._plan.retry)
         if failing < self._plan.unreachable:  # at the latest at the end of its term
             wait = min(wait, max(self._plan.unreachable - failing, 0.1))
         if not failing:
-            what = f"it answers {found.status}" if found.status else "no answer"
+            what = f"it answers {found.status}" if found.status else error
             logger.warning("%s/robots.txt is unreachable (%s): its pages wait, next try in %.0f s", origin, what, wait)
         return CachedRobots(RobotsVerdict.LATER, found.status, round(1000 * wait), failing_ms=round(1000 * failing))
 
     async def _download(self, origin: str) -> Response:
         meta = {
             "dont_obey_robotstxt": True,
+            "allow_offsite": True,  # it may redirect to any host: RFC 9309 2.3.1.2
             ALLOW_BLOCKED: True,  # its status is meaningful
             "dont_retry": True,  # it is fetched again when due, not at once
             "redirect_ttl": REDIRECTS,

@@ -149,7 +149,17 @@ async def test_every_kind_of_file(fleet: Fleet) -> None:
     assert count(log, "robotstxt/response_status_count/404") == 2
 
 
-@pytest.mark.parametrize("failure", ["500", "429", "304", "timeout", "closed"])
+async def test_a_file_may_be_on_a_host_that_the_spider_may_not_crawl(fleet: Fleet) -> None:
+    """Refused as a page would be, the redirect counted as no file."""
+    with Site({"/robots.txt": Page(PRIVATE)}, "127.0.0.2") as other:
+        moved = Page("", 301, {"Location": other.url("/robots.txt")})
+        with Site(pages() | {"/robots.txt": moved}) as site:
+            await fleet.push(site.url("/0"), site.url("/private"), spider="sited")
+            [log] = await finished([fleet.start("sited", **OBEY)])
+    assert (site.requested, other.requested) == (["/robots.txt", "/0"], ["/robots.txt"]), log
+
+
+@pytest.mark.parametrize("failure", ["500", "429", "304", "timeout", "closed", "bomb"])
 async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_else(fleet: Fleet, failure: str) -> None:
     hold = threading.Event()
     bad = {
@@ -158,6 +168,7 @@ async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_els
         "304": Page("", 304),
         "timeout": Page(hold=hold),
         "closed": Page("", headers={"Content-Length": "99", "Connection": "close"}),
+        "bomb": Page(gzip.compress(PRIVATE.encode() + bytes(40_000_000)), headers={"Content-Encoding": "gzip"}),
     }[failure]
     well = Site(pages(20), "127.0.0.2")
 
