@@ -88,8 +88,9 @@ class IdleExtension:
             hosts = await worker.frontier.inspection.waiting(spider, MOST_TOLD)
             told = [f"{one.host} ({several(one.pages, 'page')}, {_when(one)}: {one.why})" for one in hosts]
             back = await _held_back(worker, spider)
-            if not told and not back and not self._looks:  # not for what is on its way to Redis
+            if not told and not back and not self._looks and not worker.outbox.ending():  # that is on its way to Redis
                 told = await leased_elsewhere(worker.frontier, spider)
+                told = [] if worker.book.in_hand() else told  # this worker leases meanwhile
         except FrontierError as error:
             logger.debug("Redis did not answer what the crawl waits for: %s", error)
             return

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from crawler.commands.views import status_snapshot
 from crawler.commands.views.status_snapshot import take_snapshot
-from crawler.extensions.idle import leased_elsewhere
+from crawler.extensions.idle import IdleExtension, leased_elsewhere
 from crawler.frontier.inspection.waiting import WaitingHost, last_lease_ms
 from crawler.frontier.messages import SpiderStats
+from crawler.worker.pauses import Pauses
 from tests.integration.frontier.making import answer, handles, message, reported, timed
 
 
@@ -173,6 +176,26 @@ async def test_leases_of_a_killed_worker_come_back_at_a_time_that_is_told(redis_
         "2 pages that other workers have leased (1 live); what a killed one had comes back in 120 s at"
     )
     assert await leased_elsewhere(frontier, "t") == []
+
+
+@pytest.mark.parametrize(("held", "ending"), [(0, 0), (1, 0), (0, 1)], ids=["elsewhere", "leased meanwhile", "ending"])
+async def test_what_an_idle_worker_itself_has_leased_is_not_another_ones(
+    redis_client: Any, held: int, ending: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = await timed(redis_client, lease_ms=120_000)
+    await world.frontier.push([message(1)])
+    [lease] = await world.lease(1)
+    worker: Any = SimpleNamespace(
+        frontier=world.frontier,
+        pauses=Pauses(),
+        book=SimpleNamespace(in_hand=lambda: held * [lease]),
+        outbox=SimpleNamespace(ending=lambda: ending * handles([lease])),
+    )
+    extension = IdleExtension(SimpleNamespace(engine=None), 0)  # type: ignore[arg-type]
+    extension._looks = 0
+    with caplog.at_level(logging.INFO):
+        await extension._tell(worker, "s")
+    assert ("another worker" in caplog.text) is (held == ending == 0), caplog.text
 
 
 async def test_after_a_silence_of_the_fleet_leases_come_back_a_lease_later(redis_client: Any) -> None:
