@@ -40,8 +40,13 @@ def record_of(cookie: Cookie) -> str:
 
 def cookie_of(name: str, record: str) -> Cookie:
     """The inverse of both; raises ValueError for anything else."""
+    (name + record).encode()  # bytes that are no text are surrogates here
     domain, path, key = name.split("\n", 2)
-    value, expires, has_domain, has_dot, has_path, secure = json.loads(record)
+    match json.loads(record):
+        case [str() | None as value, int() | None as expires, has_domain, has_dot, has_path, secure]:
+            pass
+        case other:
+            raise ValueError(f"a {type(other).__name__}, expected a cookie's value, its end and four flags")
     return Cookie(
         version=0, name=key, value=value, port=None, port_specified=False, domain=domain,
         domain_specified=bool(has_domain), domain_initial_dot=bool(has_dot), path=path, path_specified=bool(has_path),

@@ -15,7 +15,7 @@ _NOTHING: Final = Changes({}, (), 0)
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One jar as stored in Redis. *refused*: cookies of the change that did not fit."""
+    """One jar as stored in Redis, whatever that is. *refused*: cookies of the change that did not fit."""
 
     cookies: Records
     refused: int
@@ -37,9 +37,14 @@ class CookieJars:
     async def merge(self, host: str, session: str, changes: Changes) -> Jar:
         """Apply *changes* and return the jar. Cookies that others set meanwhile stay; for the same cookie the last one
         wins."""
-        arguments: list[str | int] = [f"{host}/{session}", self._ttl_ms, MAX_COOKIES, len(changes.removed)]
-        arguments += [*changes.removed, *(part for pair in changes.changed.items() for part in pair)]
+        arguments: list[str | bytes | int] = [f"{host}/{session}", self._ttl_ms, MAX_COOKIES, len(changes.removed)]
+        arguments += [name.encode(errors="surrogateescape") for name in changes.removed]
+        arguments += [part for pair in changes.changed.items() for part in pair]
         shard = self._shards.of_host(host)
         refused, found = await self._outage.insist(lambda: self._shards.run("cookies", shard, *arguments))
-        texts = [part.decode() for part in found]
+        texts = [part.decode(errors="surrogateescape") for part in found]
         return Jar(dict(zip(texts[::2], texts[1::2], strict=True)), int(refused))
+
+    def key(self, host: str, session: str) -> str:
+        """Where that jar is in Redis."""
+        return self._shards.key(self._shards.of_host(host), f"cookies:{host}/{session}")

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 MOST: Final = 180  # cookies of a domain in a jar, as in browsers
 DOMAIN_BYTES: Final = 64 * 1024  # of their names, values and paths: servers refuse headers of a quarter of that
 COUNTED: Final = 10_000  # domains of which it is noted; then counting begins anew
+NAMED: Final = 5  # damaged ones in a log line
 SLACK: Final = 500  # set before they are counted again; long ones count as several
 
 
@@ -100,11 +101,12 @@ class SessionsMiddleware(CookiesMiddleware):
                 super().process_request(request)
             return
         known = (await self._sessions.load(*named)).cookies
-        jar = CookieJar()
-        for name, record in known.items():
-            jar.set_cookie(cookie_of(name, record))
+        use = JarUse(*named, known, jar := CookieJar())
+        if foreign := _fill(jar, known):
+            words = "Redis held foreign values in the hash %s, removed: %r. Does another program write there?"
+            logger.error(words, self._sessions.key(*named), foreign[:NAMED])
+            await self._store(use)
         jar.jar.clear_expired_cookies()
-        use = JarUse(*named, known, jar)
         if cookies := self._get_request_cookies(jar, request):
             self._process_cookies(cookies, jar=jar, request=request)
             await self._store(use)
@@ -196,6 +198,17 @@ class SessionsMiddleware(CookiesMiddleware):
     def _debug_set_cookie(self, response: Response) -> None:
         if self.debug and (headers := response.headers.getlist("Set-Cookie")):
             logger.debug("Received cookies from %s: %s", response, _keys(headers))
+
+
+def _fill(jar: CookieJar, known: Records) -> list[str]:
+    """Put the cookies that are *known* into *jar*; returns the names of those that are none."""
+    foreign = []
+    for name, record in known.items():
+        try:
+            jar.set_cookie(cookie_of(name, record))
+        except ValueError:
+            foreign.append(name)
+    return foreign
 
 
 def _length(cookie: Cookie) -> int:

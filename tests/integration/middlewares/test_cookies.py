@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis.asyncio
 
 from tests.crawling import Fleet, count, ended
 from tests.sites import Page, Site
@@ -40,6 +41,26 @@ def cookies(site: Site, path: str) -> set[str]:
     """The names of the cookies that came with each request for *path*."""
     [sent] = [request.headers.get("Cookie", "") for request in site.received if request.path == path]
     return {pair.partition("=")[0].strip() for pair in sent.split(";") if pair}
+
+
+async def test_a_damaged_jar_is_named_and_costs_its_damaged_cookies_alone(fleet: Fleet, tmp_path: Path) -> None:
+    """Its host's pages failed, all of them, until the jar was forgotten."""
+    settings = domains(tmp_path, 'cookies = "host"')
+    with site() as shop:
+        key = f"{{{fleet.key}:0}}:cookies:127.0.0.1/"
+        good = {b"127.0.0.1\n/\nkept": b'["v", null, 0, 0, 1, 0]'}
+        record = b'["v", null, 0, 0, 0, 0]'
+        foreign = {b"\xff": b"\xc1", b"a\n/\nb": b"[1, 2]", b"c": record, b"d\n/\ne": record.replace(b"v", b"\xc1")}
+        async with redis.asyncio.from_url(fleet.redis_url) as client:
+            await client.hset(key, mapping=good | foreign)
+        await fleet.push(*map(shop.url, PATHS[:2]))
+        status, log = await ended(fleet.start(**settings, CONCURRENT_REQUESTS_PER_DOMAIN=1))
+        async with redis.asyncio.from_url(fleet.redis_url) as client:
+            left = await client.hkeys(key)
+        assert all("kept" in cookies(shop, path) for path in PATHS[:2]), log
+    assert (status, (await fleet.left()).states) == (0, {"done": 2}), log
+    assert not foreign.keys() & set(left)
+    assert log.count(f"Redis held foreign values in the hash {key}") == 1, log
 
 
 async def test_any_worker_continues_the_session(fleet: Fleet, tmp_path: Path) -> None:
