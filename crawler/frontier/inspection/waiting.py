@@ -61,7 +61,7 @@ async def _left_alone(shards: Shards, host: HostState, now_ms: int) -> WaitingHo
     if not host.openings:
         return WaitingHost(host.host, host.queued, "the site asked for a pause", host.blocked_ms)
     since = await shards.client.get(shards.key(shards.of_host(host.host), f"down:{host.host}"))
-    ends = None if since is None else _end_of_term(shards, since, now_ms)
+    ends = _end_of_term(shards, _away_ms(since, now_ms))
     why = f"circuit breaker opened ({host.openings} in a row), then one probe"
     return WaitingHost(host.host, host.queued, why, host.blocked_ms, ends)
 
@@ -81,13 +81,18 @@ async def last_lease_ms(shards: Shards, now_ms: int) -> int:
     return max(0, round(max(ends, default=now_ms)) - now_ms)
 
 
-def _end_of_term(shards: Shards, since: bytes, now_ms: int) -> int | None:
-    """Ms until a host that has been down *since* then is given up."""
+def _away_ms(since: bytes | None, now_ms: int) -> int | None:
+    """For how many ms what is down *since* then has been; None if that is not known."""
     try:
-        gone = max(0, now_ms - round(float(since)))  # it may have gone down since *now_ms* was asked for
-        return max(0, shards.config.give_up_ms - gone)
+        began = round(float(since or 0))
     except (ValueError, OverflowError):  # not written by us
         return None
+    return max(0, now_ms - began) if began else None  # it may have gone down since *now_ms* was asked for
+
+
+def _end_of_term(shards: Shards, away_ms: int | None) -> int | None:
+    """Ms until a host that has been down for so long is given up."""
+    return None if away_ms is None else max(0, shards.config.give_up_ms - away_ms)
 
 
 async def _delayed(shards: Shards, shard: int, spider: str | None) -> dict[str, _Delayed]:
@@ -112,10 +117,10 @@ async def _why(shards: Shards, one: _Delayed, now_ms: int) -> tuple[str, int | N
     parts = urlsplit(one.url)
     origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     verdict, since = await shards.client.hmget(shards.key(one.shard, f"robots:{origin}"), ["verdict", "since"])
-    if verdict == b"later" and since and float(since):
-        why = f"{origin}/robots.txt has been unreachable for {in_words((now_ms - float(since)) / 1000)}"
-        return why, _end_of_term(shards, since, now_ms)
+    if verdict == b"later" and (away_ms := _away_ms(since, now_ms)) is not None:
+        why = f"{origin}/robots.txt has been unreachable for {in_words(away_ms / 1000)}"
+        return why, _end_of_term(shards, away_ms)
     reason = await shards.client.hget(shards.key(one.shard, "why"), str(one.id))
     if reason == b"no_proxy":
-        return "every proxy of its pool is in quarantine", None
+        return "no usable proxy: those of its pool that were tried failed, or all are in quarantine", None
     return f"delayed ({reason.decode(errors='replace')})" if reason else "delayed", None

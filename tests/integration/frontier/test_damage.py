@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+import msgpack
 import pytest
 
 from crawler.frontier.frontier import Frontier
@@ -263,6 +264,16 @@ READ: dict[str, tuple[str, Harm]] = {
     "origins": (f"origins:{BAD}", lambda client, key: client.hset(key, b"\xff", b"\xff")),
     "origins, another type": (f"origins:{BAD}", replaced()),
     "what operators said, another type": ("control", replaced()),
+    "since when a robots.txt is away": (
+        "robots:http://late.example",
+        lambda client, key: client.hset(key, mapping={"verdict": "later", "since": b"x"}),
+    ),
+    "until when a robots.txt is given up": (
+        "robots:http://late.example",
+        lambda client, key: client.hset(key, mapping={"verdict": "later", "since": "inf"}),
+    ),
+    "a robots.txt, another type": ("robots:http://late.example", replaced()),
+    "why requests wait, another type": ("why", replaced()),
     "a queue, another type": (f"q:s:{BAD}", replaced()),
     "a queue's early ones, another type": (f"early:s:{BAD}", replaced()),
     "hosts that wait, another type": ("wait:s", replaced()),
@@ -275,7 +286,8 @@ async def test_what_commands_and_idle_workers_read_may_be_damaged(redis_client: 
     world = await timed(redis_client)
     frontier = world.frontier
     await frontier.workers.heartbeat("w", {"outbox": 0}, ["s"])
-    await frontier.push([message(1, BAD), message(2, "dead.example"), message(3, "late.example")])
+    late = message(3, "late.example", body=msgpack.packb({"u": "http://late.example/"}))
+    await frontier.push([message(1, BAD), message(2, "dead.example"), late])
     await asks_for(frontier, BAD, f"http://{BAD}", 10)
     for lease in await world.lease(exclude_hosts=[BAD]):
         if lease.host == "dead.example":

@@ -52,7 +52,7 @@ async def test_a_damaged_jar_is_named_and_costs_its_damaged_cookies_alone(fleet:
         record = b'["v", null, 0, 0, 0, 0]'
         foreign = {b"\xff": b"\xc1", b"a\n/\nb": b"[1, 2]", b"c": record, b"d\n/\ne": record.replace(b"v", b"\xc1")}
         async with redis.asyncio.from_url(fleet.redis_url) as client:
-            await client.hset(key, mapping=good | foreign)
+            await client.hset(key, items=[part for pair in (good | foreign).items() for part in pair])
         await fleet.push(*map(shop.url, PATHS[:2]))
         status, log = await ended(fleet.start(**settings, CONCURRENT_REQUESTS_PER_DOMAIN=1))
         async with redis.asyncio.from_url(fleet.redis_url) as client:

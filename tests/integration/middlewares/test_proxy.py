@@ -190,7 +190,7 @@ async def test_while_no_proxy_works_requests_wait_and_then_go_on(
             status, log = await ended(worker)
         left = await fleet.left()
     assert status == 0
-    assert waiting.why == "every proxy of its pool is in quarantine"
+    assert waiting.why == "no usable proxy: those of its pool that were tried failed, or all are in quarantine"
     assert left.states == {"done": 12}
     assert await mongo_database["pages"].count_documents({}) == 12
     assert count(log, "proxy/postponed/homes") >= 2
