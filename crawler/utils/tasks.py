@@ -26,6 +26,13 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
         _, pending = await asyncio.wait(pending, timeout=AGAIN_SECONDS)
 
 
+async def finished(task: asyncio.Task[Any]) -> None:
+    """End *task*, whose failure is nobody's any more."""
+    await end(task)
+    if not task.cancelled():
+        task.exception()
+
+
 def run(main: Coroutine[Any, Any, T]) -> T:
     """`asyncio.run` whose first Ctrl-C ends *main*, and what it leaves running, for certain (see `end`), and raises
     KeyboardInterrupt."""

@@ -122,6 +122,8 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         self._loads[request] = load, lent
         lent.admitted.pop_failure(request.url)  # for what an earlier page loaded from there: not this one's failure
         request.meta["playwright_context"] = lent.name
+        # Of a page that fails it would say a traceback, and close its tab however long that takes: `_tidy` does that.
+        request.meta["playwright_include_page"] = True
         request.meta["playwright_context_kwargs"] = _context_options(self._proxy.url, lent, verifies=self._verifies)
         request.meta["playwright_page_goto_kwargs"] = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
         try:

@@ -25,8 +25,10 @@ from scrapy.statscollectors import StatsCollector
 from scrapy.utils._download_handlers import make_response
 
 from crawler import stats as names
+from crawler.errors import BrowserError
 from crawler.handlers.browser import raw_body
 from crawler.handlers.browser.main_frame import SCHEMES, MainFrame
+from crawler.handlers.browser.tab import Tab
 from crawler.handlers.wire_turn import WireTurn
 from crawler.utils import tasks
 from crawler.worker.turns.unsent import MissedError
@@ -36,7 +38,6 @@ BODILESS: Final = frozenset({204, 205, 304})
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"
 LOGIN_ERROR: Final = "ERR_INVALID_AUTH_CREDENTIALS"
 FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
-STILL_SECONDS: Final = 1.0  # for a tab to stop its scripts
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
     {"proxy-authorization", "cookie", "host", "content-length", "connection", "accept-encoding"}
@@ -81,7 +82,7 @@ class PageLoad:
         self._stats = stats
         self._flooded = flooded
         self._asked = 0
-        self._session: CDPSession | None = None
+        self._tab: Tab | None = None
         self._main = MainFrame(self._elsewhere, self._blank, self._cut)
         self._left_at = 0.0  # when the document was requested, monotonic seconds
         self._head: tuple[int, Headers] | None = None  # of the document, once known
@@ -93,7 +94,8 @@ class PageLoad:
         await page.route("**", self._route)
         page.on("response", self._seen)
         page.on("popup", self._start(lambda popup: popup.close()))
-        session = self._session = await page.context.new_cdp_session(page)
+        session = await page.context.new_cdp_session(page)
+        self._tab = Tab(page, session, self._crashed)
         tree = await session.send("Page.getFrameTree")
         self._main.frame_id = tree["frameTree"]["frame"]["id"]
         session.on("Fetch.requestPaused", self._start(lambda event: self._answered(session, event)))
@@ -104,10 +106,17 @@ class PageLoad:
     async def end(self, loading: Coroutine[Any, Any, Response]) -> Response:
         """The page that *loading* yields, or what came instead: a redirect, a response without a body.
 
-        Raises MissedError if the turn was over before the document could be requested, and DownloadCancelledError for a
-        page that is beyond its limits, or that sends a form instead of loading.
+        Raises MissedError if the turn was over before the document could be requested, DownloadCancelledError for a
+        page that is beyond its limits, or that sends a form instead of loading, and BrowserError if its tab crashes.
         """
-        task = asyncio.ensure_future(loading)
+        try:
+            return await self._ended(asyncio.ensure_future(loading))
+        except (Error, ResponseDataLossError) as error:
+            if self._tab is None or not self._tab.has_crashed:
+                raise
+            raise self._crash() from error
+
+    async def _ended(self, task: asyncio.Task[Response]) -> Response:
         try:
             await asyncio.wait({task, self._instead}, return_when=asyncio.FIRST_COMPLETED)
             if self._instead.done():
@@ -118,21 +127,20 @@ class PageLoad:
                 return self.response(*self._head)
             raise
         finally:
-            await _cancelled(task)
+            await tasks.finished(task)
             await self._still()
 
     async def _still(self) -> None:
-        """No script runs any more: while the tab is closed nothing intercepts where it would go. A tab that cannot be
-        stopped, as one that goes elsewhere all the time on a busy machine, ends with its browser."""
-        if self._session is None:
-            return
-        try:
-            with suppress(Error):  # the tab is gone
-                async with asyncio.timeout(STILL_SECONDS):
-                    await self._session.send("Emulation.setScriptExecutionDisabled", {"value": True})
-                    await self._session.send("Page.stopLoading")
-        except TimeoutError:
+        """While the tab is closed nothing intercepts where its scripts would go. One that cannot be stopped ends with
+        its browser."""
+        if self._tab is not None and not await self._tab.stop():
             self._flooded()
+
+    def _crashed(self) -> None:
+        self._end_with(self._crash())
+
+    def _crash(self) -> BrowserError:
+        return BrowserError(f"{self.request}: its tab crashed")
 
     def _is_answer(self, error: Error) -> bool:
         asks_to_log_in = LOGIN_ERROR in error.message and self._head is not None and self._head[0] == 401
@@ -296,9 +304,3 @@ def _frame(asked: Asked) -> Frame | None:
         return asked.frame
     except Error:  # a request of a tab that is still being created
         return None
-
-
-async def _cancelled(task: asyncio.Task[Response]) -> None:
-    await tasks.end(task)
-    if not task.cancelled():
-        task.exception()

@@ -427,13 +427,17 @@ async def test_a_host_that_hangs_up_is_asked_once_in_a_turn(handler: BrowserDown
             assert len(heads) == turns
 
 
-async def test_what_may_not_leave_any_more_never_does(handler: BrowserDownloadHandler) -> None:
+async def test_what_may_not_leave_any_more_never_does_and_leaves_no_words(
+    handler: BrowserDownloadHandler, caplog: pytest.LogCaptureFixture
+) -> None:
     wire_turn = WireTurn(lambda: False, pytest.fail, pytest.fail)
     with Site({"/": Page()}) as site:
         with pytest.raises(MissedError):
             await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: wire_turn}))
 
         assert not site.received
+    assert not [record for record in caplog.records if record.name == "scrapy-playwright"]
+    assert not [page for wrapper in handler.context_wrappers.values() for page in wrapper.context.pages]
 
 
 async def test_it_tells_when_the_document_was_asked_for(handler: BrowserDownloadHandler) -> None:

@@ -18,6 +18,7 @@ from crawler import stats as names
 from crawler.errors import BrowserError, PageTimeoutError
 from crawler.handlers.browser import chromium
 from crawler.handlers.browser.handler import BrowserDownloadHandler
+from crawler.utils import tasks
 from tests.integration.handlers.browsing import opened, text
 from tests.sites import Page, Site
 
@@ -104,6 +105,27 @@ async def test_a_browser_that_does_not_log_in_to_our_proxy_is_to_blame(
         monkeypatch.setattr(handler, "_load", refuse)
         with pytest.raises(BrowserError, match=r"Chromium \d+\.[\d.]+ does not log in to the worker's own proxy"):
             await handler.download_request(Request(site.url("/")))
+
+
+async def test_a_tab_that_crashes_takes_no_other_one_along(handler: BrowserDownloadHandler) -> None:
+    """Out of memory, say. Chromium says first that the tab stopped loading, which is no document that was cut."""
+    restarts = handler.stats.get_value(names.BROWSER_RESTARTS.format("flooded"))
+    hold = threading.Event()
+    page = Page("fine<script src=/script></script>")
+    with Site({"/": page, "/other": page, "/script": Page("", hold=hold)}) as site:
+        other = asyncio.ensure_future(handler.download_request(Request(site.url("/other"))))
+        await site.asked(2)
+        loading = asyncio.ensure_future(handler.download_request(Request(site.url("/"), meta={"session": "crash"})))
+        await site.asked(4)
+        (load,) = [one for one, lent in handler._loads.values() if lent.wants.session]
+        assert load._tab is not None
+        crashing = asyncio.ensure_future(load._tab._session.send("Page.crash"))
+        with pytest.raises(BrowserError, match="its tab crashed"):
+            await loading
+        hold.set()
+        assert (await other).status == 200
+        await tasks.finished(crashing)
+    assert handler.stats.get_value(names.BROWSER_RESTARTS.format("flooded")) == restarts
 
 
 async def test_a_killed_browser_is_replaced(handler: BrowserDownloadHandler) -> None:
