@@ -17,6 +17,8 @@ _HEADER: Final = re.compile(
     r"(['\"]?\s*[:=]\s*[\[(]?b?['\"]?|['\"]\s*,\s*[\[(]?b?['\"])[^'\"\r\n\])]+",
     re.IGNORECASE,
 )
+# As these headers have them, and a proxy or site that answers with what it was sent: letters of both kinds or digits.
+_TOKEN: Final = re.compile(r"\b([Bb]asic|[Bb]earer) (?=[A-Z\d_.~+/-]*[a-z][a-z_.~+/-]*[A-Z\d])[A-Za-z\d_.~+/-]{8,}=*")
 _HINTS: Final = ("authorization", "cookie", "x-api-key", "x-auth-token")
 # Names of settings, and keys within them, whose value is a secret.
 _SECRET: Final = re.compile(r"(?:PASS|PASSWD|PASSWORD|SECRET|TOKEN|API_KEY|ACCESS_KEY|CREDENTIALS?)$", re.IGNORECASE)
@@ -30,13 +32,15 @@ def mask(text: str, secrets: Sequence[str] = ()) -> str:
         text = text.encode("utf-8", "backslashreplace").decode()
     for secret in secrets:
         text = text.replace(secret, "***")
-    text = mask_urls(text)
+    text = mask_logins(text)
     lower = text.lower()
     return _HEADER.sub(r"\1\2***", text) if any(hint in lower for hint in _HINTS) else text
 
 
-def mask_urls(text: str) -> str:
-    """*text* without user names, passwords and tokens in URLs."""
+def mask_logins(text: str) -> str:
+    """*text* without user names, passwords and tokens in URLs, and without those of HTTP authentication."""
+    if "asic " in text or "earer " in text:
+        text = _TOKEN.sub(r"\1 ***", text)
     return _USER_INFORMATION.sub("//***@", text) if "@" in text else text
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from crawler.policy.endings.failures import FailureClass
-from crawler.utils.masking import mask_urls
+from crawler.utils.masking import mask_logins
 
 EXCERPT_CHARS: Final = 500
 # Reasons of dead letters, besides http_ and a status: the values of `scrapy dead --reason` (docs/operations.md).
@@ -115,4 +115,4 @@ def excerpt(body: bytes) -> str:
     """The start of *body* as one line of printable text without credentials, whatever it contains."""
     text = body[: 8 * EXCERPT_CHARS].decode("utf-8", "replace")
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return mask_urls(line)[:EXCERPT_CHARS]
+    return mask_logins(line)[:EXCERPT_CHARS]

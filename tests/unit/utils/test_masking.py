@@ -25,6 +25,8 @@ from tests.shipped import shipped
         '{"X-Auth-Token": "s3cret"}',
         "https://s3cret@host/ and redis://me:s3cret@cache:6379/0",
         "status 302 leads to //me:s3cret@shop.example/a",
+        "not an HTTP/1.x response: it begins with b'Basic dXNlcjpzs3cretQ'",  # a proxy that sends it back
+        "<p>you sent: bearer eyJs3cretGci.eyJ-_9</p>",
     ],
 )
 def test_credentials_are_hidden_by_what_stands_around_them(text: str) -> None:
@@ -41,6 +43,7 @@ def test_credentials_are_hidden_by_what_stands_around_them(text: str) -> None:
         "XPath error: Undefined namespace prefix in //media:content[@url] or //a:b[not(@c)]",
         "Sending cookies to <GET http://shop.example/>: session, cart",
         "no cookie was sent, nor an authorization header",
+        "401: Basic Authentication is required, a bearer certificate will not do",
         "mail me@shop.example, see http://shop.example/a@b",
         "http://shop.example//@ann, http://shop.example//ann@b and http://shop.example:80/a//b",
         "Crawled (200) <GET http://shop.example/cookie-policy> (referer: None)",

@@ -94,6 +94,7 @@ def test_an_error_is_never_acknowledged_as_done(error: str, seen: Evidence) -> N
         (b"\xff\xfe", "\N{REPLACEMENT CHARACTER}" * 2),
         (b"x" * 100_000, "x" * EXCERPT_CHARS),
         (b"see http://ann:s3cret@shop.example/", "see http://***@shop.example/"),
+        (b"you sent\r\nProxy-Authorization: Basic YW5uOnMzY3JldA==\r\n", "you sent Proxy-Authorization: Basic ***"),
     ],
 )
 def test_an_excerpt_is_a_printable_line(body: bytes, expected: str) -> None:
