@@ -161,7 +161,7 @@ class PageLoad:
         self._asked += 1
         if self._asked > self._limits.requests:
             self._give_up(self._asked - self._limits.requests)
-            return
+            raise asyncio.CancelledError  # Playwright's task, which would wait for the answer for ever
         with suppress(Error):  # the tab is gone
             if self._instead.done():
                 await route.abort("aborted")

@@ -345,6 +345,8 @@ async def test_a_page_that_asks_for_too_much_is_given_up(
             await handler.download_request(Request(site.url("/")))
         assert "fine" in await text(handler, Request(site.url("/next")))
         assert len(site.requested) < 80, "on a busy machine a few more leave while the tab is closed"
+    left = [task for task in asyncio.all_tasks() if "_on_route" in repr(task.get_coro())]
+    assert not left, "each would be two lines of the log once it is collected: Task was destroyed but it is pending"
 
 
 async def test_a_page_that_sends_a_form_instead_of_loading_is_given_up(handler: BrowserDownloadHandler) -> None:
