@@ -44,10 +44,11 @@ class Tab:
 
     async def _in_time(self, stopping: Coroutine[Any, Any, Any]) -> bool:
         """Whether *stopping* came to an end, the tab's own included."""
-        task = asyncio.ensure_future(stopping)
-        done, _ = await asyncio.wait({task, self._end}, timeout=STILL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        await tasks.finished(task)
-        return bool(done)
+        task, first = asyncio.ensure_future(stopping), asyncio.FIRST_COMPLETED
+        try:
+            return bool((await asyncio.wait({task, self._end}, timeout=STILL_SECONDS, return_when=first))[0])
+        finally:
+            await tasks.finished(task)
 
     def _crashed(self, _: Page) -> None:
         if not self._end.done():

@@ -49,3 +49,16 @@ async def test_a_tab_that_does_not_stop_is_made_to_crash(
     assert session.sent[0] == "Emulation.setScriptExecutionDisabled"
     assert ("Page.crash" in session.sent) is not answers
     assert bool(told) is one.has_crashed is crashes
+
+
+async def test_who_is_cancelled_meanwhile_leaves_no_failure_behind() -> None:
+    """Whose traceback asyncio would log once it is collected."""
+    page: Any = FakePage()
+    session: Any = FakeSession(page, answers=False, crashes=False)
+    stopping = asyncio.ensure_future(Tab(page, session, lambda: None).stop())
+    for _ in range(2):  # for either task to begin
+        await asyncio.sleep(0)
+    assert session.sent
+    stopping.cancel()
+    await asyncio.wait({stopping})
+    assert asyncio.all_tasks() == {asyncio.current_task()}
