@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import zlib
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -20,6 +21,7 @@ MAX_SITEMAPS: Final = 100
 MAX_WAIT_SECONDS: Final = 3_600.0  # between tries at an unreachable file
 
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_GZIP: Final = b"\x1f\x8b"
 _PERCENT: Final = "shoal.percent"  # for `errors` of decode
 
 
@@ -52,17 +54,27 @@ def verdict(status: int) -> RobotsVerdict:
 
 
 def text(body: bytes) -> str:
-    """The text of a robots.txt: UTF-8, or UTF-16 with a byte order mark; "" for anything that is not text.
+    """The text of a robots.txt: UTF-8, or UTF-16 with a byte order mark, also of one that is packed and does not say
+    so; "" for anything that is not text.
 
     Bytes that are not UTF-8 become percent-encoded, as in URLs. Only the first MAX_BYTES count, without the line that
     is cut.
     """
+    if body.startswith(_GZIP):
+        body = _unpacked(body)
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES]
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1] or body
     encoding, skipped = _encoding(body)
     decoded = body[skipped:].decode(encoding, errors=_PERCENT if encoding == "utf-8" else "ignore")
     return "" if "\0" in decoded else decoded
+
+
+def _unpacked(body: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(31).decompress(body, MAX_BYTES + 1)  # 31: gzip
+    except zlib.error:
+        return b""
 
 
 def _encoding(body: bytes) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 
 import pytest
 from hypothesis import example, given
@@ -34,13 +35,14 @@ def test_what_an_answer_means(status: int, verdict: str) -> None:
         codecs.BOM_UTF16_BE + RULES.encode("utf-16-be"),
         RULES.encode("utf-16-le"),
         RULES.encode("utf-16-be"),
+        gzip.compress(RULES.encode()),  # and does not say so
     ],
 )
 def test_text_in_any_encoding_that_says_what_it_is(body: bytes) -> None:
     assert robots.text(body) == RULES
 
 
-@pytest.mark.parametrize("body", [b"", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0\0\0\0", b"%PDF-1.4\n\0\xff"])
+@pytest.mark.parametrize("body", [b"", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0\0\0\0", b"\x1f\x8bno gzip"])
 def test_what_is_no_text_forbids_nothing(body: bytes) -> None:
     assert robots.text(body) == ""
 
@@ -57,6 +59,7 @@ def test_a_mark_that_lacks_its_end_is_no_part_of_the_first_line(begins: bytes) -
 def test_of_a_long_file_the_first_500_kib_count_in_whole_lines() -> None:
     line = b"Disallow: /0123456789/\n"
     lines = robots.text(line * 500_000)
+    assert robots.text(gzip.compress(line * 500_000)) == lines
     assert robots.MAX_BYTES - len(line) < len(lines) <= robots.MAX_BYTES
     assert set(lines.splitlines(keepends=True)) == {line.decode()}
     assert len(robots.text(b"x" * 1_000_000)) == robots.MAX_BYTES
