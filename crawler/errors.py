@@ -23,6 +23,7 @@ __all__ = [
     "RobotsUnresolvedError",
     "ServiceError",
     "ShoalError",
+    "TabLostError",
     "TooCostlyError",
     "UnstoredItem",
 ]
@@ -98,6 +99,11 @@ class RobotsUnreachableError(IgnoreRequest):
 class BrowserError(DownloadFailedError):
     """The browser died, hung or did not start, or its tab crashed: not the host's fault, another browser may
     succeed."""
+
+
+class TabLostError(BrowserError):
+    """The browser ended because of what another page did: to be loaded again at its host's pace, which is no retry.
+    Raised for GET and HEAD only."""
 
 
 class PageTimeoutError(DownloadTimeoutError):

@@ -21,7 +21,7 @@ from crawler import config, current_request
 from crawler.engine import old_output
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
-from crawler.errors import BrowserError, ConfigError, EndingError, RobotsUnresolvedError
+from crawler.errors import BrowserError, ConfigError, EndingError, RobotsUnresolvedError, TabLostError
 from crawler.handlers import guard_check
 from crawler.handlers.http.errors import StaleConnectionError
 from crawler.handlers.impersonation.profiles import TlsProfiles
@@ -122,23 +122,24 @@ class Downloader(ScrapyDownloader):
         return part((response.headers.get("Content-Range") or b"").decode("latin-1"))
 
     async def _answered(self, request: Request) -> tuple[Turn, Response]:
-        """The host's answer; a request on a kept connection that was already closed is sent again in the same turn."""
-        stale: StaleConnectionError | None = None
+        """The host's answer; a request that was lost without any fault of its own is sent once more: on a kept
+        connection that was already closed, or in a browser that another page has ended."""
+        lost: StaleConnectionError | TabLostError | None = None
         while True:
             try:
                 turn = await self._pacer.turn(request)
             except TooLateError:
-                if stale is None:
+                if lost is None:
                     raise
-                raise stale from None  # giving it back would leave every try uncharged
+                raise lost from None  # giving it back would leave every try uncharged
             try:
                 return turn, await self._attempt(request, turn)
             except MissedError:
                 self._pacer.missed(turn)
-            except StaleConnectionError as error:
-                if stale is not None:
+            except (StaleConnectionError, TabLostError) as error:
+                if lost is not None:
                     raise
-                stale = error
+                lost = error
                 await self._pacer.confirm(turn)
 
     async def _attempt(self, request: Request, turn: Turn) -> Response:

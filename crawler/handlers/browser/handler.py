@@ -32,7 +32,7 @@ from scrapy_playwright.handler import BrowserContextWrapper, Config, ScrapyPlayw
 
 from crawler import config
 from crawler import stats as names
-from crawler.errors import AddressRefusedError, BrowserError, PageTimeoutError
+from crawler.errors import AddressRefusedError, BrowserError, PageTimeoutError, TabLostError
 from crawler.handlers.browser import cookies
 from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.contexts import ContextKey, Contexts, OpenContext
@@ -152,6 +152,8 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         if (failure := lent.admitted.pop_failure(request.url)) is not None:
             return failure
         words = error.message.splitlines()[0][:200]
+        if self._lifecycle.is_flooded and request.method in {"GET", "HEAD"}:
+            return TabLostError(f"{request}: another page ended the browser: {words}")
         if LOGIN_ERROR in words and self.browser is not None:
             return BrowserError(
                 f"{request}: Chromium {self.browser.version} does not log in to the worker's own proxy, which all its "

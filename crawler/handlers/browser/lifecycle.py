@@ -66,6 +66,11 @@ class BrowserLifecycle:
                 async with self._change:
                     self._change.notify_all()
 
+    @property
+    def is_flooded(self) -> bool:
+        """Whether a page, which has failed by itself, has ended the browser with all others."""
+        return self._retired == "flooded"
+
     def retire(self, reason: str) -> None:
         """Have the browser replaced before the next page."""
         self._retired = self._retired or reason

@@ -15,7 +15,7 @@ from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutErr
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
 from crawler import stats as names
-from crawler.errors import BrowserError, PageTimeoutError
+from crawler.errors import BrowserError, PageTimeoutError, TabLostError
 from crawler.handlers.browser import chromium
 from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.utils import tasks
@@ -126,6 +126,23 @@ async def test_a_tab_that_crashes_takes_no_other_one_along(handler: BrowserDownl
         assert (await other).status == 200
         await tasks.finished(crashing)
     assert handler.stats.get_value(names.BROWSER_RESTARTS.format("flooded")) == restarts
+
+
+@pytest.mark.parametrize(("method", "error"), [("GET", TabLostError), ("POST", BrowserError)])
+async def test_a_page_that_ends_the_browser_is_no_failure_of_others(
+    handler: BrowserDownloadHandler, method: str, error: type[BrowserError]
+) -> None:
+    """They are loaded once more, where that does nothing twice."""
+    hold = threading.Event()
+    with Site({"/": Page(hold=hold), "/next": Page("fine")}) as site:
+        loading = asyncio.ensure_future(handler.download_request(Request(site.url("/"), method=method)))
+        await site.asked(1)
+        handler._flooded()
+        with pytest.raises(BrowserError) as raised:
+            await loading
+        assert type(raised.value) is error
+        hold.set()
+        assert "fine" in await text(handler, Request(site.url("/next")))
 
 
 async def test_a_killed_browser_is_replaced(handler: BrowserDownloadHandler) -> None:
