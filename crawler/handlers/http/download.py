@@ -16,8 +16,10 @@ from scrapy.settings import BaseSettings
 from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg, make_response
 
 from crawler import config
+from crawler.errors import ProxyError
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.head import ResponseHead
+from crawler.handlers.route import Proxy
 from crawler.meta import CUT_AT
 from crawler.scrapy_hooks import is_heard
 
@@ -25,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 FRAMING_BYTES: Final = 65_536  # allowed besides the body, and a sixteenth of its limit
 _MANY: Final = 1 << 50
+_PROXY_AUTHENTICATION: Final = 407
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +61,13 @@ class DownloadLimits:
 class Download:
     """Listens to a Receiver. The download starts when this object is created.
 
-    Raises DownloadCancelledError beyond the limit, StopDownload if a signal receiver does.
+    Raises DownloadCancelledError beyond the limit, StopDownload if a signal receiver does, ProxyError if *proxy*, which
+    reads the request, refuses our credentials.
     """
 
-    def __init__(self, crawler: Crawler, request: Request, limits: DownloadLimits) -> None:
+    def __init__(self, crawler: Crawler, request: Request, limits: DownloadLimits, proxy: Proxy | None) -> None:
         self._crawler = crawler
+        self._proxy = proxy
         self.request = request
         self._began = monotonic()
         self._maxsize, self._warnsize = limits.maxsize, limits.warnsize
@@ -77,6 +82,8 @@ class Download:
             self._measure(size, expected=False)
 
     def head_received(self, head: ResponseHead, size: int | None) -> None:
+        if self._proxy is not None and head.status == _PROXY_AUTHENTICATION:
+            raise ProxyError(f"proxy {self._proxy} refused our credentials (status {head.status})")
         self._head = head
         self.request.meta["download_latency"] = monotonic() - self._began
         self._measure(size or 0, expected=True)

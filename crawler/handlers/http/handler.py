@@ -42,7 +42,6 @@ from crawler.worker.turns.unsent import MissedError
 
 logger = logging.getLogger(__name__)
 
-_PROXY_AUTHENTICATION: Final = 407
 TLS_SETTINGS: Final = ("DOWNLOAD_TLS_MIN_VERSION", "DOWNLOAD_TLS_MAX_VERSION", "DOWNLOADER_CLIENT_TLS_CIPHERS")
 _SAFE: Final = frozenset({"GET", "HEAD"})  # safe to send twice
 
@@ -125,7 +124,8 @@ class HttpDownloadHandler:
         data = serialize(request, to)
         seconds = request.meta.get("download_timeout") or self._config.timeout
         connection: Connection | None = None
-        download = Download(self._crawler, request, self._config.body.of(request))
+        reader = to.proxy if to.is_forwarded else None
+        download = Download(self._crawler, request, self._config.body.of(request), reader)
         try:
             async with Deadline(seconds):
                 if (connection := self._pool.take(to)) is not None:
@@ -186,10 +186,7 @@ class HttpDownloadHandler:
         except IncompleteError as error:
             return self._torn(download, connection, error)
         self._pool.put(to, connection, download.keeps_seconds)  # closed already if it may not be reused
-        response = download.response(connection, "partial" if receiver.is_partial else "")
-        if to.is_forwarded and response.status == _PROXY_AUTHENTICATION:
-            raise ProxyError(f"proxy {to.proxy} refused our credentials (status 407)")
-        return response
+        return download.response(connection, "partial" if receiver.is_partial else "")
 
     def _torn(self, download: Download, connection: Connection, error: IncompleteError) -> Response:
         request = download.request

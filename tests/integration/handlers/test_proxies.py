@@ -132,8 +132,10 @@ def test_a_proxy_may_not_go_on_talking_before_its_tunnel_stands() -> None:
         answer.wire_received(UNASKED_BYTES + 1)
 
 
-async def test_credentials_that_a_forwarding_proxy_refuses_are_its_matter() -> None:
-    async with RawServer(b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n") as proxy, Client() as client:
+@pytest.mark.parametrize("length", [0, 10**12])
+async def test_credentials_that_a_forwarding_proxy_refuses_are_its_matter(length: int) -> None:
+    """However much it says to that: no page is too long because of it."""
+    async with RawServer(b"HTTP/1.1 407 No\r\nContent-Length: %d\r\n\r\n" % length) as proxy, Client() as client:
         with pytest.raises(ProxyError, match="407"):
             await client.get("http://shop.example/", via(proxy))
 
