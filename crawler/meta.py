@@ -59,6 +59,8 @@ POOL_LAST: Final = "_pool_last"
 PROXY_RETRIES: Final = "proxy_retries"
 PROXY_TRIED: Final = "proxy_tried"
 PROXY_DOUBTED: Final = "proxy_doubted"
+HTTP_AUTH: Final = "http_auth"
+CREDENTIALS: Final = ("http_user", "http_pass", "http_auth_domain")  # Scrapy's
 
 TABLE: Final = (
     Key(NOT_BEFORE, "spider: Unix seconds before which it is not leased (a push has a key of its own for it)"),
@@ -106,6 +108,8 @@ TABLE: Final = (
     Key(PROXY_TRIED, "proxy middleware: names of those that failed"),
     Key(PROXY_DOUBTED, "proxy middleware: of these, where the host may have been at fault"),
     Key("_auth_proxy", "Scrapy: the proxy that the credentials in the headers are for", stored=False),
+    Key(HTTP_AUTH, "HTTP auth middleware: the credentials below are this attempt's", stored=False),
+    *(Key(name, "Scrapy: credentials for the site", stored=False) for name in CREDENTIALS),
     Key("_scheme_proxy", "Scrapy: the request is sent to the proxy itself", stored=False),
     Key("download_slot", "spider: a politeness group of its own", stored=False),
     Key("download_latency", "handlers: seconds to the first byte", stored=False),

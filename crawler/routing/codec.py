@@ -16,7 +16,7 @@ from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError, OtherReleaseError
-from crawler.meta import PARENT_ID, UNSTORED, pooled
+from crawler.meta import CREDENTIALS, HTTP_AUTH, PARENT_ID, UNSTORED, pooled
 from crawler.routing import callback_arguments, callback_names, page_methods, stored_items
 from crawler.urls import without_credentials
 
@@ -195,8 +195,13 @@ def _is_plain(value: Any) -> bool:
 
 
 def _stored_meta(request: Request) -> dict[str, Any]:
-    """A request's own proxy is kept if it has no credentials. One with credentials is refused, unless a downloader
-    middleware has split them off: that middleware sets it again before the next attempt."""
+    """A request's own proxy is kept if it has no credentials. One with credentials, and those for a site, are refused,
+    unless a downloader middleware has set them: that middleware sets them again before the next attempt."""
+    if HTTP_AUTH not in request.meta and (given := [key for key in CREDENTIALS if request.meta.get(key)]):
+        raise CodecError(
+            f"{shown(request)} cannot be queued: meta[{given[0]!r}] is a credential, which never goes to Redis; "
+            "set HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN instead (docs/spiders.md)"
+        )
     meta = {name: value for name, value in request.meta.items() if name not in UNSTORED}
     proxy = str(meta.get("proxy") or "")
     if "@" in proxy and "_auth_proxy" not in request.meta:

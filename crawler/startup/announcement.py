@@ -14,12 +14,18 @@ from crawler import components, config
 QUEUES: Final = ("FRONTIER_KEY", "REDIS_URL", "REDIS_PARAMS")
 PLACES: Final = (*QUEUES, "MONGODB_URI", "MONGODB_DATABASE")
 _ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
+_STEADY: Final = "has no effect: the delay of a host is kept as it is"
+_TLS: Final = "has no effect: DOWNLOAD_TLS_MIN_VERSION, DOWNLOAD_TLS_MAX_VERSION and DOWNLOADER_CLIENT_TLS_CIPHERS have"
 _QUEUES: Final = "has no effect: the frontier is the queue"
 NOTES: Final = {
     "CONCURRENT_REQUESTS_PER_IP": (
         "has no effect: CONCURRENT_REQUESTS_PER_DOMAIN holds for each host, and with POLITENESS_GROUP = 'ip' for all "
         "hosts at one address"
     ),
+    "DOWNLOAD_DELAY_JITTER": _STEADY,
+    "RANDOMIZE_DOWNLOAD_DELAY": _STEADY,
+    "DOWNLOADER_CLIENTCONTEXTFACTORY": _TLS,
+    "DOWNLOADER_CLIENT_TLS_METHOD": _TLS,
     "JOBDIR": "keeps `spider.state` only: the frontier keeps the crawl, and a start resumes it",
     "CLOSESPIDER_TIMEOUT": _ALONE,
     "CLOSESPIDER_TIMEOUT_NO_ITEM": _ALONE,

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from itemadapter import ItemAdapter
 
+from crawler.meta import CREDENTIALS
+
 STORED: Final = ("meta", "cb_kwargs", "cookies")
 # what literals may be, or is made of them
 STORABLE: Final = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset, date, Decimal)
@@ -43,9 +45,14 @@ def _stored(expression: ast.expr) -> str:
 
 def values(name: str, value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]) -> Iterator[str]:
     """Findings in the literal dict *value*: what cannot be stored."""
-    entries = value.values if isinstance(value, ast.Dict) else []
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
-        entries = [word.value for word in value.keywords]
+    entries: list[ast.expr] = []
+    keys: list[Any] = []
+    if isinstance(value, ast.Dict):
+        entries, keys = value.values, [key.value for key in value.keys if isinstance(key, ast.Constant)]
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        entries, keys = [word.value for word in value.keywords], [word.arg for word in value.keywords]
+    if name == "meta" and (secret := next((key for key in keys if key in CREDENTIALS), "")):
+        yield f"meta[{secret!r}] never goes to Redis: set HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN"
     yield from (_holds(name, what) for entry in entries if (what := _value(entry, names, objects)))
 
 

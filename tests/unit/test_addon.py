@@ -285,10 +285,20 @@ def test_a_filter_that_lets_all_pass_is_said_to_do_so_no_more(caplog: pytest.Log
     assert "known pages are not crawled again, but for requests with dont_filter" in caplog.text
 
 
-def test_a_limit_per_address_is_said_to_be_none() -> None:
-    told = "\n".join(announcement(of({"CONCURRENT_REQUESTS_PER_IP": 4}), "s"))
-    assert "CONCURRENT_REQUESTS_PER_IP = 4 has no effect" in told
-    assert "PER_IP" not in "\n".join(announcement(of({}), "s"))
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CONCURRENT_REQUESTS_PER_IP", 4),
+        ("DOWNLOAD_DELAY_JITTER", 0.3),
+        ("DOWNLOADER_CLIENTCONTEXTFACTORY", "scrapy.core.downloader.contextfactory.BrowserLikeContextFactory"),
+        ("DOWNLOADER_CLIENT_TLS_METHOD", "TLSv1.2"),
+        ("RANDOMIZE_DOWNLOAD_DELAY", True),
+    ],
+)
+def test_a_setting_that_means_nothing_to_the_fleet_is_said_to(name: str, value: Any) -> None:
+    told = "\n".join(announcement(of({name: value}), "s"))
+    assert f"{name} = {value!r} has no effect" in told
+    assert name not in "\n".join(announcement(of({}), "s"))
 
 
 @pytest.mark.parametrize("name", components.SCALARS)

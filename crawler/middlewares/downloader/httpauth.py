@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
 from weakref import WeakSet
 
 from scrapy import Request
-from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpauth import HttpAuthMiddleware as ScrapyHttpAuthMiddleware
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
+
+from crawler.meta import CREDENTIALS, HTTP_AUTH
 
 
 class HttpAuthMiddleware(ScrapyHttpAuthMiddleware):
-    """HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN as in Scrapy, but on the request for one attempt only, so that
-    no retry takes them to Redis."""
+    """Scrapy's settings and keys of `meta`, but on the request for one attempt only, so that no retry takes them to
+    Redis. A spider's requests cannot be queued with these keys: a downloader middleware sets them."""
 
     def __init__(self) -> None:
         super().__init__()
         self._lent: WeakSet[Request] = WeakSet()
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off without the settings, and the spider's older `http_user` and `http_pass`."""
-        spider: Any = crawler.spider
-        named: list[Any] = [crawler.settings.get(name) for name in ("HTTPAUTH_USER", "HTTPAUTH_PASS")]
-        named += [getattr(spider, name, "") for name in ("http_user", "http_pass")]
-        if not any(named):
-            raise NotConfigured
-        return super().from_crawler(crawler)
-
     def process_request(self, request: Request) -> None:  # type: ignore[override]
         """Add the credentials, unless the request has its own."""
-        if b"Authorization" not in request.headers:
-            super().process_request(request)
+        if b"Authorization" in request.headers:
+            return
+        super().process_request(request)
+        if b"Authorization" in request.headers:
             self._lent.add(request)
+        if not request.meta.keys().isdisjoint(CREDENTIALS):
+            request.meta[HTTP_AUTH] = True
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Take the credentials off the request."""

@@ -16,7 +16,7 @@ from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.items import PageItem
-from crawler.meta import PARENT_ID, POOL_LAST, POOL_PROXY
+from crawler.meta import HTTP_AUTH, PARENT_ID, POOL_LAST, POOL_PROXY
 from crawler.routing import codec
 
 
@@ -231,6 +231,21 @@ def test_a_proxy_with_credentials_is_refused_rather_than_lost() -> None:
     with pytest.raises(CodecError, match=r"name a pool in meta\['proxy_pool'\]") as refused:
         codec.encode(request, SPIDER)
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("key", ["http_user", "http_pass"])
+def test_credentials_for_a_site_are_refused_rather_than_stored(key: str) -> None:
+    request = Request("https://a.example/", meta={key: "s3cret", "http_auth_domain": "a.example"})
+    with pytest.raises(CodecError, match=rf"meta\['{key}'\] .* HTTPAUTH_USER") as refused:
+        codec.encode(request, SPIDER)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_those_of_a_downloader_middleware_are_left_to_it() -> None:
+    meta = {"http_user": "me", "http_pass": "s3cret", "http_auth_domain": "a.example", HTTP_AUTH: True, "kept": 1}
+    body = codec.encode(Request("https://a.example/", meta=meta), SPIDER)
+    assert b"s3cret" not in body
+    assert codec.decode(body, SPIDER).meta == {"kept": 1}
 
 
 @pytest.mark.parametrize(

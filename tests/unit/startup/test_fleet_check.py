@@ -67,6 +67,7 @@ class TroubledSpider(Spider):
         yield Request("http://a.example/", cb_kwargs=dict(loader=loader))  # noqa: C408  # an ItemLoader
         yield Request("http://a.example/", meta={"seen": (n for n in (1, 2))})  # a generator
         yield response.follow("/x", meta={"response": response})  # a response
+        yield response.follow("/x", meta={"http_user": "me"})  # meta['http_user'] never goes to Redis
         yield OwnRequest("http://a.example/")  # OwnRequest cannot be queued
         yield XmlRpcRequest("http://a.example/")  # XmlRpcRequest cannot be queued
 
@@ -135,7 +136,7 @@ def test_each_thing_that_cannot_work_is_named_with_its_line() -> None:
     text = Path(source).read_text().splitlines()
     yields = {number: line for number, line in enumerate(text, 1) if line.startswith("        yield ")}
     marked = {number: line.split("  # ")[-1] for number, line in yields.items() if "  # " in line}
-    assert len(marked) == 10
+    assert len(marked) == 11
     for number, what in marked.items():
         assert any(one.startswith(f"{source}:{number}: ") and what in one for one in found), (number, what, found)
     assert any("SplashDeduplicateArgsMiddleware" in one for one in found)

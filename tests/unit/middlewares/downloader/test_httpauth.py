@@ -8,10 +8,12 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpauth import HttpAuthMiddleware as ScrapyHttpAuthMiddleware
-from scrapy.exceptions import NotConfigured, ScrapyDeprecationWarning
+from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy.http import Response
 from scrapy.utils.python import global_object_name
+from w3lib.http import basic_auth_header
 
+from crawler.meta import HTTP_AUTH
 from crawler.middlewares.downloader.httpauth import HttpAuthMiddleware
 from crawler.middlewares.downloader.redirect import RedirectMiddleware
 from tests.shipped import shipped
@@ -32,9 +34,22 @@ def built(spider: Spider, **changed: Any) -> HttpAuthMiddleware:
     return HttpAuthMiddleware.from_crawler(crawler)
 
 
-def test_a_crawl_without_credentials_does_without_it() -> None:
-    with pytest.raises(NotConfigured):
-        built(Spider("plain"))
+@pytest.mark.parametrize("own", [{}, {"HTTPAUTH_USER": "me", "HTTPAUTH_PASS": "secret", "HTTPAUTH_DOMAIN": None}])
+def test_a_request_may_have_credentials_of_its_own(own: dict[str, Any]) -> None:
+    auth = built(Spider("plain"), **own)
+    given = {"http_user": "you", "http_pass": "other", "http_auth_domain": "shop.example"}
+    request = Request("https://shop.example/", meta=given)
+    auth.process_request(request)
+    assert request.headers["Authorization"] == basic_auth_header("you", "other")
+    auth.process_response(request, Response(request.url))
+    assert "Authorization" not in request.headers
+    assert request.meta == given | {HTTP_AUTH: True}  # so that the queue knows them for this attempt's
+
+
+def test_a_request_without_credentials_is_left_alone() -> None:
+    request = Request("https://shop.example/")
+    built(Spider("plain")).process_request(request)
+    assert (request.meta, dict(request.headers)) == ({}, {})
 
 
 def test_the_settings_credentials_go_to_their_domain_alone() -> None:
