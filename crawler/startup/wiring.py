@@ -252,7 +252,9 @@ def _complete_handlers(settings: BaseSettings) -> None:
     for scheme in for_browser:
         del given[scheme]
     handlers = components.DOWNLOAD_HANDLERS | given
-    settings.set("DOWNLOAD_HANDLERS", handlers, priority=settings.getpriority("DOWNLOAD_HANDLERS") or 0)
+    # Scrapy gives its own the priority of a project's later, where there is no reactor
+    priority = max(settings.getpriority("DOWNLOAD_HANDLERS") or 0, SETTINGS_PRIORITIES["project"])
+    settings.set("DOWNLOAD_HANDLERS", handlers, priority=priority)
     if for_browser:
         settings.set("TIER", "http,browser", priority=PRIORITY)
         logger.info(

@@ -48,6 +48,12 @@ async def test_a_spider_of_older_releases_starts_as_it_did_there(crawls: Crawls,
     assert feed(ours) == [f'{{"marked": "old", "title": "Page {page}"}}' for page in (1, 2)]
 
 
+async def test_a_crawl_without_a_reactor_is_in_the_fleet_too(crawls: Crawls) -> None:
+    """Scrapy's handler for such crawls, which has no guard, took the place of ours, and the crawl was refused."""
+    log = await crawls.run("quotes", TWISTED_REACTOR_ENABLED=False)
+    assert count(log, "frontier/acked") == len(crawls.asked()) == 4
+
+
 async def test_a_spider_of_scrapy_redis_waits_for_start_urls_and_pops_none_unleased(
     crawls: Crawls, mongo_database: Database
 ) -> None:
