@@ -15,7 +15,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import is_reactor_installed
 
-from crawler import components, config
+from crawler import components, config, defaults
 from crawler.components import ADDON, path_of
 from crawler.errors import ConfigError
 from crawler.scrapy_settings import loaded
@@ -23,6 +23,7 @@ from crawler.startup import moved
 
 PRIORITY: Final = "addon"
 UNFILTERED: Final = "scrapy.dupefilters.BaseDupeFilter"
+REDIS_STATS: Final = "scrapy_redis.stats.RedisStatsCollector"
 THEIRS: Final = ("scrapy.", "scrapy_redis.")
 
 logger = logging.getLogger("crawler.addon")  # one name in the log for what the add-on changes
@@ -35,6 +36,7 @@ def wire(settings: BaseSettings) -> None:
         import_components(settings)
     for name, ours in components.SCALARS.items():
         _replace(settings, name, ours)
+    _replace_redis_stats(settings)
     for name, table in _tables(settings).items():
         _complete_components(settings, name, table)
     _complete_handlers(settings)
@@ -103,6 +105,17 @@ def _replace(settings: BaseSettings, name: str, ours: str) -> None:
             "FRONTIER_ENABLED = False crawls with your own class, outside the fleet)"
         )
         raise ConfigError(name, path, allowed)
+
+
+def _replace_redis_stats(settings: BaseSettings) -> None:
+    """scrapy-redis' collector asks Redis for each count, and raises for a text that it is to read, such as the reason
+    for which a crawl ended. Any other one stays."""
+    name, ours = "STATS_CLASS", defaults.STATS_CLASS
+    if path_of(value := settings[name]) == REDIS_STATS:
+        priority = settings.getpriority(name) or 0
+        words = "`scrapy runs show` adds up the stats of a run's workers"
+        logger.info("%s = %r is replaced by %s: %s", name, path_of(value), ours, words)
+        settings.set(name, ours, priority=max(priority, SETTINGS_PRIORITIES[PRIORITY]))
 
 
 def _tables(settings: BaseSettings) -> dict[str, Mapping[str, int]]:

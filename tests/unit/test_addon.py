@@ -301,6 +301,16 @@ def test_a_setting_that_means_nothing_to_the_fleet_is_said_to(name: str, value: 
     assert name not in "\n".join(announcement(of({}), "s"))
 
 
+def test_stats_in_redis_are_replaced_and_it_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    """Redis takes no booleans and gives no texts back: each page became a dead letter, the end a traceback."""
+    caplog.set_level(logging.INFO)
+    theirs, own = "scrapy_redis.stats.RedisStatsCollector", "scrapy.statscollectors.MemoryStatsCollector"
+    for given, kept in ((theirs, defaults.STATS_CLASS), (own, own)):
+        complete(settings := project(STATS_CLASS=given))
+        assert settings["STATS_CLASS"] == kept
+        assert (f"STATS_CLASS = {given!r} is replaced by {kept}" in caplog.text) is (given == theirs)
+
+
 @pytest.mark.parametrize("name", components.SCALARS)
 @pytest.mark.parametrize("value", ["somebody.Else", "collections.OrderedDict", Spider])
 def test_any_other_value_is_refused_by_name(name: str, value: Any) -> None:

@@ -201,7 +201,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
                 fetched = await self._fetcher.fetch(worker, host, origin, found)
             else:
                 fetched = Fetched(found) if found is not None else None
-                self._count(names.ROBOTS_SHARED, fetched is not None)
+                self._count(names.ROBOTS_SHARED, int(fetched is not None))
             if fetched is not None:
                 parsed = await self._parsed(fetched, request)
                 self._known.keep(origin, parsed, len(fetched.known.rules) * RULE_BYTES)
