@@ -10,6 +10,7 @@ import ast
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
+from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 from scrapy import Request, Spider
@@ -131,7 +132,7 @@ def _jar(node: ast.AST) -> str:
 
 
 def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    inner = {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
+    unfindable = _unfindable(function, names)
     objects = stored_values.objects(function, names)
     yield from stored_values.put_later(function, names, objects)
     dicts = stored_values.dicts(function)
@@ -139,24 +140,43 @@ def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[s
         kind = stored_values.named(call.func, names)
         if _is_class(kind, Request) and kind not in {Request, FormRequest, JsonRequest}:
             yield call.lineno, f"{kind.__name__} cannot be queued: use Request, FormRequest or JsonRequest"
-        follows = _is_class(kind, Request) or _method(call) in {"follow", "follow_all", "from_response", "replace"}
-        if not follows:
+        follows = _is_class(kind, Request) or _method(call) in {"follow", "follow_all"}
+        if not follows and _method(call) not in {"from_response", "replace"}:
             continue
-        positional = [("callback", call.args[1])] if len(call.args) > 1 else []
+        positional = [("callback", call.args[1])] if follows and len(call.args) > 1 else []
         keywords = [(word.arg or "", word.value) for word in call.keywords]
         for name, value in chain(positional, keywords):
-            if name in CALLBACKS and (what := _no_method(value, inner)):
+            if name in CALLBACKS and (what := _no_method(value, unfindable)):
                 yield value.lineno, f"{name} is {what}, which other workers cannot find: make it a method of the spider"
             elif name in stored_values.STORED:
                 given = dicts.get(value.id, value) if isinstance(value, ast.Name) else value
                 yield from ((value.lineno, what) for what in stored_values.values(name, given, names, objects))
 
 
-def _no_method(value: ast.expr, inner: set[str]) -> str:
+def _unfindable(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> dict[str, str]:
+    """Names that stand for functions which are no methods of the spider, and what these are."""
+    found = {name: f"the function {name} of a module" for name, one in names.items() if isinstance(one, FunctionType)}
+    for node in ast.walk(function):
+        if isinstance(node, ast.FunctionDef) and node is not function:
+            found[node.name] = f"the inner function {node.name}"
+        elif isinstance(node, ast.arg):
+            found.pop(node.arg, None)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.pop(node.id, None)
+    assigned: dict[str, list[str]] = {}
+    for node in (each for each in ast.walk(function) if isinstance(each, ast.Assign)):
+        for target in (each for each in node.targets if isinstance(each, ast.Name)):
+            assigned.setdefault(target.id, []).append(_no_method(node.value, found))
+    return found | {name: whats[0] if all(whats) else "" for name, whats in assigned.items()}
+
+
+def _no_method(value: ast.expr, unfindable: Mapping[str, str]) -> str:
     if isinstance(value, ast.Lambda):
         return "a lambda"
-    if isinstance(value, ast.Name) and value.id in inner:
-        return f"the inner function {value.id}"
+    if isinstance(value, ast.Name):
+        return unfindable.get(value.id, "")
+    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Attribute):
+        return f"a method of {ast.unparse(value.value)}"
     partial = isinstance(value, ast.Call) and _method(value) == "partial"
     return "a partial" if partial else ""
 

@@ -60,6 +60,12 @@ def _value(value: ast.expr, names: Mapping[str, Any], objects: Mapping[str, str]
     """What *value* is, if it cannot be stored."""
     if isinstance(value, ast.Name):
         return objects.get(value.id, "")
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _SELECTING:
+        return SELECTOR
+    if isinstance(value, ast.Subscript):  # one of those that were selected
+        return SELECTOR if _value(value.value, names, objects) == SELECTOR else ""
+    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        return _PARTS.get((value.value.id, value.attr), "")
     return _made(value.func, names) if isinstance(value, ast.Call) else _LITERALS.get(type(value), "")
 
 
@@ -79,6 +85,15 @@ def dicts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.exp
     }
 
 
+SELECTOR: Final = "a selector"
+_SELECTING: Final = ("css", "xpath")
+_PARTS: Final[Mapping[tuple[str, str], str]] = {
+    ("response", "request"): "a request",
+    ("response", "selector"): SELECTOR,
+    ("self", "crawler"): "the crawler",
+    ("self", "logger"): "a logger",
+    ("self", "settings"): "the settings",
+}
 _LITERALS: Final[Mapping[type, str]] = {
     ast.Lambda: "a lambda",
     ast.GeneratorExp: "a generator",
@@ -92,9 +107,13 @@ def objects(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str
     if "response" in arguments:
         found["response"] = "a response"
     assigned: dict[str, list[str]] = {}
-    for node in (each for each in ast.walk(function) if isinstance(each, ast.Assign)):
-        for target in (each for each in node.targets if isinstance(each, ast.Name)):
-            assigned.setdefault(target.id, []).append(_value(node.value, names, {}))
+    for node in (each for each in ast.walk(function) if isinstance(each, ast.Assign | ast.For)):
+        what = _value(node.value if isinstance(node, ast.Assign) else node.iter, names, {})
+        if isinstance(node, ast.For) and what != SELECTOR:
+            what = ""
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name):
+                assigned.setdefault(target.id, []).append(what)
     return found | {name: whats[0] for name, whats in assigned.items() if all(whats)}
 
 

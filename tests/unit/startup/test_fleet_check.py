@@ -38,9 +38,14 @@ class Book:
 class Options:
     """What a project hands from page to page."""
 
+    def parse(self, response: Any) -> None: ...
+
 
 class OwnRequest(Request):
     """A user's own class."""
+
+
+def of_a_module(response: Any) -> None: ...
 
 
 class TroubledSpider(Spider):
@@ -48,6 +53,7 @@ class TroubledSpider(Spider):
 
     name = "troubled"
     custom_settings = {"DOWNLOADER_MIDDLEWARES": {"scrapy_splash.SplashDeduplicateArgsMiddleware": 100}}
+    helper = Options()
 
     async def start(self) -> AsyncIterator[Any]:
         yield Request("http://a.example/")
@@ -59,6 +65,16 @@ class TroubledSpider(Spider):
 
         book = Book("a")
         loader = ItemLoader(Book)
+        later = lambda r: None  # noqa: E731
+        links = response.css("a")
+        yield Request("http://a.example/", later)  # a lambda
+        yield Request("http://a.example/", callback=of_a_module)  # the function of_a_module
+        yield Request("http://a.example/", callback=self.helper.parse)  # a method of self.helper
+        yield Request("http://a.example/", meta={"links": links})  # a selector
+        yield Request("http://a.example/", meta={"link": response.xpath("//a")[0], "text": links.get()})  # a selector
+        yield Request("http://a.example/", meta={"made": self.crawler})  # the crawler
+        for link in response.css("a"):
+            yield Request(link.attrib["href"], cb_kwargs={"link": link})
         yield Request("http://a.example/", callback=lambda r: None)  # type: ignore[misc]  # a lambda
         yield Request("http://a.example/", inner)  # the inner function inner
         yield response.follow("/x", callback=partial(self.parse))  # a partial
@@ -107,6 +123,10 @@ class FineSpider(Spider):
         yield Request("http://a.example/", self.parse, meta={"page": 1, "name": response.url}, cb_kwargs={"a": [1]})
         yield from response.follow_all(css="a", callback=self.parse)
         yield sorted([1], key=lambda number: number)
+        for of_a_module in (self.parse, self.settings["WORD"]):  # its own, not the module's
+            yield Request(response.url.replace("{word}", self.settings.attributes), of_a_module)
+        for text in response.css("a::text").getall():
+            yield response.follow("/x", meta={"text": text, "first": response.css("a::text").getall()[0]})
 
 
 class PoppingSpider(RedisSpider):  # type: ignore[misc]
@@ -136,11 +156,13 @@ def test_each_thing_that_cannot_work_is_named_with_its_line() -> None:
     text = Path(source).read_text().splitlines()
     yields = {number: line for number, line in enumerate(text, 1) if line.startswith("        yield ")}
     marked = {number: line.split("  # ")[-1] for number, line in yields.items() if "  # " in line}
-    assert len(marked) == 11
+    assert len(marked) == 17
     for number, what in marked.items():
         assert any(one.startswith(f"{source}:{number}: ") and what in one for one in found), (number, what, found)
     assert any("SplashDeduplicateArgsMiddleware" in one for one in found)
-    assert len(found) == len(marked) + 1
+    looped = next(number for number, line in enumerate(text, 1) if '{"link": link}' in line)
+    assert any(one.startswith(f"{source}:{looped}: cb_kwargs holds a selector") for one in found)
+    assert len(found) == len(marked) + 2
 
 
 def test_what_is_put_into_a_request_later_is_named_with_its_line() -> None:
