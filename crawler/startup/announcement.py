@@ -13,6 +13,7 @@ from crawler import components, config
 
 QUEUES: Final = ("FRONTIER_KEY", "REDIS_URL", "REDIS_PARAMS")
 PLACES: Final = (*QUEUES, "MONGODB_URI", "MONGODB_DATABASE")
+PACE: Final = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS_PER_DOMAIN", "ROBOTSTXT_OBEY")  # Scrapy: 0, 8 and False
 _ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
 _STEADY: Final = "has no effect: the delay of a host is kept as it is"
 _TLS: Final = "has no effect: DOWNLOAD_TLS_MIN_VERSION, DOWNLOAD_TLS_MAX_VERSION and DOWNLOADER_CLIENT_TLS_CIPHERS have"
@@ -44,8 +45,8 @@ NOTES: Final = {
 
 
 def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True) -> Iterator[str]:
-    """Two log lines, one for a place of the spider's own, and one for each setting that means something else in a
-    fleet."""
+    """Two log lines, one for a place of the spider's own, one for a pace that is ours, and one for each setting that
+    means something else in a fleet."""
     feeds = [config.shown_uri(str(uri)) for uri in config.mapping(settings, "FEEDS")]
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not config.boolean(settings, "FRONTIER_ENABLED"):
@@ -59,6 +60,10 @@ def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True)
     if own := own_places(settings):
         words = "of its own: commands that name no spider, such as `scrapy export` and `serve`, look there only with -s"
         yield f"{spider} has {' and '.join(own)} {words}"
+    pace = [name for name in PACE if settings.getpriority(name) == SETTINGS_PRIORITIES["addon"]]
+    if pace:
+        given = ", ".join(f"{name} = {settings[name]!r}" for name in pace)
+        yield f"{given}: Shoal's own, since the project does not say (docs/compatibility.md)"
     for name, meaning in NOTES.items():
         if settings[name] and (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]:
             yield f"{name} = {settings[name]!r} {meaning} (docs/compatibility.md)"

@@ -70,6 +70,9 @@ class Failing:
         importlib.import_module("no_such_package")
 
 
+PACE = {"DOWNLOAD_DELAY": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "ROBOTSTXT_OBEY": True}  # as `startproject` writes
+
+
 def project(**changed: Any) -> Settings:
     """A project whose one line is the add-on, as `scrapy crawl` sees it."""
     settings = Settings({"ADDONS": {ADDON: 500}} | changed)
@@ -441,12 +444,19 @@ def test_two_lines_say_where_requests_come_from_and_items_go(
 ) -> None:
     caplog.set_level(logging.INFO)
     spider = type("Somebodys", (Spider,), {"name": "somebodys", "custom_settings": custom})
-    crawler = Crawler(spider, project(REDIS_URL="redis://me:secret@r/0"))
+    crawler = Crawler(spider, project(REDIS_URL="redis://me:secret@r/0", **PACE))
     crawler.addons.load_settings(crawler.settings)
     said = [one.getMessage() for one in caplog.records if one.name == "crawler.addon"]
     assert len(said) == 2
     assert requests in said[0]
     assert items in said[1]
+
+
+def test_a_pace_that_is_slower_than_scrapys_is_said_unless_the_project_sets_it() -> None:
+    told = [line for line in announcement(of({}, DOWNLOAD_DELAY=0), "s") if "Shoal's own" in line]
+    assert len(told) == 1
+    assert told[0].startswith("CONCURRENT_REQUESTS_PER_DOMAIN = 1, ROBOTSTXT_OBEY = True: Shoal's own")
+    assert "Shoal's own" not in "\n".join(announcement(of(PACE), "s"))
 
 
 def test_other_commands_say_nothing_and_stay_scrapys(caplog: pytest.LogCaptureFixture) -> None:
