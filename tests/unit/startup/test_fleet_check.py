@@ -123,10 +123,10 @@ class FineSpider(Spider):
         yield Request("http://a.example/", self.parse, meta={"page": 1, "name": response.url}, cb_kwargs={"a": [1]})
         yield from response.follow_all(css="a", callback=self.parse)
         yield sorted([1], key=lambda number: number)
-        for of_a_module in (self.parse, self.settings["WORD"]):  # its own, not the module's
+        for of_a_module in (self.parse, self.settings["BOT_NAME"]):  # its own, not the module's
             yield Request(response.url.replace("{word}", self.settings.attributes), of_a_module)
         for text in response.css("a::text").getall():
-            yield response.follow("/x", meta={"text": text, "first": response.css("a::text").getall()[0]})
+            yield response.follow("/x", meta={"text": text, "last": response.css("a::text").getall()[-1]})
 
 
 class PoppingSpider(RedisSpider):  # type: ignore[misc]
