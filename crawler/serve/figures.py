@@ -15,15 +15,13 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection import eligible
 from crawler.frontier.inspection.eligible import Eligible, Queue
 from crawler.frontier.state.leader import Lead
-from crawler.frontier.state.schedules import Timetable
 from crawler.frontier.state.seeds import Seeds
 from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures
 from crawler.metrics.fleet_collector import FigureSources, FleetCollector, FleetConfig
 from crawler.policy.scaling import Demand
-from crawler.policy.schedules import following
 from crawler.policy.tiers import TIERS
-from crawler.producers.schedule import Schedule, ScheduleError
+from crawler.serve.lateness import Lateness
 from crawler.serve.scaling import Scaling, ScalingConfig
 
 logger = logging.getLogger(__name__)
@@ -40,6 +38,7 @@ class FleetFiguresPart:
         self.collector = FleetCollector(
             frontier, self._config, FigureSources(self._schedules, self._start_urls, self._wanted)
         )
+        self._lateness = Lateness()
         self._spiders = set(start_keys)
         self.scaling = Scaling(ScalingConfig.from_settings(settings))
 
@@ -101,27 +100,5 @@ class FleetFiguresPart:
         return waiting
 
     async def _schedules(self) -> Sequence[ScheduleFigures]:
-        return lateness(await self._frontier.schedules.look())
-
-
-def lateness(seen: Timetable) -> list[ScheduleFigures]:
-    """How long the oldest due tick of each schedule has not been run; a paused one is never late, and one that cannot
-    be read is since its last tick."""
-    now, late = seen.clock_ms / 1000, dict[str, float]()
-    for name, text in seen.definitions.items():
-        cursor = seen.cursors.get(name, "")
-        due = _due(name, text, int(cursor)) if cursor.isdecimal() else None
-        late[name] = max(0.0, now - due) if due is not None else 0.0
-    for tick in seen.ticks:
-        if tick.name in late:
-            late[tick.name] = max(late[tick.name], now - tick.due_s)
-    return [ScheduleFigures(name, seconds) for name, seconds in late.items()]
-
-
-def _due(name: str, text: str, cursor: int) -> int | None:
-    """When a schedule was due after *cursor*; None if it is not to run again."""
-    try:
-        schedule = Schedule.read(name, text)
-    except ScheduleError:  # the dispatcher logs it, and nobody knows when it is due
-        return cursor
-    return None if schedule.paused else following(schedule.timing, cursor)
+        _, runs = await self._frontier.runs.unfinished()
+        return self._lateness.of(await self._frontier.schedules.look(), {(run.spider, run.name) for run in runs})

@@ -12,12 +12,14 @@ from starlette.requests import Request
 
 from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.run_record import Overlap
 from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.schedules import Tick, Timetable
 from crawler.policy.scaling import Demand
 from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource
-from crawler.serve.figures import FleetFiguresPart, lateness
+from crawler.serve.figures import FleetFiguresPart
+from crawler.serve.lateness import Lateness
 from crawler.serve.scaling import Scaling, ScalingConfig
 from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, timed
 from tests.prometheus import check_metrics
@@ -238,7 +240,7 @@ def test_how_late_schedules_are() -> None:
     cursors |= {"late": "1200", "paused": "600", "broken": "1800"}
     ticks = [Tick("waits", "2400"), Tick("gone", "600"), Tick("by-hand", "now-2300999")]
     seen = Timetable(2_500_000, "r", definitions, cursors, {}, {}, ticks)
-    assert {one.name: one.late_seconds for one in lateness(seen)} == {
+    assert {one.name: one.late_seconds for one in Lateness().of(seen, ())} == {
         "late": 700,
         "waits": 100,
         "in-time": 0,
@@ -246,3 +248,29 @@ def test_how_late_schedules_are() -> None:
         "paused": 0,
         "broken": 700,
     }
+
+
+def _late(now_s: int, state: str, overlap: Overlap = "allow", *, lateness: Lateness, in_the_way: bool = False) -> float:
+    """How late a schedule is whose only tick, due at 1000, has come to *state*."""
+    text = Schedule(
+        "big", "s", ScheduleSource("urls", ("https://a.example/",)), Interval(86_400, 0), overlap=overlap
+    ).text()
+    seen = Timetable(now_s * 1000, "r", {"big": text}, {"big": "1000"}, {}, {}, [Tick("big", "1000", state)])
+    (figures,) = lateness.of(seen, {("s", "big")} if in_the_way else ())
+    return figures.late_seconds
+
+
+def test_a_tick_is_late_since_it_got_further_last() -> None:
+    lateness = Lateness()
+    assert _late(1_010, "{}", lateness=lateness) == 10
+    for now, position in ((1_020, "1"), (4_000, "2"), (9_000, "3")):
+        assert _late(now, json.dumps({"run": "20261122-1", "position": position}), lateness=lateness) == 0
+    state = json.dumps({"run": "20261122-1", "position": "3", "error": "Redis is full"})
+    assert _late(10_000, state, lateness=lateness) == 1_000, "to be tried again is not to get further"
+    assert _late(10_000, state, lateness=Lateness()) == 9_000, "a new leader has not seen it move"
+
+
+@pytest.mark.parametrize(("overlap", "seconds"), [("queue", 0), ("skip", 0), ("replace", 4_000), ("allow", 4_000)])
+def test_a_tick_that_waits_for_the_run_before_as_told_is_not_late(overlap: Overlap, seconds: int) -> None:
+    assert _late(5_000, "{}", overlap, lateness=Lateness(), in_the_way=True) == seconds
+    assert _late(5_000, "{}", overlap, lateness=Lateness()) == 4_000
