@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -73,7 +72,7 @@ def show(console: Console, found: Mapping[str, Sequence[Mapping[str, Any]]], sin
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
     key, number = row["_id"], row["attempts"]
-    label = f"{key:%Y-%m-%d %H}:00" if isinstance(key, datetime) else escape(str(key)) or "none"
+    label = f"{key:%Y-%m-%d %H}:00" if isinstance(key, datetime) else str(key) or "none"
     share = f"{row['ok'] / number:.1%}" if number else ""
     mean = f"{row['ms'] / number:,.0f}" if number else ""
     return [label, f"{number:,.0f}", share, mean, f"{row['bytes'] / 1e6:,.2f}"]

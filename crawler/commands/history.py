@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -94,7 +93,8 @@ def plot(line: Sequence[Price], end: datetime, width: int = WIDTH) -> str:
 
 def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any]]) -> None:
     """Print the item's name, its price plot, and a table of its changes."""
-    console.print(f"[bold]{escape(str(item.get('title') or item['_id']))}[/bold]\n{escape(item['_id'])}")
+    console.print(str(item.get("title") or item["_id"]), style="bold")
+    console.print(item["_id"])
     if all(isinstance(item.get(name), datetime) for name in ("first_seen_at", "last_seen_at")):
         _show_times(console, item, prices(item, records))
     table = Table("version", "seen at (UTC)", "field", "old", "new")
@@ -102,8 +102,8 @@ def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any
         column.overflow = "fold"  # a URL has no white space
     for record in records:
         for field, change in record["changes"].items():
-            values = [escape(in_short(change.get(side))) for side in ("old", "new")]
-            table.add_row(str(record.get("version", "?")), f"{record['at']:%Y-%m-%d %H:%M:%S}", escape(field), *values)
+            values = [in_short(change.get(side)) for side in ("old", "new")]
+            table.add_row(str(record.get("version", "?")), f"{record['at']:%Y-%m-%d %H:%M:%S}", field, *values)
     console.print(table if records else "no changes")
 
 
@@ -114,7 +114,7 @@ def _show_times(console: Console, item: dict[str, Any], line: Sequence[Price]) -
         low, high, currency = f"{min(known):f}", f"{max(known):f}", str(item.get("currency") or "")
         span = f"{low if low == high else f'{low} to {high}'} {currency}".rstrip()
         width = max(1, min(WIDTH, console.width - len(span) - 1))
-        console.print(f"{plot(line, item['last_seen_at'], width)} {escape(span)}")
+        console.print(f"{plot(line, item['last_seen_at'], width)} {span}")
 
 
 def _is_change(record: Mapping[str, Any]) -> bool:

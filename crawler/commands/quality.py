@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -76,12 +75,12 @@ def show(
         console.print(f"{collection} holds nothing of host {host}" if host else f"{collection} is empty")
     for one in found:
         title = f"{collection} of spider {one.spider or 'unknown'}: {one.documents:,}"
-        table = Table("field", "present", "missing", "invalid", "share present", title=escape(title))
+        table = Table("field", "present", "missing", "invalid", "share present", title=title)
         for column in table.columns[1:]:
             column.justify = "right"
         for name, (present, missing, invalid) in one.fields.items():
             share = f"{present / one.documents:.1%}"
-            table.add_row(escape(name), f"{present:,}", f"{missing:,}", f"{invalid:,}", share)
+            table.add_row(name, f"{present:,}", f"{missing:,}", f"{invalid:,}", share)
         console.print(table)
     if rejected:
-        console.print("rejected: " + ", ".join(f"{number:,} {escape(issue)}" for issue, number in rejected.items()))
+        console.print("rejected: " + ", ".join(f"{number:,} {issue}" for issue, number in rejected.items()))

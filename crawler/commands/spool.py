@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rich.markup import escape
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -106,7 +105,7 @@ def waiting(directory: Path) -> Table | str:
         found, damaged = usage(directory / name), len(list((directory / name).glob(f"*{DAMAGED}")))
         if found.files or damaged:
             oldest = f"{datetime.fromtimestamp(found.oldest, UTC):%Y-%m-%d %H:%M:%S}" if found.oldest else "-"
-            table.add_row(escape(name), str(found.files), f"{found.size:,}", oldest, str(damaged))
+            table.add_row(name, str(found.files), f"{found.size:,}", oldest, str(damaged))
     return table if table.row_count else f"nothing waits in {directory}"
 
 

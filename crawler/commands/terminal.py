@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from scrapy.exceptions import UsageError
@@ -27,14 +27,21 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 _BELOW_0: Final = re.compile(r"-[0-9]+")
 
 
-class _Console(Console):
+class PlainConsole(Console):
+    """Prints texts as they are: rich would take `[b]` and `:on:` in the URL of a page for its own markup, `[/b]` for a
+    mistake in it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, **options)
+
     def on_broken_pipe(self) -> None:
+        """As `print` does."""
         raise BrokenPipeError  # rich would exit with status 1
 
 
-def console() -> Console:
+def console() -> PlainConsole:
     """The console for a command's readable output."""
-    return _Console() if sys.stdout.isatty() else _Console(width=PIPE_WIDTH)
+    return PlainConsole() if sys.stdout.isatty() else PlainConsole(width=PIPE_WIDTH)
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class PushProgress:
 
     def say(self, words: str) -> None:
         """Print a line above the bar."""
-        self._bar.console.print(words, markup=False, highlight=False, soft_wrap=True)
+        self._bar.console.print(words, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def __enter__(self) -> Self:
         self._bar.start()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from crawler.replay import counts
@@ -52,8 +51,8 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
             column.overflow = "fold"  # a URL is copied whole
         for name, number in fields.items():
             for row, example in enumerate(report.examples.get(name, [])[:3]):
-                cells = [escape(example[each]) for each in ("url", "old", "new")]
-                table.add_row(*(["", ""] if row else [escape(name), f"{number:,}"]), *cells)
+                cells = [example[each] for each in ("url", "old", "new")]
+                table.add_row(*(["", ""] if row else [name, f"{number:,}"]), *cells)
         console.print(table)
     items = ", ".join(f"{number:,} {word}" for word, number in report.of(counts.ITEMS).items()) or "none"
     console.print(f"{several(pages, 'page')} parsed again in {report.seconds:.1f} s; items: {items}", highlight=False)

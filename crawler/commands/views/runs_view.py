@@ -7,7 +7,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from rich.markup import escape
 from rich.table import Table
 
 from crawler.commands.views.status_snapshot import Snapshot, resumed_by
@@ -37,7 +36,7 @@ def overview(runs: Sequence[Run], now_ms: int, paused: Collection[str]) -> Table
         name = f"{run.spider} {run.name}".strip()
         name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
         state = "paused" if resumed_by(run, paused) else run.shown_state
-        table.add_row(run.id, escape(name), state, took(run, now_ms), *told)
+        table.add_row(run.id, name, state, took(run, now_ms), *told)
     return table
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from crawler.commands.views.status_view import narrow_table
@@ -29,7 +28,7 @@ def table(seen: Timetable) -> Table:
             one["next"] or one["state"],
             one["error"] or last_words(one["last"]),
         )
-        shown.add_row(*(escape(str(cell)) for cell in (name, *row)))
+        shown.add_row(*(str(cell) for cell in (name, *row)))
     return shown
 
 

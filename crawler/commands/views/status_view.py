@@ -8,7 +8,6 @@ from typing import Final
 
 from rich import box
 from rich.console import Group
-from rich.markup import escape
 from rich.table import Table
 
 from crawler.commands.views.status_snapshot import SILENT_MS, Snapshot
@@ -117,7 +116,7 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
     if seen.spiders:
         yield f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}."
     for why in seen.held_back[:MOST_WAITING]:
-        yield f"Held back: {escape(why)}."
+        yield f"Held back: {why}."
     for one in seen.waiting[:MOST_WAITING]:
         soon = f"in {_seconds(one.until_ms)}" if one.until_ms > 0 else "now"
         yield f"{one.host}: {wait(one.pages, 'page')}, next try {soon}: {one.why}{_given_up(one)}."
@@ -140,7 +139,7 @@ def _damage(seen: Snapshot) -> Iterator[str]:
             f"again {when}, delayed ones once they are due."
         )
     if seen.set_aside:
-        names = ", ".join(map(escape, seen.set_aside[:MOST_DAMAGED]))
+        names = ", ".join(seen.set_aside[:MOST_DAMAGED])
         more = ", ..." if len(seen.set_aside) > MOST_DAMAGED else ""
         yield (
             f"Damaged values in Redis, set aside so far: {len(seen.set_aside):,} ({names}{more}). "
@@ -164,7 +163,7 @@ def _runs(seen: Snapshot) -> Table:
     """One row per run: those that are not over, and the last few that are."""
     table = narrow_table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
     for run in seen.runs:
-        counts, name = run.counts, escape(f"{run.spider} {run.name}".strip())
+        counts, name = run.counts, f"{run.spider} {run.name}".strip()
         table.add_row(
             run.id,
             name,
@@ -244,7 +243,7 @@ def _hosts(hosts: Sequence[HostState]) -> Table:
     table = narrow_table(_title("Hosts with the longest queues", shown, hosts), ["host", *optional], numbers)
     for host in shown:
         table.add_row(
-            escape(host.host),
+            host.host,
             *(told(host) for told in optional.values()),
             amount(host.queued),
             f"{host.in_flight}/{host.cap}",

@@ -14,9 +14,9 @@ from bson import Code, Decimal128
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError
-from rich.console import Console
 
 from crawler.commands import attempts as command
+from crawler.commands.terminal import PlainConsole
 from crawler.storage import attempts
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog, ensure
 from tests.crawling import Fleet, count, ended
@@ -183,7 +183,7 @@ async def test_what_another_program_has_logged_does_not_stop_the_summary(mongo_d
     await mongo_database["attempts"].insert_many([ours, {"at": at(0), "outcome": "bare"}, *rows])
     found = await attempts.summary(mongo_database, since=at(-60))
     assert {"_id": "ok", "attempts": 2.0, "ok": 2.0, "ms": 10.0, "bytes": 14.0} in found["outcome"]
-    command.show(Console(file=(out := io.StringIO()), width=100), found, at(-60), is_off=False)
+    command.show(PlainConsole(file=(out := io.StringIO()), width=100), found, at(-60), is_off=False)
     assert ["ok", "2", "100.0%", "5", "0.00"] in [
         line.replace("│", " ").split() for line in out.getvalue().splitlines()
     ]

@@ -14,10 +14,10 @@ import pytest
 from bson import Decimal128
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from crawler.commands.history import BARS, GAP, Command, plot, prices, show
+from crawler.commands.terminal import PlainConsole
 from crawler.storage.connection import Database
 from crawler.storage.items.writer import Writer
 from tests.integration.storage.observing import URL, at, seen
@@ -62,7 +62,7 @@ def test_the_plot_and_its_prices_share_a_line_of_a_terminal(seen_prices: list[st
     records = [{"at": at(60), "changes": {"price": {"old": first, "new": one}}} for one in others]
     item = {"_id": URL, "title": "t", "currency": "EUR", "price": first}
     item |= {"first_seen_at": at(0), "last_seen_at": at(3_600)}
-    console = Console(width=80, file=io.StringIO())
+    console = PlainConsole(width=80, file=io.StringIO())
     show(console, item, records)
     assert isinstance(console.file, io.StringIO)
     [line] = [line for line in console.file.getvalue().splitlines() if any(bar in line for bar in BARS)]

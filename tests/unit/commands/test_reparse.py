@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from crawler.commands import reparse
 from crawler.commands.reparse import sensible_workers
+from crawler.commands.terminal import PlainConsole
 from crawler.commands.views.reparse_report import ReparseReport, show
 from crawler.replay import counts
 
@@ -49,14 +49,14 @@ def test_a_reparse_that_is_cut_short_says_what_was_done(monkeypatch: pytest.Monk
     with worker:
         report = reparse.run([{}], 10, str(tmp_path))
     assert (report.cut, report.left, report.failed) == (True, 7, 0)
-    show(Console(file=(shown := io.StringIO())), report, dry_run=False)
+    show(PlainConsole(file=(shown := io.StringIO())), report, dry_run=False)
     assert "3 pages parsed again" in shown.getvalue()
     assert "cut short: 7 pages left" in shown.getvalue()
 
 
 def test_one_of_a_kind_is_told_as_one() -> None:
     report = ReparseReport(Counter({counts.PAGES: 1, counts.DAMAGED: 1, counts.FAILED: 1}))
-    show(Console(file=(shown := io.StringIO())), report, dry_run=False)
+    show(PlainConsole(file=(shown := io.StringIO())), report, dry_run=False)
     assert [line.partition(":")[0] for line in shown.getvalue().splitlines()][1:] == [
         "1 item failed",
         "1 page damaged in the archive",

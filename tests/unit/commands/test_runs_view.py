@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from crawler.commands import runs
+from crawler.commands.terminal import PlainConsole
 from crawler.commands.views import runs_view
 from crawler.commands.views.status_snapshot import Snapshot
 from crawler.frontier.errors import FrontierUnavailableError
@@ -25,7 +25,7 @@ RUN = Run(
 
 
 def listed(*runs: Run, paused: Sequence[str] = ()) -> str:
-    console = Console(file=io.StringIO(), width=80)
+    console = PlainConsole(file=io.StringIO(), width=80)
     console.print(runs_view.overview(runs, RUN.ended_ms, paused))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()

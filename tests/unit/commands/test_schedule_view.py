@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import json
 
-from rich.console import Console
-
+from crawler.commands.terminal import PlainConsole
 from crawler.commands.views.schedule_view import lines, table, told
 from crawler.frontier.state.schedules import Tick, Timetable
 from crawler.policy.schedules import Cron
@@ -18,7 +17,7 @@ PATH = "/srv/lists/of/a/department/with/a/long/name/urls-of-the-whole-catalogue.
 def test_a_long_source_goes_on_below_instead_of_being_cut_off() -> None:
     nightly = Schedule("nightly", "products", ScheduleSource("file", (PATH,)), Cron("0 3 * * *", "Europe/Berlin"))
     seen = Timetable(0, "", {"nightly": nightly.text()}, {"nightly": "1795485600"}, {}, {}, [])
-    console = Console(width=80, file=io.StringIO())
+    console = PlainConsole(width=80, file=io.StringIO())
     console.print(table(seen))
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().splitlines()

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from rich.console import Console
-
 from crawler.commands.spool import waiting
+from crawler.commands.terminal import PlainConsole
 
 
 def test_a_name_that_is_given_to_replay_is_shown_whole(tmp_path: Path) -> None:
     name = "shoal@" + "_".join(f"mongodb-{number}.example.net" for number in range(6))
     (tmp_path / name).mkdir()
     (tmp_path / name / "1-000001.spool").write_bytes(bytes(115_213))
-    console = Console(width=80, file=io.StringIO())
+    console = PlainConsole(width=80, file=io.StringIO())
     console.print(waiting(tmp_path))
     assert isinstance(console.file, io.StringIO)
     _, _, *rows = console.file.getvalue().splitlines()

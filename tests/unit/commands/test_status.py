@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console, Group
+from rich.console import Group
 from rich.text import Text
 
 from crawler.commands import status
+from crawler.commands.terminal import PlainConsole
 from crawler.commands.views.fitted import Fitted
 from crawler.commands.views.runs_view import plain, whole
 from crawler.commands.views.status_snapshot import Snapshot, _held_up
@@ -64,13 +65,26 @@ def _snapshot() -> Snapshot:
     )
 
 
+def test_what_stands_in_urls_and_names_is_no_markup() -> None:
+    """A page's URL could end `scrapy status` with a traceback, at the moment when Redis is full."""
+    url = "https://a.example/?filter[color]=red&close=[/b]&mood=:on:"
+    seen = replace(
+        _snapshot(),
+        largest_waiting=(url, 9),
+        waiting=[WaitingHost("[fe80::1]", 3, "delayed ([x])", 1_000)],
+        runs=[Run("20261122-1", "[red]a:x:b", "s", "1", "open", 0)],
+    )
+    for text in (url, "[fe80::1]: 3 pages wait", "delayed ([x])", "s [red]a:x:b"):
+        assert text in _shown(seen)
+
+
 def _shown(seen: Snapshot) -> str:
     """Of a wide terminal, on one line."""
     return " ".join(_printed(400, seen).split())
 
 
 def _printed(width: int, seen: Snapshot | None = None) -> str:
-    console = Console(width=width, file=io.StringIO())
+    console = PlainConsole(width=width, file=io.StringIO())
     console.print(render(seen or _snapshot()))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -109,7 +123,7 @@ def test_columns_that_say_nothing_are_left_out() -> None:
     plain = Snapshot(
         {}, {}, {}, 0, 0, 0, [HostState("b.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0)], [], [], [], None, None
     )
-    console = Console(width=80, file=io.StringIO())
+    console = PlainConsole(width=80, file=io.StringIO())
     console.print(render(plain))
     assert isinstance(console.file, io.StringIO)
 
@@ -191,7 +205,7 @@ async def test_watching_outlasts_redis(monkeypatch: pytest.MonkeyPatch) -> None:
         return answer
 
     monkeypatch.setattr(status, "take_snapshot", take)
-    shown = Console(file=io.StringIO(), width=80)
+    shown = PlainConsole(file=io.StringIO(), width=80)
     for _ in range(2):
         shown.print(await status._view(None, None))  # type: ignore[arg-type]
     away, back = shown.file.getvalue().split("\n", 1)  # type: ignore[attr-defined]
@@ -203,7 +217,7 @@ def test_many_spiders_and_hosts_fit_a_screen() -> None:
     hosts = [HostState(f"{number}.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0) for number in range(20)]
     stats = {"products": SpiderStats(queued=60), "pages": SpiderStats(done=1)}
     waiting = [WaitingHost(f"{number}.example", 5, "delayed", 1_000) for number in range(20)]
-    console = Console(width=80, file=io.StringIO())
+    console = PlainConsole(width=80, file=io.StringIO())
     workers = [WorkerState(f"w-{number}", 0, VITALS) for number in range(2)]
     console.print(render(Snapshot(stats, {}, {}, 1, 2, 0, hosts, waiting[:1], workers, [], 30.0, 8.0)))
     assert isinstance(console.file, io.StringIO)
@@ -211,7 +225,7 @@ def test_many_spiders_and_hosts_fit_a_screen() -> None:
 
 
 def test_runs_that_have_no_row_are_counted() -> None:
-    console = Console(width=80, file=io.StringIO())
+    console = PlainConsole(width=80, file=io.StringIO())
     console.print(render(Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, more_runs=2)))
     assert isinstance(console.file, io.StringIO)
     assert "Not shown: 2 older unfinished runs. `scrapy runs --limit N` lists more.\n" in console.file.getvalue()
@@ -262,7 +276,7 @@ def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spi
     assert seen.run_to_go(late) == (1, 39)
     assert seen.run_to_go(replace(first, counts=RunCounts(queued=195))) == (39, 39)
     assert seen.run_to_go(replace(first, counts=RunCounts(queued=400))) == (80, 80), "counted at another moment"
-    console = Console(width=80, file=io.StringIO())
+    console = PlainConsole(width=80, file=io.StringIO())
     console.print(render(seen))
     assert isinstance(console.file, io.StringIO)
     assert "1 s to 39 s" in console.file.getvalue()
@@ -273,7 +287,7 @@ def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spi
 @pytest.mark.parametrize(("until_ms", "told"), [(86_388_000, "in 24 h"), (500, "in 0.5 s"), (0, "now"), (-30, "now")])
 def test_when_a_host_is_tried_next_is_told_in_words(until_ms: int, told: str) -> None:
     waiting = [WaitingHost("a.example", 1, "delayed (retry)", until_ms)]
-    console = Console(width=80, file=io.StringIO(), record=True)
+    console = PlainConsole(width=80, file=io.StringIO(), record=True)
     console.print(render(Snapshot({"s": SpiderStats(delayed=1)}, {}, {}, 0, 1, 0, [], waiting, [], [], None, None)))
     assert f"a.example: 1 page waits, next try {told}: delayed" in console.export_text()
 
@@ -319,5 +333,5 @@ def test_what_a_terminal_has_no_lines_for_is_counted() -> None:
         (6, ["0", "1", "2", "... 3 more lines: a taller terminal shows them"]),
     ):
         out = io.StringIO()
-        Console(file=out, width=80, height=4).print(Fitted(Group(*map(Text, "012345"[:lines]))))
+        PlainConsole(file=out, width=80, height=4).print(Fitted(Group(*map(Text, "012345"[:lines]))))
         assert out.getvalue().splitlines() == told
