@@ -117,6 +117,7 @@ class Run:
     shares: str = ""
     counts: RunCounts = field(default_factory=RunCounts)
     base: Mapping[str, int] = field(default_factory=dict, repr=False)
+    quiet_ms: int = field(default=0, compare=False)  # since something was pushed to it or done; 0 once it is over
     asked: int = field(default=0, repr=False, compare=False)  # how often a worker with a lease asked for it
 
     @property
@@ -134,9 +135,9 @@ class Run:
         """Whether it uses the generation of plain starts and start URLs."""
         return not is_run_generation(self.generation)
 
-    def counted(self, counters: Mapping[str, int]) -> Run:
+    def counted(self, counters: Mapping[str, int], quiet_ms: int = 0) -> Run:
         """This run with counts from its generation's counters, unless it has ended."""
-        return self if self.is_over else replace(self, counts=RunCounts.of(counters, self.base))
+        return self if self.is_over else replace(self, counts=RunCounts.of(counters, self.base), quiet_ms=quiet_ms)
 
     def told(self) -> str:
         """Its outcome as one readable line."""

@@ -38,6 +38,7 @@ class RunFigures:
     opened_at: float
     ended_at: float
     counts: Mapping[str, int]  # by RUN_STATES
+    quiet_seconds: float = 0  # since something was pushed to it or done; 0 once it is over
     coverage: Mapping[str, float] = field(default_factory=dict)  # share of its items with the field
     place: str = ""  # one of PLACES, among the runs of its spider and name whose coverage is known
 
@@ -187,6 +188,9 @@ def _runs(fleet: FleetFigures) -> Iterator[Metric]:
     yield text.gauges("run_opened_timestamp_seconds", "When the run was opened", labels, opened)
     ended = {by[run.id]: run.ended_at for run in fleet.runs}
     yield text.gauges("run_ended_timestamp_seconds", "When the run ended; 0: not yet", labels, ended)
+    quiet = {by[run.id]: run.quiet_seconds for run in fleet.runs}
+    words = "How long nothing was pushed to the run or done; 0 once it is over"
+    yield text.gauges("run_quiet_seconds", words, labels, quiet)
     fields = {
         (run.spider, run.name, run.place, name): share
         for run in fleet.runs

@@ -21,7 +21,7 @@ from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
 from crawler.policy.tiers import TierBudgets, daily_limits
 
-MOST_RUNS: Final = 30  # newest, finished or not
+MOST_RUNS: Final = 30  # newest, finished or not; and as many of the oldest that are not
 OLD_LOOKS: Final = 4  # figures older than this many intervals are not served
 
 
@@ -140,10 +140,14 @@ class FleetCollector:
         return sorted([*tiers, *await self._frontier.budgets.shares(now_ms)], key=lambda one: -one.spent)
 
     async def _runs(self) -> list[RunFigures]:
-        """The newest runs; for the newest two of each name also the coverage of fields."""
+        """The newest runs, and older ones that do not end; for the newest two of each name also the coverage of
+        fields."""
+        newest = await self._frontier.runs.find(limit=MOST_RUNS)
+        known = {run.id for run in newest}
+        older = [run for run in await self._frontier.runs.under_way() if run.id not in known][-MOST_RUNS:]
         figures: list[RunFigures] = []
         met: Counter[tuple[str, str]] = Counter()
-        for run in await self._frontier.runs.find(limit=MOST_RUNS):
+        for run in [*newest, *older]:
             key, coverage = (run.spider, run.name), dict[str, float]()
             if met[key] < len(PLACES) and (coverage := await self._frontier.coverage.of(run)):
                 met[key] += 1
@@ -154,7 +158,7 @@ class FleetCollector:
 def _figures(run: Run, coverage: Mapping[str, float], place: str) -> RunFigures:
     counts = {name: getattr(run.counts, name) for name in RUN_STATES}
     times = run.opened_ms / 1000, run.ended_ms / 1000
-    return RunFigures(run.id, run.spider, run.name, *times, counts, coverage, place)
+    return RunFigures(run.id, run.spider, run.name, *times, counts, run.quiet_ms / 1000, coverage, place)
 
 
 class MonotonicSums:

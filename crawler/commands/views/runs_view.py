@@ -20,6 +20,7 @@ from crawler.utils.plural import wait
 MOMENT: Final = "%Y-%m-%d %H:%M:%S"
 MOST_HOSTS: Final = 5
 LONGEST_NAME: Final = 40  # in a list
+QUIET_MS: Final = 600_000  # a shorter time is nothing to tell
 _INNER: Final = ("base", "asked")  # of a record, for scripts
 _COUNTS: Final = ("accepted", "queued", "leased", "delayed", "done", "dead", "dropped")
 
@@ -88,6 +89,8 @@ def plain(run: Run, seen: Snapshot | None = None, paused: Collection[str] = ()) 
     times = {name: getattr(run, f"{name}_ms") for name in ("opened", "sealed", "ended", "cancelled")}
     row |= {name: _iso(ms) if ms else None for name, ms in times.items()}
     row["paused"] = bool(resumed_by(run, paused))
+    if not run.is_over:
+        row["quiet_seconds"] = round(run.quiet_ms / 1000)
     if seen is not None and not run.is_over:
         row["pages_per_s"] = round(seen.rate("pages_per_s", run.spider), 2)
         row["seconds_to_go"] = (seen.run_to_go(run) or [None])[-1]
@@ -120,6 +123,8 @@ def _prospect(run: Run, seen: Snapshot) -> Iterator[str]:
     """Its speed, the time left, and what holds it up."""
     if run.state == "open":
         yield "It is open: more may be pushed. It ends once it is sealed (`scrapy runs seal`) and all is done."
+    if run.quiet_ms >= QUIET_MS:
+        yield f"Nothing was pushed to it or done for {in_words(run.quiet_ms / 1000)}."
     if not run.counts.pending:
         return
     pages = seen.rate("pages_per_s", run.spider)

@@ -44,7 +44,7 @@ class RunSnapshot:
 
     def counted(self, run: Run) -> Run:
         """*run* with its counts in this snapshot."""
-        return run.counted(self.counters(run.spider, run.generation))
+        return run.counted(self.counters(run.spider, run.generation), max(0, round(self.quiet_ms(run))))
 
     def quiet_ms(self, run: Run) -> int:
         """How long nothing was pushed to its generation or done there."""

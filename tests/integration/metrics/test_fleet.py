@@ -20,7 +20,7 @@ from crawler.frontier.state.budgets import Share, Terms
 from crawler.frontier.state.domains import MOST_TOLD
 from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures, render
-from crawler.metrics.fleet_collector import OLD_LOOKS, FigureSources, FleetCollector, FleetConfig
+from crawler.metrics.fleet_collector import MOST_RUNS, OLD_LOOKS, FigureSources, FleetCollector, FleetConfig
 from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, timed
 from tests.prometheus import check_metrics
 from tests.shipped import shipped
@@ -299,6 +299,24 @@ async def test_budgets_and_reasons_are_bounded(world: Timed) -> None:
     assert (told["shoal_budget_spent_ratio"], told["shoal_budget_day_ratio"]) == (100, 100)
     assert told["shoal_fleet_dead_letters_by"] == 41
     assert found["shoal_fleet_dead_letters_by", ("other",)] == 0, "letters were dropped between the two counts"
+
+
+async def test_a_run_that_nobody_ends_is_told_however_many_come_after_it(world: Timed) -> None:
+    """Whoever pushed it has died before it was sealed."""
+    left = await world.frontier.runs.open("s", name="nightly", fresh=True)
+    await world.frontier.push([message(1, generation=left.generation)])
+    await world.pass_ms(60_000)
+    for lease in await world.lease():
+        await acked(world.frontier, [(lease.id, lease.token)])
+    await world.pass_ms(3_600_000)
+    newer = [await world.frontier.runs.open("s", name=f"{n}") for n in range(MOST_RUNS + 1)]
+    await world.frontier.runs.seal(newer[-1].id)
+    await world.frontier.runs.settle()
+    found = read(render(await collector(world).look())[0])
+    quiet = {labels: value for (name, labels), value in found.items() if name == "shoal_run_quiet_seconds"}
+    assert quiet["nightly", left.id, "s"] == 3_600
+    assert quiet[f"{MOST_RUNS}", newer[-1].id, "s"] == 0
+    assert len(quiet) == MOST_RUNS + 2
 
 
 async def test_while_redis_is_away_there_are_no_figures(world: Timed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,6 +132,8 @@ def _budget(spent: str, day: str) -> dict[str, str]:
     }
 
 
+_QUIET = _fleet("shoal_run_quiet_seconds", 'run="20261122-1",spider="s",name="nightly"')
+IDLE = {"run": "20261122-1", "spider": "s", "name": "nightly"}
 S, A = {"spider": "s"}, {"domain": "a.example"}
 TIER = {"budget": "tier api", "what": "cost"}
 RUN = {"spider": "s", "name": "nightly", "field": "price"}
@@ -318,6 +320,10 @@ RUNS = (
     Case("ShoalFieldCoverageDrops", "it was not that rare", 30, _coverage("0.05x60", "0.35x60"), (RUN,)),
     Case("ShoalFieldCoverageDrops", "as the run begins", 14, _coverage("0.6x60", "0.8x60")),
     Case("ShoalFieldCoverageDrops", "just for long enough", 15, _coverage("0.6x60", "0.8x60"), (RUN,)),
+    Case("ShoalRunStandsStill", "for more than a day", 20, {_QUIET: "0x4 110000+60x30"}, (IDLE,)),
+    Case("ShoalRunStandsStill", "just for long enough", 35, {_QUIET: "0x19 108001+60x30"}, (IDLE,)),
+    Case("ShoalRunStandsStill", "for a day", 60, {_QUIET: "87000+60x60"}),
+    Case("ShoalRunStandsStill", "not for long enough", 34, {_QUIET: "0x19 108001+60x30"}),
     Case(
         "ShoalScheduleOverdue",
         "by 16 minutes",

@@ -133,3 +133,12 @@ async def test_waiting_outlasts_redis(monkeypatch: pytest.MonkeyPatch, capsys: p
     told = capsys.readouterr()
     assert told.out == f"{RUN.told()}\n"
     assert told.err == "Redis is away, waiting goes on: away\n", "once"
+
+
+@pytest.mark.parametrize(("minutes", "is_told"), [(9, False), (95, True)])
+def test_how_long_nothing_happened_is_told(minutes: int, is_told: bool) -> None:
+    run = replace(RUN, state="open", ended_ms=0, quiet_ms=minutes * 60_000)
+    told = [*runs_view.whole(run, Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None), {}, {})]
+    assert ("Nothing was pushed to it or done for 1 h 35 min." in told) is is_told
+    assert runs_view.plain(run)["quiet_seconds"] == minutes * 60
+    assert "quiet_seconds" not in runs_view.plain(RUN)
