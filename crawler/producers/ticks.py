@@ -93,7 +93,7 @@ class TickRunner:
                 async with self._room:
                     progress = await self._push(tick, schedule, run, progress, lead)
             except CancelledRunError:
-                is_cancelled = True
+                progress, is_cancelled = await self._progress(tick), True
         why = "its run was cancelled" if is_cancelled else ""
         await self._end(tick, lead, progress, why, is_left_open=schedule.source.is_sitemaps and progress.pushed > 0)
 

@@ -265,6 +265,28 @@ async def test_a_run_that_is_cancelled_takes_no_more(world: World, urls: Path) -
     assert await world.waiting() == []
 
 
+async def test_a_run_that_is_cancelled_in_mid_push_tells_what_was_pushed(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "urls.txt").write_text("".join(f"http://{n % 9}.example/{n}\n" for n in range(12_000)))
+    await world.add(file(tmp_path / "urls.txt"))
+    await world.pass_seconds(3_600)
+    replica = world.replica()
+    save = replica.frontier.schedules.save
+
+    async def saved(token: int, tick: Tick, state: str) -> bool:
+        done = await save(token, tick, state)
+        if "pushed" in state:
+            await replica.frontier.runs.cancel(json.loads(state)["run"])
+        return done
+
+    monkeypatch.setattr(replica.frontier.schedules, "save", saved)
+    await replica.go()
+    last = await world.last()
+    assert last["words"] == "its run was cancelled"
+    assert 0 < last["pushed"] < 12_000
+
+
 async def test_an_empty_source_is_a_run_that_ends_at_once(world: World, tmp_path: Path) -> None:
     (tmp_path / "urls.txt").write_text("\n")
     await world.add(file(tmp_path / "urls.txt"))
