@@ -20,8 +20,9 @@ from crawler.addon import check_dicts, completed
 from crawler.commands import early_settings, misspelt, spider_stores
 from crawler.commands.options import NonEmpty
 from crawler.commands.terminal import answering
-from crawler.errors import ShoalError
+from crawler.errors import ConfigError, ShoalError
 from crawler.frontier.frontier import Frontier
+from crawler.routing.host_rules import HostRules
 from crawler.startup.announcement import QUEUES, own_places
 
 if TYPE_CHECKING:
@@ -129,6 +130,11 @@ class FleetCommand(OneLine):
         if name not in known:
             self.point_elsewhere(spider_stores.STORES)
             raise ShoalError(f"there is no collection {name!r}, there are: {', '.join(sorted(known))}")
+
+    def check_group(self, host: str) -> None:
+        """Raise ConfigError for a *host* that is in a politeness group of another name, which its requests have."""
+        if host and (group := HostRules.from_settings(self.settings).group_of(host)) != host:
+            raise ConfigError("--host", host, f"{group}, the politeness group that it is in, with all hosts of that")
 
     def point_elsewhere(self, places: Sequence[str]) -> None:
         """Nothing was found: say on standard error where spiders that have *places* of their own would be seen."""

@@ -61,6 +61,8 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             verb, value = _checked(args, opts)
             self.follow(opts.spider)
+            if verb != "resume":  # of what was paused under another name
+                self.check_group(opts.host)
             self.exitcode = 0 if tasks.run(self._carry_out(verb, value, opts)) else 1
 
     async def _carry_out(self, verb: str, value: str, opts: argparse.Namespace) -> bool:

@@ -78,6 +78,15 @@ class HostRules:
         made = self._made.get((id(site), group))  # asked a dozen times per page; `site` objects live as long as this
         return made if made is not None else self._make(site, group)
 
+    def group_of(self, host: str) -> str:
+        """The group of a *host* that a person names: itself, if it is the name of a group."""
+        if host in self.slots or self._is_shared(host):
+            return host
+        try:
+            return self.of(Request(f"http://[{host}]/" if ":" in host else f"http://{host}/")).group
+        except ValueError:  # a slot can have any name
+            return host
+
     def is_alone(self, host: str, site: DomainRules) -> bool:
         """Whether *host* is a group by itself, with the same pace as all such hosts of *site*."""
         return host not in self.slots and not site.politeness_group and self._grouping(site) == "hostname"
@@ -93,13 +102,16 @@ class HostRules:
 
     def is_named_group(self, group: str) -> bool:
         """Whether a group is more than the host of that name: settings named it, so its addresses do not matter."""
-        if any(site.politeness_group == group for site in (self.domains.default, *self.domains.by_host.values())):
+        if self._is_shared(group):
             return True
         try:
             site = self.domains.for_url(f"http://{group}/")
         except ValueError:  # a slot can have any name
             return True
         return self._grouping(site) == "domain"
+
+    def _is_shared(self, group: str) -> bool:
+        return any(site.politeness_group == group for site in (self.domains.default, *self.domains.by_host.values()))
 
     def by_name(self) -> tuple[Pace, dict[str, Pace]]:
         """The usual pace and the exceptions, for `pace_of`. Of hosts that share a group the strictest counts.

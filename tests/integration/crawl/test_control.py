@@ -76,6 +76,10 @@ def test_a_priority_may_be_below_0(fleet: Fleet) -> None:
     ("args", "words"),
     [
         ([], "scrapy control pause|resume"),
+        (
+            ["pause", "--host", "www.a.com", "-s", "POLITENESS_GROUP=domain"],
+            "expected a.com, the politeness group",
+        ),
         (["pause"], "name one of --run, --spider and --host"),
         (["pause", "--run", "x", "--spider", "walk"], "name one of"),
         (["pause", "--run", "20200101-1"], "there is no run 20200101-1"),

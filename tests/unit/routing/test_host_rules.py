@@ -158,6 +158,26 @@ def test_hosts_of_several_domains_may_share_a_group_of_a_name(domains: Path) -> 
     assert pace_of("platform", *made.by_name()) == (5_000, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("host", "group"),
+    [
+        ("b.example.org", "platform"),
+        ("www.c.com", "c.com"),
+        ("c.example", "c.example"),
+        ("0x7f.1", "127.0.0.1"),
+        ("::1", "::1"),
+        ("platform", "platform"),
+        ("slot.of.mine", "slot.of.mine"),
+        ("no host", "no host"),
+    ],
+)
+def test_the_group_of_a_host_that_a_person_names(domains: Path, host: str, group: str) -> None:
+    domains.write_text(PLATFORM)
+    given = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "POLITENESS_GROUP": "domain"}
+    given |= {"POLITENESS_BURST": 1, "DOMAINS_FILE": str(domains), "DOWNLOAD_SLOTS": {"slot.of.mine": {"delay": 1}}}
+    assert HostRules.from_settings(Settings(given)).group_of(host) == group
+
+
 @pytest.mark.parametrize("name", ["Platform", "a-shop.com", "localhost", "", "x" * 64, 5])
 def test_a_group_has_a_name_that_no_host_has(domains: Path, name: object) -> None:
     domains.write_text(f'["a-shop.com"]\npoliteness_group = {name!r}')
