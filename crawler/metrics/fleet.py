@@ -70,6 +70,7 @@ class FleetFigures:
     budgets: TierBudgets  # of the day; tiers without a limit are left out
     shares: Sequence[Share] = ()  # of all budgets, most spent first
     start_urls: Mapping[str, int] = field(default_factory=dict)  # waiting in their keys, by spider
+    start_urls_wait: Mapping[str, float] = field(default_factory=dict)  # for so many seconds none was taken in
     runs: Sequence[RunFigures] = ()
     schedules: Sequence[ScheduleFigures] = ()
     wanted: Mapping[str, float] = field(default_factory=dict)  # workers that there is work for, by tier
@@ -114,9 +115,9 @@ def _frontier(fleet: FleetFigures) -> Iterator[Metric]:
     yield text.gauge("fleet_eligible_requests", "Requests that wait at these hosts", ready.requests)
     yield text.gauge("fleet_eligible_slots", "Requests that these hosts take at the same time", ready.slots)
     late = {spider: ms / 1000 for spider, ms in waiting_ms(fleet.queues).items()}
-    yield text.gauges(
-        "fleet_oldest_waiting_seconds", "How long the first due host has waited for a worker", "spider", late
-    )
+    late |= {spider: max(seconds, late.get(spider, 0)) for spider, seconds in fleet.start_urls_wait.items()}
+    words = "How long the first due host, or the start URLs, have waited for a worker"
+    yield text.gauges("fleet_oldest_waiting_seconds", words, "spider", late)
     born = {str(shard): ms / 1000 for shard, ms in enumerate(stats.born_ms) if ms}
     yield text.gauges(
         "fleet_born_timestamp_seconds", "When a shard's data began; it changes if Redis loses them", "shard", born

@@ -72,6 +72,7 @@ class FleetCollector:
         self._others = others
         self._clock = clock
         self._rising = MonotonicSums()
+        self._untouched = Untouched()
         self._latest: tuple[FleetFigures, Callable[[], bool]] | None = None
 
     @property
@@ -106,6 +107,8 @@ class FleetCollector:
         stats = await ask.stats()
         domains = await frontier.domains.top()
         spent = await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms)
+        start_urls, paused = await self._others.start_urls(), (await frontier.control.said()).paused
+        unpaused = {spider: count for spider, count in start_urls.items() if f"spider {spider}" not in paused}
         return FleetFigures(
             at=self._clock(),
             stats=stats,
@@ -121,7 +124,8 @@ class FleetCollector:
             spent=spent,
             budgets=self._config.budgets,
             shares=await self._shares(spent, stats.now_ms),
-            start_urls=await self._others.start_urls(),
+            start_urls=start_urls,
+            start_urls_wait=self._untouched.take(unpaused, stats.now_ms / 1000),
             runs=await self._runs(),
             schedules=await self._others.schedules(),
             wanted=self._others.wanted(),
@@ -159,6 +163,22 @@ def _figures(run: Run, coverage: Mapping[str, float], place: str) -> RunFigures:
     counts = {name: getattr(run.counts, name) for name in RUN_STATES}
     times = run.opened_ms / 1000, run.ended_ms / 1000
     return RunFigures(run.id, run.spider, run.name, *times, counts, run.quiet_ms / 1000, coverage, place)
+
+
+class Untouched:
+    """For how long keys of start URLs have not become shorter: nothing in Redis says when one was pushed."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[int, float]] = {}  # by spider: how many, and since when
+
+    def take(self, waiting: Mapping[str, int], now: float) -> dict[str, float]:
+        """Seconds by spider, *now* that so many are *waiting*; those without any are left out."""
+        before, self._seen = self._seen, {}
+        for spider, count in waiting.items():
+            least, since = before.get(spider, (count, now))
+            if count:
+                self._seen[spider] = (count, since if count >= least else now)
+        return {spider: now - since for spider, (_, since) in self._seen.items()}
 
 
 class MonotonicSums:

@@ -301,6 +301,26 @@ async def test_budgets_and_reasons_are_bounded(world: Timed) -> None:
     assert found["shoal_fleet_dead_letters_by", ("other",)] == 0, "letters were dropped between the two counts"
 
 
+async def test_start_urls_that_no_worker_takes_are_work_that_waits(world: Timed) -> None:
+    waiting = {"s": 7, "paused": 3, "none": 0}
+
+    async def start_urls() -> dict[str, int]:
+        return dict(waiting)
+
+    fleet = collector(world)
+    fleet._others = dataclasses.replace(fleet._others, start_urls=start_urls)
+    await world.frontier.control.say("pause", "spider paused")
+    told = list[dict[str, float]]()
+    for left, ms in ((7, 0), (9, 400_000), (8, 60_000), (8, 20_000), (0, 1_000), (2, 5_000)):
+        await world.pass_ms(ms)
+        waiting["s"] = left
+        found = read(render(await fleet.look())[0])
+        told.append(
+            {labels[0]: n for (name, labels), n in found.items() if name == "shoal_fleet_oldest_waiting_seconds"}
+        )
+    assert told == [{"s": 0}, {"s": 400}, {"s": 0}, {"s": 20}, {}, {"s": 0}]
+
+
 async def test_a_run_that_nobody_ends_is_told_however_many_come_after_it(world: Timed) -> None:
     """Whoever pushed it has died before it was sealed."""
     left = await world.frontier.runs.open("s", name="nightly", fresh=True)

@@ -153,6 +153,14 @@ STALLED = (
     Case("ShoalStalled", "due for not as long", 20, _stalled("0x9 0+60x30", "100x40"), severity="page"),
     Case("ShoalStalled", "always just short of it", 60, _stalled("290x80", "100x80"), severity="page"),
     Case("ShoalStalled", "just beyond it", 60, _stalled("310x80", "100x80"), (S,), "page"),
+    Case(
+        "ShoalStalled",
+        "start URLs of a spider that has never crawled",
+        60,
+        {_fleet("shoal_fleet_oldest_waiting_seconds", 'spider="s"'): "310x80"},
+        (S,),
+        "page",
+    ),
     Case("ShoalStalled", "one host is starved, others go on", 60, _stalled("900x80", "0+1x80"), severity="page"),
     Case(
         "ShoalStalled",
