@@ -160,7 +160,7 @@ def _host(host: HostState) -> str:
 async def _closed(frontier: Frontier, message: Message) -> list[str]:
     now_ms = (await frontier.inspection.stats()).now_ms
     return [
-        f"held back for {in_words(one.until_ms / 1000)}: {one.told}"
+        f"held back: {one.told}, {one.lasts}"
         for one in await frontier.budgets.closed(now_ms)
         if one.governs(message.host, message.spider)
     ]

@@ -141,7 +141,7 @@ def _prospect(run: Run, seen: Snapshot) -> Iterator[str]:
         yield f"It is paused (`scrapy control resume {option}`)."
     yield from (f"{reason}." for reason in seen.held_up)
     for closed in _closed(run, seen):
-        yield f"Held back: {closed.told}, for {in_words(closed.until_ms / 1000)} more."
+        yield f"Held back: {closed.told}, {closed.lasts}."
     for one in seen.waiting[:MOST_HOSTS]:
         yield f"{one.host}: {wait(one.pages, 'page')}, next try in {in_words(one.until_ms / 1000)}: {one.why}."
 

@@ -9,7 +9,6 @@ from crawler.frontier.messages import WorkerState
 from crawler.frontier.run_record import run_id_of
 from crawler.frontier.runs.control import ControlState
 from crawler.frontier.state.budgets import Closed
-from crawler.utils.durations import in_words
 from crawler.utils.plural import wait
 
 
@@ -17,7 +16,7 @@ def held_back(
     stats: FrontierStats, workers: Sequence[WorkerState], said: ControlState, closed: Sequence[Closed] = ()
 ) -> list[str]:
     """One phrase for each reason that concerns a spider of *stats*, with its end or its cure."""
-    told = [f"{one.told}, for {in_words(one.until_ms / 1000)} more" for one in closed if one.concerns(stats.spiders)]
+    told = [f"{one.told}, {one.lasts}" for one in closed if one.concerns(stats.spiders)]
     return [*told, *_paused(stats, said), *_unserved(stats, workers)]
 
 

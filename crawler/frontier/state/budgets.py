@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from crawler.frontier.run_record import run_id_of
 from crawler.frontier.server.shards import Shards, groups
+from crawler.utils.durations import in_words
 
 _TERMS: Final = struct.Struct("<7d")  # same layout as in lua/lib/limits/budgets.lua
 _USED: Final = struct.Struct("<4d")
@@ -74,7 +75,7 @@ class Closed(NamedTuple):
 
     @property
     def told(self) -> str:
-        """A description, without the time at which it ends."""
+        """A description, without the time for which it lasts."""
         kind, _, whose = self.name.partition(":")
         if kind == "v":
             return f"the robots.txt of {whose} names the hours in which it may be visited"
@@ -82,6 +83,13 @@ class Closed(NamedTuple):
         if self.what == "hours":
             return f"{of} is outside the hours in which it may be visited"
         return f"the budget of {of} is spent ({KINDS.get(self.what, self.what)})"
+
+    @property
+    def lasts(self) -> str:
+        """For how long: that of a run never renews, though its requests are put off for a quarter of an hour only."""
+        if self.name.startswith("r:"):
+            return f"for good (`scrapy control cancel --run {run_id_of(self.name.rpartition(':')[2])}`)"
+        return f"for {in_words(self.until_ms / 1000)} more"
 
 
 class Share(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from time import monotonic, time
 
 from scrapy import Request
@@ -61,8 +60,7 @@ class WorkerBudgets:
     def _say(self, closed: Sequence[Closed]) -> None:
         known = {one.name: one for one in closed}
         for name in known.keys() - self._said:
-            at = datetime.fromtimestamp(self._clock() + known[name].until_ms / 1000, UTC)
-            logger.warning("Requests wait until %s: %s", f"{at:%Y-%m-%d %H:%M} UTC", known[name].told)
+            logger.warning("Requests wait: %s, %s", known[name].told, known[name].lasts)
         for name in self._said - known.keys():
             logger.info("The budget or the hours %s let requests go again", name)
         self._said = set(known)

@@ -103,7 +103,10 @@ def test_a_run_says_which_budgets_hold_it_back() -> None:
     seen = Snapshot({}, {}, {}, 0, 0, 0, hosts, [], [], [], None, None, closed=closed, now_ms=RUN.opened_ms)
     told = [line for line in runs_view.whole(run, seen, {}, {}) if line.startswith("Held back")]
     assert told == [
-        "Held back: the budget of run 20261122-1 is spent (requests), for 2 h more.",
+        (
+            "Held back: the budget of run 20261122-1 is spent (requests), for good "
+            "(`scrapy control cancel --run 20261122-1`)."
+        ),
         "Held back: the budget of spider products is spent (requests), for 2 h more.",
         "Held back: the budget of shop.example is spent (requests), for 2 h more.",
         "Held back: the robots.txt of a.shop.example names the hours in which it may be visited, for 2 h more.",
