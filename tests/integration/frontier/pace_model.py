@@ -191,7 +191,7 @@ class Rule:
 
     def _aim(self, h: Pace, delay: float, grown: float) -> None:
         h.grown, h.peak = grown, delay * (1 - (1 - LESS) * (1 - grown) ** 3)
-        self._settle(h)
+        self._learn(h)
 
     def _growth(self, h: Pace) -> float:
         return min(h.delay / 35_000, 1 / 60) * self._speed(h)
@@ -288,10 +288,13 @@ class Rule:
             return max(20, h.latency / max(1, h.in_flight))
         return h.delay if self._is_paced(h) else h.delay + min(self._lateness(h), max(h.delay, 1_000))
 
-    def _settle(self, h: Pace) -> None:
+    def _learn(self, h: Pace) -> None:
         bound = max(h.floor, h.crawl)
-        most = max(self.config.throttle_max_ms, bound)
-        h.peak = min(max(h.peak, bound), most)
+        h.peak = min(max(h.peak, bound), max(self.config.throttle_max_ms, bound))
+        self._settle(h)
+
+    def _settle(self, h: Pace) -> None:
+        most = max(self.config.throttle_max_ms, h.floor, h.crawl)
         delay, least = self._remembered(h), self.least(h)
         h.delay = least if delay - least < 0.5 else min(delay, most)
 
@@ -304,7 +307,7 @@ class Rule:
         h.peak = (peak * h.peak) ** 0.5 if halfway and peak > h.peak else peak
         away = (1 - share * h.peak / before) / (1 - LESS)
         h.grown, h.debt = 1 - away ** (1 / 3), 0
-        self._settle(h)
+        self._learn(h)
 
     def _begin_trial(self, h: Pace, ref: float, before: float) -> None:
         h.trying, h.events, h.answers = 2 if before >= ref / 0.5 else 1, 0, 0

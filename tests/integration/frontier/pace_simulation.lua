@@ -78,9 +78,19 @@ end
 -- Refused requests come back before new ones: `tries` of those that are due, by fleet.
 local due = {}
 
+-- A host meets new rules when it is leased from.
+local function enforce_floor(name, h)
+  local floor = P.floor
+  for _, change in ipairs(P.floors) do
+    if now >= start_at + change[1] then floor = change[2] end
+  end
+  if floor ~= h[FLOOR] then set_rules(name, h, floor, P.cap, 1) end
+end
+
 local id = 0
 local function lease(name, at)
   local h = host(name)
+  enforce_floor(name, h)
   while ready_at(h) <= now and not is_full(h) do
     if h[DELAY] > 0 then reserve(h) end
     h[INFLIGHT] = h[INFLIGHT] + 1

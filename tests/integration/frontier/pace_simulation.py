@@ -15,9 +15,11 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server import scripts
 
 PACE = ("pace", "pace_turns", "pace_trials", "pace_rests", "pace_pairs", "breaker", "adapt")
-PARTS = ("clock", "damage", "state", "hosts", "addresses", "turns", "records", "release", "start", *PACE, "report")
+PARTS = (
+    *("clock", "damage", "state", "hosts", "rules", "addresses", "turns", "records", "release", "start"),
+    *(*PACE, "report"),
+)
 CLOCK = "local function server_ms() return 1700000000000 end"
-BIN_MS = 10_000
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,9 @@ class Site:
     fleets: int = 1
     apart_ms: float = 0.0
     run_ms: float = 180_000.0
-    bin_ms: float = BIN_MS
+    bin_ms: float = 10_000.0
     start_ms: float = 1_000.0  # delay in the beginning; 0: the floor
+    floors: tuple[tuple[float, float], ...] = ()  # later floors: from when on, ms each
 
 
 @dataclass
@@ -47,14 +50,19 @@ class Run:
     """Answers per bin of time and fleet: good, refused, and the delay at the end."""
 
     seconds: float
+    bin_ms: float
     bins: dict[int, dict[int, tuple[int, int, float]]] = field(default_factory=dict)
 
     def after(self, seconds: float, fleet: int = 1, until: float = 0) -> tuple[float, float]:
         """Good responses per second, and the share refused, from then to the end or *until* that many seconds."""
         until = until or self.seconds
-        chosen = [row for at, row in self.bins.get(fleet, {}).items() if seconds <= at * BIN_MS / 1000 < until]
+        chosen = [row for at, row in self.bins.get(fleet, {}).items() if seconds <= at * self.bin_ms / 1000 < until]
         good, bad = sum(row[0] for row in chosen), sum(row[1] for row in chosen)
         return good / (until - seconds), bad / max(1, good + bad)
+
+    def longest(self, seconds: float, until: float) -> float:
+        """The longest delay in that time, ms, as it was at the end of each bin."""
+        return max(row[2] for at, row in self.bins[1].items() if seconds <= at * self.bin_ms / 1000 < until)
 
 
 def script(config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> str:
@@ -69,7 +77,7 @@ def simulate(client: Any, site: Site, seed: int = 1, config: FrontierConfig | No
     """Let the time pass; *client* is a blocking one."""
     config = config or FrontierConfig(throttle=True, throttle_start_ms=1_000)
     answer = client.eval(script(config), 1, "{pace}", json.dumps(asdict(site)), seed)
-    run = Run(seconds=site.run_ms / 1000)
+    run = Run(site.run_ms / 1000, site.bin_ms)
     for row in answer:
         key, good, bad, _, delay = row.decode().split()
         name, _, at = key.partition(":")

@@ -247,6 +247,20 @@ def test_a_site_that_refuses_everything_is_asked_less_and_less(client: Any, stat
     assert max(list(run.bins[1])) * 10 > 3_600, "but it is asked again"
 
 
+@pytest.mark.parametrize("start_ms", [0, 1_000])
+@pytest.mark.parametrize("rate", [2, 3, 5])
+def test_a_stricter_delay_that_refuses_nothing_leaves_what_was_known(client: Any, rate: int, start_ms: float) -> None:
+    """Whenever it comes and goes. Its own delay was remembered, and kept for a minute and more: in 345 of 432."""
+    for seed in range(1, 5, SHARE):
+        for held in (2, 5, 9, 15, 25, 40):
+            came = 60 + 0.7 * seed
+            floors = ((came * 1_000, 900), ((came + held) * 1_000, 150))
+            site = Site(rate, floor=150, floors=floors, cap=8, start_ms=start_ms, bin_ms=1_000)
+            run = simulate(client, replace(site, run_ms=(came + held + 16) * 1_000), seed)
+            known = run.longest(came - 20, came)
+            assert run.longest(came + held + 3, came + held + 15) <= 1.2 * known
+
+
 def test_a_limit_that_is_lifted_is_found(client: Any) -> None:
     """Memory of the limit ages: after ten minutes of 429s at 1 a second, and none any more, the pace is back."""
     limited = simulate(client, Site(1, floor=50, run_ms=20 * MINUTE_MS, lifted_ms=10 * MINUTE_MS))

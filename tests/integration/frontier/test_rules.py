@@ -47,11 +47,11 @@ class Crew:
                 await worker.state()
 
 
-async def visit(worker: Frontier, stream: str = "s") -> int:
+async def visit(worker: Frontier, stream: str = "s", status: int = 200) -> int:
     """How many requests a worker may send at this moment; all are answered at once."""
     leases = (await worker.lease([stream], 100, worker="w")).leases
     await sent(worker, handles(leases))
-    await reported(worker, [answer(handle) for handle in handles(leases)])
+    await reported(worker, [answer(handle, status) for handle in handles(leases)])
     await acked(worker, handles(leases))
     return len(leases)
 
@@ -86,6 +86,22 @@ async def test_a_lowered_delay_holds_once_nobody_states_the_old_one(crew: Crew) 
     await crew.live(DIES_WITHIN_MS, new)
     assert await visit(new) == 1
     assert await gap(crew, new) == 100
+
+
+async def test_a_lowered_delay_is_not_remembered_as_what_the_host_allows(crew: Crew) -> None:
+    """A host that had refused a request before kept it for a minute and more, as if it had refused faster ones."""
+    strict, lax = crew.states(900), crew.states(100)
+    for status in (200, 429):
+        assert await visit(lax, status=status) == 1
+        await crew.world.pass_ms(120)
+    learned = (await crew.state()).delay_ms
+    assert 110 < learned < 120
+    for _ in range(3):
+        await gap(crew, strict)
+    assert (await crew.state()).delay_ms == 900
+    await crew.live(DIES_WITHIN_MS, lax)
+    assert await visit(lax) == 1
+    assert (await crew.state()).delay_ms <= learned
 
 
 async def test_a_long_delay_is_lowered_before_it_is_over(crew: Crew) -> None:

@@ -81,14 +81,19 @@ local function remembered(p)
 end
 
 local function settle_delay(h, p)
-  local floor = math.max(h[FLOOR], h[CRAWL])
-  local most = math.max(THROTTLE_MAX_MS, floor)
-  p[PEAK] = math.min(math.max(p[PEAK], floor), most)
-  local delay = remembered(p)
+  local most, delay = math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL]), remembered(p)
   h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
+end
+
+-- Applies a newly learned PEAK. The rules bound it now; those that come later bound the delay alone, or it would outlive
+-- them.
+local function learn(h, p)
+  local floor = math.max(h[FLOOR], h[CRAWL])
+  p[PEAK] = math.min(math.max(p[PEAK], floor), math.max(THROTTLE_MAX_MS, floor))
+  settle_delay(h, p)
 end
 
 local function aim(h, p, delay, grown)
   p[GROWN], p[PEAK] = grown, delay * (1 - (1 - LESS) * (1 - grown) ^ 3)
-  settle_delay(h, p)
+  learn(h, p)
 end

@@ -12,7 +12,7 @@ local function slow_down(h, p, before, share, halfway)
   p[PEAK] = halfway and peak > p[PEAK] and math.sqrt(peak * p[PEAK]) or peak
   local away = (1 - share * p[PEAK] / before) / (1 - LESS)
   p[GROWN], p[DEBT] = 1 - away ^ (1 / 3), 0
-  settle_delay(h, p)
+  learn(h, p)
 end
 
 -- The share of complaints that is tolerated.
