@@ -101,9 +101,23 @@ MUTANTS = (
     Mutant(
         "a floor does not bound what is known of a limit",
         "lib/pace",
-        "math.min(math.max(p[PEAK], floor), ",
-        "math.min(p[PEAK], ",
+        "math.max(math.min(p[PEAK], THROTTLE_MAX_MS), floor_of(h))",
+        "math.min(p[PEAK], THROTTLE_MAX_MS)",
         ("test_pace.py",),
+    ),
+    Mutant(
+        "a floor is remembered as what the host allows",
+        "lib/adapt",
+        "p[PEAK] > 0 then settle_delay(h, p)",
+        "p[PEAK] > 0 then learn(h, p)",
+        ("test_pace.py",),
+    ),
+    Mutant(
+        "a trial outlives the floor that it began under",
+        "lib/pace_trials",
+        " or floor_of(h) < p[REF] then",
+        " then",
+        ("test_pace_over_hours.py",),
     ),
     Mutant("who only complains opens no breaker", "lib/breaker", "complaint and refuses", "false", ("test_pace.py",)),
     Mutant(
@@ -131,7 +145,7 @@ MUTANTS = (
     Mutant(
         "a pair breaks the configured delay",
         "lib/pace_pairs",
-        "near(h, p) < math.max(h[FLOOR], h[CRAWL])",
+        "near(h, p) < floor_of(h)",
         "false",
         ("test_pace.py",),
     ),

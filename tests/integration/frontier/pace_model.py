@@ -94,7 +94,7 @@ class Rule:
         if h.hurt == 0:
             return
         h.row = -h.row if h.row > 0 else 0
-        if h.trying != 1:
+        if h.trying <= 0:
             self._grow(h)
         if h.peak > 0:
             self._settle(h)
@@ -309,12 +309,9 @@ class Rule:
         h.grown, h.debt = 1 - away ** (1 / 3), 0
         self._learn(h)
 
-    def _begin_trial(self, h: Pace, ref: float, before: float) -> None:
-        h.trying, h.events, h.answers = 2 if before >= ref / 0.5 else 1, 0, 0
-        if h.trying == 2:
-            self._slow_down(h, before, LESS)
-        else:
-            self._slow_down(h, ref, 0.5)
+    def _begin_trial(self, h: Pace, delay: float) -> None:
+        h.trying, h.ref, h.events, h.answers = 1, max(h.floor, h.crawl), 0, 0
+        self._slow_down(h, delay, 0.5)
 
     def _end_trial(self, h: Pace, noise: float) -> None:
         h.noise = noise
@@ -327,8 +324,8 @@ class Rule:
         elif h.events >= 3 and h.answers >= 60:
             self._end_trial(h, max(0.05, min(h.events / h.answers, 0.1)))
             h.peak = 0
-        elif h.answers >= (60 if h.events == 0 else 120):
-            h.grown = 0 if h.trying == 1 else h.grown
+        elif h.answers >= (60 if h.events == 0 else 120) or max(h.floor, h.crawl) < h.ref:
+            h.grown = 0
             self._end_trial(h, PACED)
             self._settle(h)
 
@@ -347,7 +344,7 @@ class Rule:
             self._end_trial(h, PACED)
             self._slow_down(h, self._gap(h), 0.5)
         elif h.debt >= 5 or h.answers >= 3000:
-            self._begin_trial(h, self._gap(h), 0)
+            self._begin_trial(h, self._gap(h))
 
     def _decrease(self, h: Pace, *, asked: bool) -> None:
         if not h.ok and not h.peak and h.delay > 0:
@@ -365,8 +362,8 @@ class Rule:
         often = h.events >= 3 and h.events > 0.3 * h.answers
         is_new = not h.peak and (h.delay > self.least(h) or h.delay == 0)
         some = h.events >= 3 and h.events <= 0.25 * h.answers
-        if lower and some and not asked and (60 * h.ref <= 10_000 or before >= h.ref / 0.5):
-            self._begin_trial(h, h.ref, before)
+        if lower and some and not asked:
+            self._begin_trial(h, max(h.ref, before * 0.5))
             return
         few = h.hurt > 0 and FEW_MS <= h.peak < FEWEST_MS
         self._slow_down(h, before, 0.5 if is_new or (often and not few) else LESS, halfway=few)

@@ -62,8 +62,8 @@ local bins = {}
 local function note(fleet, at, kind, h)
   local i = math.floor((at - start_at) / P.bin_ms) + 1
   local key = fleet .. ':' .. i
-  local b = bins[key] or {0, 0, 0, 0}
-  b[kind], b[4] = b[kind] + 1, h[DELAY]
+  local b = bins[key] or {0, 0, 0, 0, 0}
+  b[kind], b[4], b[5] = b[kind] + 1, h[DELAY], math.max(0, pace_of(fleet, h)[TRYING])
   bins[key] = b
 end
 

@@ -47,11 +47,11 @@ class Site:
 
 @dataclass
 class Run:
-    """Answers per bin of time and fleet: good, refused, and the delay at the end."""
+    """Answers per bin of time and fleet: good, refused, and at its end the delay, and whether a trial is under way."""
 
     seconds: float
     bin_ms: float
-    bins: dict[int, dict[int, tuple[int, int, float]]] = field(default_factory=dict)
+    bins: dict[int, dict[int, tuple[int, int, float, bool]]] = field(default_factory=dict)
 
     def after(self, seconds: float, fleet: int = 1, until: float = 0) -> tuple[float, float]:
         """Good responses per second, and the share refused, from then to the end or *until* that many seconds."""
@@ -63,6 +63,10 @@ class Run:
     def longest(self, seconds: float, until: float) -> float:
         """The longest delay in that time, ms, as it was at the end of each bin."""
         return max(row[2] for at, row in self.bins[1].items() if seconds <= at * self.bin_ms / 1000 < until)
+
+    def tries(self, seconds: float) -> bool:
+        """Whether a trial was under way at that time."""
+        return self.bins[1][max(at for at in self.bins[1] if at * self.bin_ms / 1000 < seconds)][3]
 
 
 def script(config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> str:
@@ -79,7 +83,7 @@ def simulate(client: Any, site: Site, seed: int = 1, config: FrontierConfig | No
     answer = client.eval(script(config), 1, "{pace}", json.dumps(asdict(site)), seed)
     run = Run(site.run_ms / 1000, site.bin_ms)
     for row in answer:
-        key, good, bad, _, delay = row.decode().split()
+        key, good, bad, _, delay, trying = row.decode().split()
         name, _, at = key.partition(":")
-        run.bins.setdefault(int(name[5:]), {})[int(at) - 1] = (int(good), int(bad), float(delay))
+        run.bins.setdefault(int(name[5:]), {})[int(at) - 1] = (int(good), int(bad), float(delay), trying != "0")
     return run

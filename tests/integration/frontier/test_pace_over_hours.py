@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -225,6 +226,16 @@ def test_refusals_that_are_not_about_the_pace_cost_little_of_it(
     assert good / (1 - bad) >= least * free
 
 
+@pytest.mark.parametrize("floor", [200, 250, 400])
+def test_429s_unrelated_to_the_pace_are_recognised_at_a_few_requests_a_second(client: Any, floor: float) -> None:
+    """The trial waited until they had halved the pace, which was longer than this, or never: 0.5 to 0.8 were left."""
+    site = Site(noise=0.05, floor=floor, run_ms=6 * MINUTE_MS)
+    free = simulate(client, replace(site, noise=0.0, run_ms=2 * MINUTE_MS)).after(60)[0]
+    paces = [good / (1 - bad) for good, bad in (simulate(client, site, seed).after(60) for seed in range(1, 13))]
+    assert sum(paces) / len(paces) >= 0.8 * free
+    assert sorted(paces)[1] >= 0.6 * free
+
+
 @pytest.mark.parametrize("cap", [1, 8])
 @pytest.mark.parametrize("floor", [10, 20])
 def test_a_refusal_in_slow_start_is_not_the_limit_of_a_fast_host(client: Any, floor: float, cap: int) -> None:
@@ -239,11 +250,11 @@ def test_a_site_that_refuses_everything_is_asked_less_and_less(client: Any, stat
     """A 429 may be another fleet's doing: that is tried out in the first minutes."""
     run = simulate(client, Site(refuse_all=status, floor=10, cap=8, run_ms=180 * MINUTE_MS))
     asked = [
-        sum(bad for at, (_, bad, _) in run.bins[1].items() if low <= at * 10 < low + 600) for low in (0, 600, 1_200)
+        sum(bad for at, (_, bad, *_) in run.bins[1].items() if low <= at * 10 < low + 600) for low in (0, 600, 1_200)
     ]
     assert asked[0] < soon
     assert max(asked[1:]) <= 2
-    assert sum(bad for _, bad, _ in run.bins[1].values()) < soon + 8
+    assert sum(bad for _, bad, *_ in run.bins[1].values()) < soon + 8
     assert max(list(run.bins[1])) * 10 > 3_600, "but it is asked again"
 
 
@@ -257,8 +268,21 @@ def test_a_stricter_delay_that_refuses_nothing_leaves_what_was_known(client: Any
             floors = ((came * 1_000, 900), ((came + held) * 1_000, 150))
             site = Site(rate, floor=150, floors=floors, cap=8, start_ms=start_ms, bin_ms=1_000)
             run = simulate(client, replace(site, run_ms=(came + held + 16) * 1_000), seed)
-            known = run.longest(came - 20, came)
-            assert run.longest(came + held + 3, came + held + 15) <= 1.2 * known
+            known = max(run.longest(came - 20, came), 1_000 / rate)
+            assert run.longest(came + held + 3, came + held + 15) <= 1.3 * known
+
+
+@pytest.mark.parametrize("strict", [300, 450])
+def test_a_trial_ends_with_the_stricter_delay_that_it_began_under(client: Any, strict: float) -> None:
+    """Whenever that is: half the pace would outlive it by up to 120 answers."""
+    met = 0
+    for seed, fall in product(range(1, 7, SHARE), range(30, 180, 10)):
+        site = Site(noise=0.05, floor=strict, floors=((fall * 1_000, 100),), run_ms=(fall + 6) * 1_000, bin_ms=1_000)
+        run = simulate(client, site, seed)
+        if run.tries(fall):
+            met += 1
+            assert run.longest(fall + 3, fall + 6) <= 0.9 * run.longest(fall - 4, fall)
+    assert met >= 5, "it is in some of these crawls"
 
 
 def test_a_limit_that_is_lifted_is_found(client: Any) -> None:

@@ -25,7 +25,7 @@ local function ask_for(h, name, origin, ms)
   local origins = T .. ':origins:' .. name
   call('HSET', origins, origin, ms)
   call('PEXPIRE', origins, ROBOTS_MS)
-  local before, longest = math.max(h[FLOOR], h[CRAWL]), 0
+  local before, longest = floor_of(h), 0
   for _, one in ipairs(call('HVALS', origins)) do longest = math.max(longest, tonumber(one) or 0) end
   h[CRAWL] = longest
   local least = math.max(h[FLOOR], longest)

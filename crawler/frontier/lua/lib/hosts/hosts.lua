@@ -146,9 +146,14 @@ local function burst(h)
   return (h[CRAWL] > 0 or h[HURT] > 0) and 1 or h[BURST]
 end
 
--- The shortest delay: the maximum of the configured one, robots.txt's, and AutoThrottle's from latency.
+-- The minimum delay by the rules and robots.txt.
+local function floor_of(h)
+  return math.max(h[FLOOR], h[CRAWL])
+end
+
+-- The shortest delay: no less than AutoThrottle's from latency, either.
 local function least(h)
-  local floor = math.max(h[FLOOR], h[CRAWL])
+  local floor = floor_of(h)
   return THROTTLE == 1 and math.max(floor, math.min(h[LATENCY] / THROTTLE_TARGET, THROTTLE_MAX_MS)) or floor
 end
 

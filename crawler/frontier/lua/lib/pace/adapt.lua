@@ -8,12 +8,9 @@
 -- and pace_pairs.
 --
 -- Where the delay remembered is this long, a request is refused because it came right behind another fleet's, more than
--- because of the pace. Longer ones are no common limits.
+-- because of the pace: then refusals that are frequent do not halve it. Longer ones are no common limits.
 local FEW_MS, FEWEST_MS = 400, 2000
 local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
--- A trial that would take longer waits until the pace is down to half anyway: in a minute another fleet takes what this
--- one leaves, and complaints go on whatever its pace.
-local DEAR_MS = 20000
 local AGAIN = 2 -- answers: a refusal after fewer comes soon after the last one
 local FOLLOWS = 12 -- answers within which a second complaint follows a first one that is about the pace
 local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
@@ -38,24 +35,33 @@ local function believe(h, p)
   slow_down(h, p, before, HALF)
 end
 
+-- Counts a complaint at the delay `before`. Returns whether complaints are few though the pace has gone down since they
+-- began, so that they may have nothing to do with it.
+local function persists(h, p, before)
+  if p[REF] <= 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
+  local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
+  weigh(h, p, lower and 1 or 0)
+  return lower and p[EVENTS] >= ENOUGH and p[EVENTS] <= SOME * p[ANSWERS]
+end
+
+local function give_in(h, p, before)
+  local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
+  local first = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
+  local few = h[HURT] > 0 and p[PEAK] >= FEW_MS and p[PEAK] < FEWEST_MS
+  slow_down(h, p, before, ((often and not few) or first) and HALF or LESS, few)
+  if often then p[EVENTS], p[ANSWERS] = 0, 0 end
+end
+
 -- Whether the pace is to blame, or has to be tried. A host that refused all requests so far says nothing of what it
 -- allows, since another fleet may have used that up: then slow start goes on, and only the rests grow.
 local function decrease(h, p, asked)
   if h[OK] == 0 and p[PEAK] == 0 and h[DELAY] > 0 then return end
   if not asked and is_doubted(h, p) then return doubt(h, p) end
   local before = gap(h)
-  if p[REF] <= 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
-  local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
-  weigh(h, p, lower and 1 or 0)
-  local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
-  local first = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
-  local some = p[EVENTS] >= ENOUGH and p[EVENTS] <= SOME * p[ANSWERS]
-  if lower and some and not asked and (TRIAL * p[REF] <= HALF * DEAR_MS or before >= p[REF] / HALF) then
-    begin_trial(h, p, p[REF], before)
+  if persists(h, p, before) and not asked then
+    begin_trial(h, p, math.max(p[REF], before * HALF))
   else
-    local few = h[HURT] > 0 and p[PEAK] >= FEW_MS and p[PEAK] < FEWEST_MS
-    slow_down(h, p, before, ((often and not few) or first) and HALF or LESS, few)
-    if often then p[EVENTS], p[ANSWERS] = 0, 0 end
+    give_in(h, p, before)
   end
 end
 
@@ -123,10 +129,10 @@ local function praise(h, p, wire, again)
   if p[PEAK] == 0 then start_slowly(h) end
   if h[HURT] == 0 then return end
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
-  if p[TRYING] ~= HALVED then grow(h, p) end
+  if p[TRYING] <= 0 then grow(h, p) end
   if p[PEAK] > 0 then settle_delay(h, p) end
   if again ~= 1 or takes_turns(h, p) then weigh(h, p, 0) end
-  local is_free = remembered(p) - math.max(h[FLOOR], h[CRAWL]) < 0.5
+  local is_free = remembered(p) - floor_of(h) < 0.5
   local is_over = h[DELAY] <= least(h) and p[NOISE] <= 0 and p[ROW] == 0
   if is_over and now - h[HURT] >= (is_free and QUICKLY_MS or SLOWLY_MS) then forget(h, p) end
 end

@@ -1,23 +1,25 @@
 -- What is remembered of the pace that a host allows, beside its DELAY: T:pace HASH host -> these numbers (d), while
 -- HURT is not 0.
---   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
+--   PEAK     delay that was complained of last, ms
+--   GROWN    the way back to it: 0 begins, 1 is there, beyond that more is tried
 --   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace, SHARED: another
 --            fleet is there, and takes turns
 --   DEBT     complaints beyond that share, of late; if there is no such share, ms of rests in the present ROW
---                                                      ROW      complaints without a good answer between, below 0 after
---                                                               the first good one (it may be a block page yet)
---   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
---                                                               half by itself, which is as good; where turns are
---            taken below 0: for how many ms together it refused before each of the requests that it served last, and
---            REF is a guessed delay until a refusal confirms it, and below 0 how many pairs were in vain (pace_pairs)
---   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set; where turns are
---            taken EVENTS is QUICK if the present ROW began soon after the one before, PROBED if it began while a
---            delay shared with another fleet was shorter than its PEAK, and ANSWERS counts from its beginning
+--   ROW      complaints without a good answer between, below 0 after the first good one (it may be a block page yet)
+--   REF      delay when the present trouble began, 0: there is none; during a trial, the floor that it began under
+--   TRYING   1 during a trial at half the pace, to see whether it matters
+--   EVENTS   complaints at lower paces than REF, or during the trial
+--   ANSWERS  all answers since REF or TRYING was set
+-- Where turns are taken four of them mean something else:
+--   REF      a delay that is a guess until a refusal confirms it; below 0: how many pairs were in vain (pace_pairs)
+--   TRYING   below 0: for how many ms together it refused before each of the requests that it served last
+--   EVENTS   QUICK if the present ROW began soon after the one before, PROBED if it began while a delay shared with
+--            another fleet was shorter than its PEAK
+--   ANSWERS  all answers since that ROW began
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local SLACK_MS, LATE_MS = 20, 1000
 local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
-local HALVED, DOWN = 1, 2
 local QUICK, PROBED = 1, 2
 local PACED, SHARED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, -2, 0.05, 0.1, 512, 0.01
 local paces = {}
@@ -81,15 +83,13 @@ local function remembered(p)
 end
 
 local function settle_delay(h, p)
-  local most, delay = math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL]), remembered(p)
+  local most, delay = math.max(THROTTLE_MAX_MS, floor_of(h)), remembered(p)
   h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
 end
 
--- Applies a newly learned PEAK. The rules bound it now; those that come later bound the delay alone, or it would outlive
--- them.
+-- Applies a newly learned PEAK. The rules bound it now; later ones bound the delay alone: it would outlive them.
 local function learn(h, p)
-  local floor = math.max(h[FLOOR], h[CRAWL])
-  p[PEAK] = math.min(math.max(p[PEAK], floor), math.max(THROTTLE_MAX_MS, floor))
+  p[PEAK] = math.max(math.min(p[PEAK], THROTTLE_MAX_MS), floor_of(h))
   settle_delay(h, p)
 end
 

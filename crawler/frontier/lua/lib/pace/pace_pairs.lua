@@ -26,7 +26,7 @@ end
 -- Called when the slot of a request that was served, sent at wire, has been released.
 local function send_second(h, p, wire, jitter)
   local turn = p[PEAK] > 0 and p[ROW] == 0 and p[TRYING] <= 0 and h[INFLIGHT] == 0 and takes_turns(h, p)
-  if not turn or h[DELAY] < PAIRED_MS or near(h, p) < math.max(h[FLOOR], h[CRAWL]) then return end
+  if not turn or h[DELAY] < PAIRED_MS or near(h, p) < floor_of(h) then return end
   local vain = math.max(0, -p[REF])
   if jitter * PAIR_EVERY * 2 ^ math.min(vain, PAIR_MOST) >= 1 then return end
   p[REF] = -vain - 0.5

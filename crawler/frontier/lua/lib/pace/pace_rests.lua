@@ -64,6 +64,6 @@ end
 local function hasten(h, p, wire)
   local looks = p.keeps_turn or (p[ROW] > 0 and (takes_turns(h, p) or is_new(h, p)))
   if looks and h[NEXT] <= next_after(h, wire) + 1 then -- no later request has reserved it
-    h[NEXT] = math.min(h[NEXT], math.max(wire + math.max(h[FLOOR], h[CRAWL]), h[BLOCKED]))
+    h[NEXT] = math.min(h[NEXT], math.max(wire + floor_of(h), h[BLOCKED]))
   end
 end

@@ -20,10 +20,10 @@ local function put_up(p)
   return ALLOWED * math.max(p[NOISE], DENIED)
 end
 
--- Starts counting responses at half the pace of `ref`, or less if complaints have brought it down to that.
-local function begin_trial(h, p, ref, before)
-  p[TRYING], p[EVENTS], p[ANSWERS] = before >= ref / HALF and DOWN or HALVED, 0, 0
-  if p[TRYING] == DOWN then slow_down(h, p, before, LESS) else slow_down(h, p, ref, HALF) end
+-- Starts counting responses at half the pace of `delay`.
+local function begin_trial(h, p, delay)
+  p[TRYING], p[REF], p[EVENTS], p[ANSWERS] = 1, floor_of(h), 0, 0
+  slow_down(h, p, delay, HALF)
 end
 
 local function end_trial(p, noise)
@@ -42,8 +42,8 @@ local function weigh_trial(h, p)
   elseif complaints >= ENOUGH and answers >= TRIAL then
     end_trial(p, math.max(DENIED, math.min(complaints / answers, MOST_NOISE)))
     p[PEAK] = 0
-  elseif answers >= (complaints == 0 and 1 or 2) * TRIAL then
-    if p[TRYING] == HALVED then p[GROWN] = 0 end
+  elseif answers >= (complaints == 0 and 1 or 2) * TRIAL or floor_of(h) < p[REF] then
+    p[GROWN] = 0
     end_trial(p, PACED)
     settle_delay(h, p)
   end
@@ -62,6 +62,6 @@ local function weigh(h, p, complaint)
     end_trial(p, PACED)
     slow_down(h, p, gap(h), HALF)
   elseif p[DEBT] >= MOST_DEBT or p[ANSWERS] >= TRIED_EVERY then
-    begin_trial(h, p, gap(h), 0)
+    begin_trial(h, p, gap(h))
   end
 end
