@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 from typing import Final
 
@@ -27,6 +28,7 @@ POLL_SECONDS: Final = 0.1
 KEPT_SECONDS: Final = 7.0  # at least so long its rules outlive it: it may have been silent for a few seconds before
 HELD_UP: Final = 1.3  # a gap of this many delays was caused by the delay
 PROOF: Final = 4  # this many such gaps show that it is in force
+SILENCE_SECONDS: Final = 4.5  # STEP_AFTER_MS of the frontier
 FALL_SECONDS: Final = 15.0  # and at most so long, give or take what a host's turn took under them
 
 
@@ -101,11 +103,20 @@ def violations(
         lines.append("no host was visited under the stricter rules")
     if found.fell is not None and found.fell < KEPT_SECONDS and not were_lost(one, found.fell, lost):
         lines.append(f"the delay fell {found.fell:.1f} s after the end of its worker, before {KEPT_SECONDS:g} s")
-    latest = one.ended + FALL_SECONDS + 2 * one.delay
+    latest = _silent_until(entries, one.ended) + FALL_SECONDS + 2 * one.delay
     still = [gap for gap in verdict.gaps(entries) if gap.later.at > latest and 0.9 < gap.seconds / one.delay < HELD_UP]
     if len(still) >= PROOF and (found.fell is None or one.ended + found.fell > latest):
         lines.append(f"the delay of a dead worker was in force for longer than {FALL_SECONDS:g} s")
     return lines
+
+
+def _silent_until(entries: Sequence[Entry], ended: float) -> float:
+    """When the fleet was last heard again in the time that statements live: those of before a silence count on, as
+    nobody could state anything meanwhile (a busy machine stood still)."""
+    for earlier, later in pairwise(sorted(entry.at for entry in entries)):
+        if later - earlier >= SILENCE_SECONDS and earlier - FALL_SECONDS <= ended < later:
+            ended = later
+    return ended
 
 
 def were_lost(one: Stricter, fell: float, lost: Sequence[float]) -> bool:

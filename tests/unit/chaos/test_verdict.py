@@ -9,6 +9,8 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from crawler.worker.leases.prefetch import LOST_DATA
 from demo.log import Entry
 from tests.chaos import report, rules, verdict
@@ -101,7 +103,7 @@ def test_stricter_rules_hold_from_the_moment_they_are_stated_until_some_seconds_
     stricter = rules.Stricter(delay=1.0, began=10.0, ended=20.0)
     before = [entry(at / 10) for at in range(100)]
     during = [entry(at) for at in (12.0, 13.0, 14.1, 15.2, 19.0)]
-    kept = [entry(at) for at in (20.5, 21.5, 26.0, 29.0)]
+    kept = [entry(at) for at in (20.5, 21.5, 24.0, 26.0, 29.0)]
     after = [entry(29.1 + at / 10) for at in range(100)]
 
     def found(entries: list[Entry]) -> list[str]:
@@ -111,8 +113,16 @@ def test_stricter_rules_hold_from_the_moment_they_are_stated_until_some_seconds_
     assert ["too close" in line for line in found([*before, *during, entry(18.5), *kept, *after])] == [True]
     assert found(before + kept + after) == ["no host was visited under the stricter rules"]
     assert ["the delay fell 0.6 s" in line for line in found([*during, *kept, entry(20.6), *after])] == [True]
-    slow = [entry(40.0 + at) for at in range(5)]
+    slow = [entry(29.0 + at) for at in range(1, 16)]
     assert ["for longer than 15 s" in line for line in found(during + kept + slow)] == [True]
+
+
+@pytest.mark.parametrize(("until", "too_long"), [(45, False), (55, True)])
+def test_stricter_rules_outlive_their_worker_by_a_silence_of_the_fleet(until: int, too_long: bool) -> None:
+    """A busy machine stood still for 10 s; they ended 28.8 s after their worker, as they should."""
+    stricter = rules.Stricter(delay=1.0, began=10.0, ended=20.0)
+    entries = [entry(float(at)) for at in (12, 13, 14, 18, 20, 21, *range(31, until))]
+    assert bool(rules.violations(entries, stricter, [], settled=1.0)) == too_long
 
 
 def test_rules_may_fall_early_only_where_redis_lost_them_first() -> None:
