@@ -289,8 +289,7 @@ class Frontier(LeaseCalls):
         shard, spider = self.shards.of_host(host), self.statement.spider if self.statement else ""
         under: tuple[bytes, ...] = ()
         if lease is not None:
-            shard, numbers = keys.split_handle(lease)
-            under = (handle_row(*numbers),)
+            shard, under = keys.shard_of_id(lease[0]), (handle_row(lease),)
         with same_server(self.client):  # as in `lease`
             await self._state_news()
             wait, number, token = await self.shards.run(

@@ -45,19 +45,17 @@ class LeaseCalls:
         delivery. *reports* free the host's slot and adapt its pace: 0, stale or reported before; 1, accepted; more, it
         opened the host's breaker for this many ms; -1, it closed it. *acks* are done and durable.
         """
-        rows = [(shard, 0, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, starts)]
-        for report in reports:
-            shard, number = keys.split_id(report.id)
-            rows.append((shard, 1, report_row(report, number)))
-        rows += [(shard, 2, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, acks)]
+        rows = [(one[0], 0, handle_row(one)) for one in starts]
+        rows += [(report.id, 1, report_row(report)) for report in reports]
+        rows += [(one[0], 2, handle_row(one)) for one in acks]
 
-        async def run(shard: int, group: list[tuple[int, int, bytes]]) -> Any:
+        async def run(shard: int, group: list[tuple[str, int, bytes]]) -> Any:
             kinds = [kind for _, kind, _ in group]
             counts = (kinds.count(0), kinds.count(1))
             return await self.shards.run("settle", shard, self._rng(), *counts, *(row for _, _, row in group))
 
         with same_server(self.shards.client) if acks else nullcontext():
-            answers = await self.shards.scatter(rows, lambda row: row[0], run)
+            answers = await self.shards.scatter(rows, lambda row: keys.shard_of_id(row[0]), run)
         first, last = len(starts), len(starts) + len(reports)
         return [bool(one) for one in answers[:first]], answers[first:last], [bool(one) for one in answers[last:]]
 

@@ -56,8 +56,7 @@ class BlockingScripts:
         answers = dict.fromkeys(handles, True)
         for shard, mine in self._by_shard([*filter(self._shards.has, handles)]).items():
             for group in groups(mine, FEW):
-                rows = [handle_row(*keys.split_handle(one)[1]) for one in group]
-                found = self._run(name, shard, *arguments, *rows)
+                found = self._run(name, shard, *arguments, *map(handle_row, group))
                 answers |= {handle: bool(answer) for handle, answer in zip(group, found, strict=True)}
         return answers
 
@@ -84,5 +83,5 @@ class BlockingScripts:
     def _by_shard(self, handles: Sequence[Handle]) -> dict[int, list[Handle]]:
         found: dict[int, list[Handle]] = {}
         for handle in handles:
-            found.setdefault(keys.split_handle(handle)[0], []).append(handle)
+            found.setdefault(keys.shard_of_id(handle[0]), []).append(handle)
         return found

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
-from crawler.frontier.messages import Handle
-
 
 def tag(key: str, shard: int) -> str:
     """The prefix of all keys of a shard, e.g. `{shoal:0}`."""
@@ -33,7 +31,6 @@ def split_id(id_: str) -> tuple[int, int]:
     return int(shard), int(number)
 
 
-def split_handle(handle: Handle) -> tuple[int, tuple[int, int]]:
-    """The shard, and the lease's number and token on it."""
-    shard, number = split_id(handle[0])
-    return shard, (number, handle[1])
+def shard_of_id(id_: str) -> int:
+    """The shard of a lease or a dead letter; raises ValueError."""
+    return split_id(id_)[0]

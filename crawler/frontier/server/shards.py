@@ -68,7 +68,7 @@ class Shards:
 
     def has(self, handle: Handle) -> bool:
         """Whether the shard of *handle* is there."""
-        return keys.split_handle(handle)[0] not in self.away
+        return keys.shard_of_id(handle[0]) not in self.away
 
     async def seek(self) -> bool:
         """Look for the shards that are away: whether some are there again. Raises the error of one that is not."""
@@ -168,9 +168,9 @@ class Shards:
         """Run a script that takes handles, each on its own shard."""
 
         async def run(shard: int, group: list[Handle]) -> Any:
-            return await self.run(name, shard, *arguments, *(handle_row(*keys.split_handle(one)[1]) for one in group))
+            return await self.run(name, shard, *arguments, *map(handle_row, group))
 
-        answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run, most)
+        answers = await self.scatter(handles, lambda handle: keys.shard_of_id(handle[0]), run, most)
         return [bool(answer) for answer in answers]
 
 

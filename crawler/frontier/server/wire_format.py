@@ -6,7 +6,8 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from crawler.frontier.messages import MAX_DEPTH, MAX_MOMENT_MS, MAX_PRIORITY, Lease, Message, Report
+from crawler.frontier.messages import MAX_DEPTH, MAX_MOMENT_MS, MAX_PRIORITY, Handle, Lease, Message, Report
+from crawler.frontier.server.keys import split_id
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 # not before, delay, cap, burst, whether to deduplicate, pages, pages per host, depth
@@ -108,18 +109,17 @@ def _behind_host(message: Message) -> bytes:
     return _prefixed(message.stream.encode(), message.generation.encode())
 
 
-def handle_row(number: int, token: int) -> bytes:
+def handle_row(handle: Handle) -> bytes:
     """A lease as the scripts take it."""
-    return _HANDLE.pack(number, token)
+    return _HANDLE.pack(split_id(handle[0])[1], handle[1])
 
 
-def report_row(report: Report, number: int) -> bytes:
+def report_row(report: Report) -> bytes:
     """*report* as lua/lib/hosts/report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
     flags = report.keep + 2 * report.excused + 4 * report.fault + 8 * report.again + _LED.get(report.led, 0)
-    return (
-        _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, flags) + report.origin.encode()
-    )
+    told = (report.token, elapsed, latency, report.status, retry_after, flags)
+    return _REPORT.pack(split_id(report.id)[1], *told) + report.origin.encode()
 
 
 def read_lease(

@@ -93,7 +93,7 @@ class DeadLetters:
             numbers = [keys.split_id(id_)[1] for id_ in group]
             return await self._shards.run(name, shard, self._kind, *arguments, *numbers)
 
-        answers = await self._shards.scatter(ids, lambda id_: keys.split_id(id_)[0], run, FEW)
+        answers = await self._shards.scatter(ids, keys.shard_of_id, run, FEW)
         return [bool(answer) for answer in answers]
 
     async def _newest(self, shard: int) -> AsyncIterator[DeadLetter]:

@@ -179,7 +179,7 @@ class Prefetcher:
         )
 
     def _held_shards(self) -> set[int]:
-        return {keys.split_handle(one.handle)[0] for one in (*self._book.all(), *self._queue.buffer)}
+        return {keys.shard_of_id(one.handle[0]) for one in (*self._book.all(), *self._queue.buffer)}
 
     def _streams(self) -> list[str]:
         """The streams of this worker's tiers, starting with another one each time: a long one must not starve the

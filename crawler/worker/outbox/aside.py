@@ -37,6 +37,6 @@ class Aside:
 
 def _shard_of(entry: Start | Report | Ending | Handle) -> int:
     if isinstance(entry, Report):
-        return keys.split_id(entry.id)[0]
+        return keys.shard_of_id(entry.id)
     lease = entry[0] if isinstance(entry, tuple) and isinstance(entry[0], tuple) else entry
-    return keys.split_handle(handle_of(lease))[0]
+    return keys.shard_of_id(handle_of(lease)[0])

@@ -72,7 +72,7 @@ class Children:
         """Whether to lease less of all shards: pages of some with room wait for others, or none that is *there* has
         room."""
         full = self._kept.keys()
-        return self.refused and (full >= {*there} or any(keys.split_handle(page)[0] not in full for page in self._held))
+        return self.refused and (full >= {*there} or any(keys.shard_of_id(page[0]) not in full for page in self._held))
 
     @property
     def largest(self) -> tuple[bytes, int] | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.errors import MessageError
 from crawler.frontier.messages import MAX_FINGERPRINT, Message, PushOutcome, SpiderStats
-from crawler.frontier.server.keys import shard_of, split_handle, tag
-from crawler.frontier.server.wire_format import seal, unseal
+from crawler.frontier.server.keys import shard_of, shard_of_id, split_id, tag
+from crawler.frontier.server.wire_format import handle_row, seal, unseal
 
 messages = st.builds(
     Message,
@@ -79,7 +81,8 @@ def test_stats_add_up() -> None:
 
 
 def test_handles_carry_their_shard() -> None:
-    assert split_handle(("3:17", 99)) == (3, (17, 99))
+    assert (split_id("3:17"), shard_of_id("3:17")) == ((3, 17), 3)
+    assert handle_row(("3:17", 99)) == struct.pack("<dd", 17, 99)
     assert tag("shoal", 3) == "{shoal:3}"
 
 
