@@ -32,7 +32,7 @@ from benchmarks import document
 from crawler.engine import item_processor, safe_urls, stats_collector
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.engine.spider_chain import fold
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 from demo.arguments import whole
 
 DOCUMENT: Final = Path(__file__).resolve().parent.parent / "crawler" / "engine" / "README.md"

@@ -21,7 +21,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from twisted.internet import defer
 
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 
 AT_ONCE: Final = 50  # outputs of a page before others have a turn; each takes 0.1 ms or more
 

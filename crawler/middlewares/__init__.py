@@ -1,1 +1,1 @@
-"""Middlewares; `components.py` says in which order they run."""
+"""Middlewares, by whose chain they are in, and their bases; `components.py` says in which order they run."""

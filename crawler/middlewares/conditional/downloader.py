@@ -25,7 +25,6 @@ from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError
 from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE, RUN_ID
 from crawler.middlewares.conditional import page_links
-from crawler.middlewares.spider.provenance import fetched_at
 from crawler.storage import connection
 from crawler.storage.page_versions import PageVersions, StoredVersion
 from crawler.worker.access import worker_of
@@ -98,7 +97,7 @@ class ConditionalMiddleware:
         if page is None:
             own = any(name in request.headers for name in CONDITIONS)
             return response if own or request.meta.get(CONDITIONAL_WHOLE) else self._again(request, "not_asked")
-        if not await self._seen(page, fetched_at(held, response), request.meta.get(RUN_ID) or ""):
+        if not await self._seen(page, held.fetched_at, request.meta.get(RUN_ID) or ""):
             return self._again(request, "not_stored")
         assert self._crawler.spider is not None
         try:

@@ -16,8 +16,7 @@ from scrapy.http import Response
 from crawler.items import Item
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.conditional.downloader import ConditionalMiddleware, page_id, plainly, wanted
-from crawler.middlewares.spider.outputs import OutputMiddleware
-from crawler.middlewares.spider.provenance import fetched_at
+from crawler.middlewares.outputs import OutputMiddleware
 from crawler.policy import page_versions
 from crawler.storage.items.documents import identity, moment_of
 from crawler.storage.page_versions import StoredVersion
@@ -75,7 +74,7 @@ class VersionMiddleware(OutputMiddleware[Versioned]):
     def begin(self, response: Response) -> Versioned | None:
         """What it has yielded so far; None for a page without a version."""
         held = worker_of(self._crawler).book.behind(response)
-        page = _page(response, fetched_at(held, response)) if held is not None and plainly(held) else None
+        page = _page(response, held.fetched_at) if held is not None and plainly(held) else None
         if page is None:
             return None
         self._pages[response] = page

@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.downloadermiddlewares.stats import get_header_size
 from scrapy.http import Response
 
-from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.middlewares.fleet import FleetMiddleware
 from crawler.worker.upkeep.budgets import WorkerBudgets
 
 

@@ -22,7 +22,7 @@ from twisted.python.reflect import safe_str
 from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.errors import CodecError
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.policy.endings.failures import FailureClass
 from crawler.routing import codec

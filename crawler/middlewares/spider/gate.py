@@ -15,7 +15,7 @@ from scrapy.http import Response
 from crawler.errors import BlockedError, TooCostlyError
 from crawler.meta import ALLOW_BLOCKED
 from crawler.middlewares.downloader.blocks import SHELL, is_empty
-from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.middlewares.fleet import FleetMiddleware
 from crawler.policy.endings.failures import FailureClass
 from crawler.policy.tiers import TIERS
 

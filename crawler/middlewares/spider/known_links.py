@@ -13,8 +13,8 @@ from scrapy.http import Response
 from crawler import stats as names
 from crawler.errors import CodecError, MessageError
 from crawler.middlewares.conditional.spider import VersionMiddleware
-from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.fleet import FleetMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 from crawler.spiders.base import FrontierSpider
 from crawler.worker.leases.held import HeldLease
 

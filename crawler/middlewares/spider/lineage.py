@@ -10,8 +10,8 @@ from typing import Any
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.fleet import FleetMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 from crawler.worker.leases.held import HeldLease
 
 

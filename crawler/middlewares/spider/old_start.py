@@ -9,7 +9,7 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.middlewares.fleet import FleetMiddleware
 from crawler.routing.old_start import has_old_start, start
 
 logger = logging.getLogger(__name__)

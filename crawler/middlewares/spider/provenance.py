@@ -12,7 +12,7 @@ from scrapy.http import Response
 
 from crawler.items import Item
 from crawler.meta import RUN_ID
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 from crawler.storage.items import origin
 from crawler.storage.items.origin import Origin
 from crawler.urls import without_credentials
@@ -69,10 +69,7 @@ class ProvenanceMiddleware(OutputMiddleware[Response]):
 
 def fetched_at(held: HeldLease | None, response: Response) -> datetime:
     """When the page was fetched; the same for every caller with the same response."""
-    if held is None:
-        return _unleased.setdefault(response, datetime.now(UTC))
-    seconds = held.lease.leased_at_ms / 1000 + ((held.started_at or held.leased_at) - held.leased_at)
-    return datetime.fromtimestamp(seconds, UTC)
+    return _unleased.setdefault(response, datetime.now(UTC)) if held is None else held.fetched_at
 
 
 _unleased: WeakKeyDictionary[Response, datetime] = WeakKeyDictionary()

@@ -15,8 +15,8 @@ from crawler import stats as names
 from crawler.extraction import Document
 from crawler.extraction.structured.opengraph import metas
 from crawler.meta import ANY_SCOPE
-from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.fleet import FleetMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 from crawler.policy.robots.tags import NOFOLLOW, NOINDEX, asked
 from crawler.policy.rules.scope import Scope, ScopeRules
 from crawler.routing.scoping import Scopes

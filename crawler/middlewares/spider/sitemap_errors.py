@@ -7,7 +7,7 @@ from typing import Any
 
 from scrapy.http import Response
 
-from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.middlewares.fleet import FleetMiddleware
 from crawler.producers.sitemap_reader import SitemapError
 
 

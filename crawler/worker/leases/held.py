@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 from weakref import ReferenceType, ref
@@ -46,6 +47,12 @@ class HeldLease:
     def handle(self) -> Handle:
         """The lease's id and token."""
         return self.lease.id, self.lease.token
+
+    @property
+    def fetched_at(self) -> datetime:
+        """When the page was fetched: Redis' clock at the lease plus this worker's monotonic clock since then."""
+        waited = (self.started_at or self.leased_at) - self.leased_at
+        return datetime.fromtimestamp(self.lease.leased_at_ms / 1000 + waited, UTC)
 
     def about(self, url: str = "") -> dict[str, Any]:
         """What a log line about it says where there is no Request: `extra={"about": ...}`."""

@@ -24,7 +24,7 @@ from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
 from scrapy.utils.test import get_crawler
 
 from crawler.engine.spider_chain import SpiderChain, fold
-from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.middlewares.outputs import OutputMiddleware
 
 URL = "http://a.example/"
 Callback = Callable[[], Iterable[Any]]

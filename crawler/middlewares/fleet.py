@@ -1,4 +1,4 @@
-"""Base of the spider middlewares that need the shared frontier."""
+"""Base of the middlewares that need the shared frontier."""
 
 from __future__ import annotations
 
