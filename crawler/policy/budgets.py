@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from crawler.policy.rules.domain_values import BadValueError, integer, number, table
+from crawler.policy.toml_values import BadValueError, integer, number, table
 
 DAYS_AHEAD: Final = 3  # of opening hours, stated in advance
 MOST: Final = 10**12

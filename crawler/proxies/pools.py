@@ -18,8 +18,8 @@ from crawler.errors import ConfigError
 from crawler.policy.proxies.health import HealthPolicy
 from crawler.policy.proxies.pools import ProxyPool, basic_auth
 from crawler.policy.proxies.tables import Pools, parse_pools, parse_pools_text, pool_name
-from crawler.policy.rules.domain_values import BadValueError
 from crawler.policy.rules.domains import Rules
+from crawler.policy.toml_values import BadValueError
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.frontier.state.budgets import Terms
 from crawler.policy.budgets import Budget, read_budget
-from crawler.policy.rules.domain_values import BadValueError
 from crawler.policy.rules.domains import Rules
+from crawler.policy.toml_values import BadValueError
 
 SPARE_MS: Final = 3_600_000  # for a robots.txt to be read again
 

@@ -49,7 +49,6 @@ MODULES: Final = {
     "crawler.policy.scope": "crawler.policy.rules.scope",
     "crawler.policy.scope_values": "crawler.policy.rules.scope_values",
     "crawler.policy.shortages": "crawler.policy.endings.shortages",
-    "crawler.policy.toml_text": "crawler.policy.rules.toml_text",
     "crawler.policy.traps": "crawler.policy.rules.traps",
     "crawler.policy.validation": "crawler.policy.items.validation",
 }

@@ -13,9 +13,9 @@ from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from crawler.errors import ConfigError
+from crawler.policy import toml_text
 from crawler.policy.proxies.pools import COUNTRY, SESSION, Endpoint, ProxyPool
-from crawler.policy.rules import toml_text
-from crawler.policy.rules.domain_values import BadValueError, Reader, number
+from crawler.policy.toml_values import BadValueError, Reader, number
 from crawler.urls import SCHEMES
 
 Pools = Mapping[str, ProxyPool]

@@ -1,9 +1,9 @@
-"""Readers of single values in `domains.toml`: TOML value in, checked value out."""
+"""Readers of what `domains.toml` says of fields and links: TOML value in, checked rule out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from typing import Any, Final
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from crawler.items import Item, ProductItem
+from crawler.policy.toml_values import BadValueError
 
 FIELDS: Final = tuple(
     each.name for each in fields(ProductItem) if each.name not in {"found_in", *(own.name for own in fields(Item))}
@@ -21,16 +22,6 @@ _ATTRIBUTE = re.compile(r"(.*)::(?:(text)|attr\(([\w:-]+)\))$", re.DOTALL)
 _ELEMENT = re.compile(r"(?:[\w.-]+(?::[\w.-]+)?/)*@?[\w.-]+(?::[\w.-]+)?")
 _NAME = re.compile(r"[a-z\d][a-z\d_-]{0,62}")
 _EMPTY = LexborHTMLParser("")
-
-
-class BadValueError(Exception):
-    """An invalid value: the value, what was expected, and its place below the key."""
-
-    def __init__(self, value: object, expected: str, path: tuple[str, ...] = ()) -> None:
-        super().__init__(expected)
-        self.value = value
-        self.expected = expected
-        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,69 +61,11 @@ class LinkRule:
     css: str | None = None
 
 
-Reader = Callable[[Any], Any]
-
-
-def boolean(raw: Any) -> bool:
-    """true or false."""
-    if not isinstance(raw, bool):
-        raise BadValueError(raw, "true or false")
-    return raw
-
-
 def name(raw: Any) -> str:
     """A name that no host can have."""
     if not isinstance(raw, str) or not _NAME.fullmatch(raw) or raw == "localhost":
         raise BadValueError(raw, "a name of small letters, digits, - and _, without dots, at most 63")
     return raw
-
-
-def number(low: float, high: float) -> Reader:
-    """A reader for numbers in [low, high]."""
-
-    def reader(raw: Any) -> float:
-        if isinstance(raw, bool) or not isinstance(raw, (int, float)) or not low <= raw <= high:
-            raise BadValueError(raw, f"a number from {low} to {high}")
-        return float(raw)
-
-    return reader
-
-
-def integer(low: int, high: int) -> Reader:
-    """A reader for integers in [low, high]."""
-
-    def reader(raw: Any) -> int:
-        if isinstance(raw, bool) or not isinstance(raw, int) or not low <= raw <= high:
-            raise BadValueError(raw, f"an integer from {low} to {high}")
-        return raw
-
-    return reader
-
-
-def choice(*allowed: str) -> Reader:
-    """A reader for one of the *allowed* words."""
-
-    def reader(raw: Any) -> str:
-        if raw not in allowed:
-            raise BadValueError(raw, "one of " + ", ".join(allowed))
-        return str(raw)
-
-    return reader
-
-
-def table(raw: Any, readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """The values of a table whose keys are those of *readers*."""
-    if not isinstance(raw, dict):
-        raise BadValueError(raw, "a table of " + ", ".join(readers))
-    values: dict[str, Any] = {}
-    for key, value in raw.items():
-        if key not in readers:
-            raise BadValueError(key, "one of " + ", ".join(readers), (str(key),))
-        try:
-            values[key] = readers[key](value)
-        except BadValueError as error:
-            raise BadValueError(error.value, error.expected, (key, *error.path)) from None
-    return values
 
 
 def field_rules(raw: Any) -> MappingProxyType[str, tuple[FieldRule, ...]]:

@@ -17,14 +17,16 @@ from typing import Any, Final, Literal
 
 from crawler import config, urls
 from crawler.errors import ConfigError
+from crawler.policy import toml_text
 from crawler.policy.budgets import Budget, read_budget
 from crawler.policy.headers import PROFILES
 from crawler.policy.proxies.tables import country, pool_name
 from crawler.policy.rules import domain_values as read
-from crawler.policy.rules import scope_values, toml_text
-from crawler.policy.rules.domain_values import BadValueError, Element, FieldRule, LinkRule
+from crawler.policy.rules import scope_values
+from crawler.policy.rules.domain_values import Element, FieldRule, LinkRule
 from crawler.policy.rules.patterns import Pattern
 from crawler.policy.tiers import TIERS, Tier, rank
+from crawler.policy.toml_values import BadValueError, boolean, choice, integer, number
 
 DEFAULT: Final = "default"
 ProxySession = Literal["request", "host", "session"]
@@ -81,20 +83,20 @@ _READERS: Final = MappingProxyType(
         "scope": scope_values.of_domain,
         "budget": read_budget,
         "required": read.required,
-        "obey_nofollow": read.boolean,
-        "delay_seconds": read.number(0, 86_400),
-        "concurrency": read.integer(1, 1_000),
-        "burst": read.integer(1, 1_000),
-        "group_by_domain": read.boolean,
+        "obey_nofollow": boolean,
+        "delay_seconds": number(0, 86_400),
+        "concurrency": integer(1, 1_000),
+        "burst": integer(1, 1_000),
+        "group_by_domain": boolean,
         "politeness_group": read.name,
-        "tier": read.choice(*TIERS),
-        "max_tier": read.choice(*TIERS),
-        "headers": read.choice("none", *PROFILES),
-        "tls_profile": read.choice("none", *PROFILES),
-        "cookies": read.choice("none", "host", "session"),
+        "tier": choice(*TIERS),
+        "max_tier": choice(*TIERS),
+        "headers": choice("none", *PROFILES),
+        "tls_profile": choice("none", *PROFILES),
+        "cookies": choice("none", "host", "session"),
         "proxy_pool": pool_name,
         "proxy_country": country,
-        "proxy_session": read.choice("request", "host", "session"),
+        "proxy_session": choice("request", "host", "session"),
     }
 )
 

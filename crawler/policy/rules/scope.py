@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 from crawler import urls
 from crawler.errors import ConfigError
 from crawler.policy.rules import scope_values
-from crawler.policy.rules.domain_values import BadValueError, Reader
 from crawler.policy.rules.domains import DomainRules, Rules
 from crawler.policy.rules.patterns import Pattern
 from crawler.policy.rules.traps import SESSION, harmless, trap, without_session
+from crawler.policy.toml_values import BadValueError, Reader
 from crawler.utils.caches import LONGEST, Memo
 
 REMEMBERED: Final = 16_384  # links

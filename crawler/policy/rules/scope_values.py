@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, Final
 
-from crawler.policy.rules.domain_values import BadValueError, Reader, boolean, choice, integer, table
 from crawler.policy.rules.patterns import BadPatternError, Pattern
 from crawler.policy.rules.traps import TRAPS
+from crawler.policy.toml_values import BadValueError, Reader, boolean, choice, integer, table
 
 MOST: Final = 200  # patterns or paths of one list
 MOST_PAGES: Final = 4_000_000_000

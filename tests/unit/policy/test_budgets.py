@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
 from crawler.policy.budgets import Budget, read_budget
-from crawler.policy.rules.domain_values import BadValueError
 from crawler.policy.rules.domains import parse_rules
+from crawler.policy.toml_values import BadValueError
 
 HOUR = 3_600_000
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Pacific/Apia", "Australia/Lord_Howe")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scrapy import Request
 
 from crawler.errors import ConfigError
-from crawler.policy.rules import toml_text
+from crawler.policy import toml_text
 from crawler.policy.rules.domain_values import FIELDS
 from crawler.policy.rules.domains import DomainRules, load_rules, parse_rules
 
