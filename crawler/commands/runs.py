@@ -23,8 +23,9 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.run_record import Run, RunError, UnknownRunError, generation_of
 from crawler.startup.announcement import QUEUES
-from crawler.storage import connection, run_items
+from crawler.storage import connection
 from crawler.storage.config import StorageConfig
+from crawler.storage.items import run_items
 from crawler.utils import tasks
 from crawler.utils.plural import several
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from crawler import config
 from crawler.errors import ConfigError
 from crawler.items import PageItem, ProductItem
-from crawler.storage.items.documents import is_collection
+from crawler.storage.collection_names import is_collection
 
 LINKABLE: Final = frozenset({ProductItem.collection, PageItem.collection})  # others cannot be recognised
 

@@ -10,15 +10,15 @@ from pymongo.errors import OperationFailure
 
 from crawler.storage.collection_names import UNTYPED
 from crawler.storage.connection import Database
-from crawler.storage.items.history import PENDING_INDEX
 
 _OPTIONS_CONFLICT = 85
 _DAY = 86_400
+PENDING = "pending_changes"
 
 # It holds only documents with pending changes, so it is tiny and unchanged pages never touch it.
 _PENDING = IndexModel(
     [("_id", 1), ("version", 1)],
-    name=PENDING_INDEX,
+    name=PENDING,
     partialFilterExpression={"pending_changes": {"$exists": True}},
 )
 

@@ -15,11 +15,10 @@ from typing import Any, Final, TypeGuard
 from pymongo import ReplaceOne, UpdateOne
 
 from crawler.storage import indexes
-from crawler.storage.collection_names import PAGE_VERSIONS
+from crawler.storage.collection_names import PAGE_VERSIONS, is_collection
 from crawler.storage.connection import Database, served
 from crawler.storage.items.batcher import Batcher, Flush, R, T
-from crawler.storage.items.documents import is_collection
-from crawler.storage.run_items import RunItems, version
+from crawler.storage.items.run_items import RunItems, version
 
 BATCH: Final = 500
 FIND_SECONDS: Final = 0.005  # to collect a batch, while pages wait

@@ -13,11 +13,11 @@ from crawler.errors import ConfigError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.repository import Repository
-from crawler.storage.items.writer import Writer
 from crawler.storage.outage import ITEMS_WAIT, MongoOutage, Stats
 from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.high_water import HighWater
 from crawler.storage.spool.spool import Spool
+from crawler.storage.writer import Writer
 
 Settings = Mapping[str, Any]
 LONGEST_NAME: Final = 255  # bytes, on most file systems

@@ -35,9 +35,9 @@ from crawler.storage.archive.index import Index
 from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.repository import Repository
-from crawler.storage.items.writer import Writer
 from crawler.storage.outage import MongoOutage
 from crawler.storage.reading import quality, reader
+from crawler.storage.writer import Writer
 from tests.clusters import Cluster
 from tests.integration.storage.observing import RecordedStats, at, seen
 from tests.integration.storage.test_archive import page

@@ -13,7 +13,7 @@ from crawler.commands.views.status_snapshot import Snapshot, resumed_by
 from crawler.commands.views.status_view import narrow_table
 from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Closed
-from crawler.storage.run_items import Difference
+from crawler.storage.items.run_items import Difference
 from crawler.utils.durations import in_words
 from crawler.utils.plural import wait
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import re
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -22,7 +21,7 @@ from twisted.python.reflect import safe_str
 
 from crawler.items import Item
 from crawler.policy.items.duplicates import is_distinctive
-from crawler.storage.collection_names import UNTYPED
+from crawler.storage.collection_names import UNTYPED, is_collection
 from crawler.storage.items.codec import CODEC
 from crawler.storage.items.digest import digest_of
 from crawler.storage.items.origin import Origin
@@ -35,7 +34,6 @@ BOOKKEEPING: Final = frozenset(
 )
 # Provenance. It changes with each fetch, so it is not part of the content.
 PROVENANCE: Final = frozenset({"url", "key", "fetched_at", "source", "issues", "found_in"})
-_COLLECTION: Final = re.compile(r"(?!system\.)[^$\0.](?:[^$\0]{0,118}[^$\0.])?")
 _IMMUTABLE: Final = frozenset({types.NoneType, bool, int, float, str, bytes, Decimal, datetime})
 
 
@@ -142,11 +140,6 @@ def content_hash(item: Item) -> str:
 
 def _has_login(value: object) -> bool:
     return isinstance(value, str) and without_login(value) != value
-
-
-def is_collection(name: object) -> bool:
-    """Whether MongoDB accepts *name* as a collection; with another name every write would fail, again and again."""
-    return isinstance(name, str) and name.isprintable() and _COLLECTION.fullmatch(name) is not None
 
 
 def _typed(item: Item, moment: datetime, max_bytes: int, room: ItemRoom) -> StoredDocument:

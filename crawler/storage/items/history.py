@@ -11,6 +11,7 @@ from typing import Any, Final
 from pymongo import InsertOne, UpdateMany
 from pymongo.asynchronous.collection import AsyncCollection
 
+from crawler.storage import indexes
 from crawler.storage.items import bulk
 from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE
 from crawler.storage.items.values import UnstorableError
@@ -19,7 +20,6 @@ from crawler.utils.batches import in_batches
 logger = logging.getLogger(__name__)
 Collection = AsyncCollection[dict[str, Any]]
 _told: Final[set[tuple[str, ...]]] = set()  # spiders that share items, already logged
-PENDING_INDEX = "pending_changes"
 _CHUNK = 500  # documents per round
 _OF_A_CHANGE = frozenset({"version", "at", "url", "source", "old", "new"})
 
@@ -27,7 +27,7 @@ _OF_A_CHANGE = frozenset({"version", "at", "url", "source", "old", "new"})
 async def drain(items: Collection, records: Collection) -> int:
     """Record everything pending in the collection, such as what a killed worker left; returns how many."""
     fields = {"version": 1, "pending_changes": 1}
-    found = items.find({"pending_changes": {"$exists": True}}, fields, hint=PENDING_INDEX, batch_size=_CHUNK)
+    found = items.find({"pending_changes": {"$exists": True}}, fields, hint=indexes.PENDING, batch_size=_CHUNK)
     return sum([await record(items, records, batch) async for batch in in_batches(found, _CHUNK)])
 
 

@@ -21,10 +21,10 @@ from crawler.storage.items import bulk, duplicates, history
 from crawler.storage.items.documents import StoredDocument
 from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.rejections import Rejection
+from crawler.storage.items.run_items import RunItems
 from crawler.storage.items.update import is_ahead, shortcut, upsert
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import ServerError, Stats
-from crawler.storage.run_items import RunItems
 
 logger = logging.getLogger(__name__)
 

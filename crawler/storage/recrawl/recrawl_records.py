@@ -11,8 +11,8 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
+from crawler.storage.items.run_items import version
 from crawler.storage.items.update import AHEAD
-from crawler.storage.run_items import version
 
 
 @dataclass(frozen=True, slots=True)

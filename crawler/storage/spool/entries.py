@@ -11,7 +11,8 @@ from bson.codec_options import CodecOptions
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
-from crawler.storage.items.documents import StoredDocument, is_collection, run_in
+from crawler.storage.collection_names import is_collection
+from crawler.storage.items.documents import StoredDocument, run_in
 from crawler.storage.items.rejections import Rejection
 
 Entry = StoredDocument | Rejection

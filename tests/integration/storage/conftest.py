@@ -10,7 +10,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.storage import connection
 from crawler.storage.connection import WRITE_CONCERN, Database
-from crawler.storage.items.writer import Writer
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer
 
 

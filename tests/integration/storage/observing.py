@@ -13,8 +13,8 @@ from crawler.items import ProductItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.items.repository import Repository
-from crawler.storage.items.writer import Writer
 from crawler.storage.outage import MongoOutage
+from crawler.storage.writer import Writer
 
 URL = "http://shop.example/p/1"
 START = datetime(2026, 3, 1, tzinfo=UTC)

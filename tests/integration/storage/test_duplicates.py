@@ -19,7 +19,7 @@ from crawler.storage.connection import Database
 from crawler.storage.items import duplicates
 from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.repository import StoreResult
-from crawler.storage.items.writer import Writer
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 from tests.shipped import shipped
 

@@ -19,8 +19,8 @@ from crawler.commands.options import parse_since
 from crawler.errors import ShoalError
 from crawler.storage.connection import Database
 from crawler.storage.items.origin import Origin
-from crawler.storage.items.writer import Writer
 from crawler.storage.reading.rows import columns
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import START, URL, at, seen
 from tests.servers import ScrapyRunner
 from tests.shipped import shipped

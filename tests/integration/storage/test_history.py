@@ -16,8 +16,8 @@ from bson.decimal128 import Decimal128
 from crawler.storage.connection import Database
 from crawler.storage.items import history
 from crawler.storage.items.repository import StoreResult
-from crawler.storage.items.writer import Writer
 from crawler.storage.reading import reader
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 
 PROJECT_DIR = Path(__file__).resolve().parents[3]
@@ -29,7 +29,7 @@ from crawler.storage.items import history
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import connect, database
 from crawler.storage.outage import Outage
-from crawler.storage.items.writer import Writer
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import a_writer, RecordedStats, seen
 
 async def dies(*_):

@@ -19,7 +19,7 @@ from scrapy.exceptions import UsageError
 from crawler.commands.history import BARS, GAP, Command, plot, prices, show
 from crawler.commands.terminal import PlainConsole
 from crawler.storage.connection import Database
-from crawler.storage.items.writer import Writer
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, at, seen
 from tests.shipped import shipped
 

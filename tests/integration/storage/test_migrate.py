@@ -18,8 +18,8 @@ from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.items.values import UnstorableError
-from crawler.storage.items.writer import Writer
 from crawler.storage.migrations import MIGRATIONS, Migration, apply, current, plan
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, at, seen
 from tests.integration.storage.test_archive import page
 from tests.servers import ScrapyRunner

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from crawler.items import ProductItem
 from crawler.storage.connection import Database
 from crawler.storage.items.repository import StoreResult
-from crawler.storage.items.writer import Writer
 from crawler.storage.reading import reader
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import seen
 
 EXAMPLES = itertools.count()

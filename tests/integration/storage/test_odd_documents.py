@@ -16,8 +16,8 @@ from crawler.storage.connection import Database
 from crawler.storage.items.documents import StoredDocument
 from crawler.storage.items.repository import Repository, Result, StoreResult
 from crawler.storage.items.values import UnstorableError
-from crawler.storage.items.writer import Writer
 from crawler.storage.reading import reader
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 
 BEFORE = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

@@ -17,7 +17,7 @@ from crawler.embedded.service import MONGOD
 from crawler.errors import ServiceError
 from crawler.storage import connection
 from crawler.storage.items.repository import StoreResult
-from crawler.storage.items.writer import Writer
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen, until
 from tests.servers import Server
 

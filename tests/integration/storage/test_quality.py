@@ -9,8 +9,8 @@ from bson import Decimal128
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.storage.items.origin import Origin
-from crawler.storage.items.writer import Writer
 from crawler.storage.reading import quality
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import at, seen
 from tests.servers import ScrapyRunner
 

@@ -21,7 +21,7 @@ from crawler.storage.collection_names import DUPLICATES, RUN_ITEMS
 from crawler.storage.connection import Database
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.items.values import UnstorableError
-from crawler.storage.items.writer import Writer
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer, seen, until
 
 OURS: dict[str, Any] = {"source": {"run": "20260301-1"}}

@@ -12,12 +12,12 @@ from bson import DatetimeMS, Decimal128
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.items import ProductItem
-from crawler.storage import run_items
 from crawler.storage.collection_names import RUN_ITEMS
+from crawler.storage.items import run_items
 from crawler.storage.items.documents import document
 from crawler.storage.items.origin import Origin
+from crawler.storage.items.run_items import Difference, RunItem, RunItems
 from crawler.storage.page_versions import PageVersions, StoredVersion
-from crawler.storage.run_items import Difference, RunItem, RunItems
 from crawler.storage.spool import entries
 from tests.integration.storage.observing import RecordedStats, a_writer, at
 

@@ -24,11 +24,11 @@ from crawler.storage.config import StorageConfig
 from crawler.storage.items.documents import StoredDocument, document
 from crawler.storage.items.origin import Origin
 from crawler.storage.items.repository import Repository, StoreResult
-from crawler.storage.items.writer import Writer
 from crawler.storage.spool import fallback
 from crawler.storage.spool.claims import Claim, usage
 from crawler.storage.spool.entries import pack
 from crawler.storage.spool.frames import HEAD, frame
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import KEPT, URL, RecordedStats, at, seen, until
 from tests.servers import ScrapyRunner, Server
 from tests.zygote import PROJECT_DIR

@@ -19,8 +19,8 @@ from crawler.storage.items.documents import StoredDocument
 from crawler.storage.items.origin import Origin
 from crawler.storage.items.repository import Repository, States, StoreResult
 from crawler.storage.items.values import UnstorableError
-from crawler.storage.items.writer import Writer
 from crawler.storage.outage import MongoOutage
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 
 

@@ -32,11 +32,11 @@ from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
-from crawler.storage.items.writer import Writer
 from crawler.storage.outage import AwayError, MongoOutage
 from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.high_water import HighWater
 from crawler.storage.spool.spool import SpoolFullError
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats
 
 ITEM = PageItem(url="http://a.example/", title="a page")

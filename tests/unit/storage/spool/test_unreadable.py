@@ -21,11 +21,11 @@ from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.repository import StoreResult
-from crawler.storage.items.writer import Writer
 from crawler.storage.outage import AwayError, MongoOutage
 from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.high_water import HighWater
 from crawler.storage.spool.spool import Spool
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats
 
 ITEM = PageItem(url="http://a.example/", title="a page")
