@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 from crawler.commands.base import FleetCommand
 from crawler.commands.options import one_of
 from crawler.commands.terminal import answering, console
-from crawler.commands.views.status_view import narrow_table
+from crawler.commands.views.tables import narrow_table
 from crawler.errors import ShoalError
 from crawler.storage import connection, writer_setup
 from crawler.storage.config import StorageConfig

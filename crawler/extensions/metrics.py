@@ -149,7 +149,6 @@ class MetricsExtension:
 
     def __init__(self, crawler: Crawler, settings: MetricsConfig) -> None:
         self._crawler = crawler
-        self._config = settings
         self._health = WorkerHealth(crawler, settings.max_lag_seconds, settings.callback_seconds)
         self._metrics = WorkerMetrics(crawler, self._health)
         self._tasks: list[asyncio.Task[None]] = []

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from crawler.commands.views.status_snapshot import Snapshot, resumed_by
-from crawler.commands.views.status_view import narrow_table
+from crawler.commands.views.tables import narrow_table
 from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Closed
 from crawler.storage.items.run_items import Difference

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from crawler.commands.views.status_view import narrow_table
+from crawler.commands.views.tables import narrow_table
 from crawler.frontier.state.schedules import Tick, Timetable
 from crawler.policy.schedules import Cron, Timing, following, spoken, zone_of
 from crawler.producers.schedule import Schedule, ScheduleError

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from rich import box
 from rich.console import Group
 from rich.table import Table
 
-from crawler.commands.views.status_snapshot import SILENT_MS, Snapshot
+from crawler.commands.views import status_tables
+from crawler.commands.views.status_snapshot import Snapshot
+from crawler.commands.views.tables import shortly
 from crawler.frontier.inspection.waiting import WaitingHost
-from crawler.frontier.messages import HostState, SpiderStats, WorkerState
-from crawler.frontier.run_record import Run
 from crawler.policy.tiers import TIERS
 from crawler.utils.durations import in_words
 from crawler.utils.plural import several, wait
 
-COLUMNS: Final = ("queued", "leased", "delayed", "dead", "done", "seen")
-MOST_HOSTS: Final = 5  # per list, so that all fits a screen; --json has more
-MOST_WAITING: Final = 5
-MOST_WORKERS: Final = 10
+MOST_WAITING: Final = 5  # per list, so that all fits a screen; --json has more
 MOST_DAMAGED: Final = 2
 LATE_MS: Final = 10_000
 
@@ -32,19 +27,19 @@ def render(seen: Snapshot) -> Group:
     parts: list[Table | str] = [verdict(seen), *map(_oldest, [seen] if seen.oldest_ms > LATE_MS else [])]
     parts.extend([*(f"{reason}." for reason in seen.held_up), *_silent(seen)])
     if seen.runs:
-        parts.append(_runs(seen))
+        parts.append(status_tables.runs(seen))
     if seen.more_runs:
         more = several(seen.more_runs, "older unfinished run")
         parts.append(f"Not shown: {more}. `scrapy runs --limit N` lists more.")
     if seen.spiders:
-        parts.extend(["", _spiders(seen.spiders)] if seen.runs else [_spiders(seen.spiders)])
+        parts.extend(["", status_tables.spiders(seen.spiders)] if seen.runs else [status_tables.spiders(seen.spiders)])
     if seen.tiers:
-        parts.append(_tiers(seen.tiers))
+        parts.append(status_tables.tiers(seen.tiers))
     parts.extend(_remarks(seen))
     if seen.hosts:
-        parts.append(_hosts(seen.hosts))
+        parts.append(status_tables.hosts(seen.hosts))
     if seen.workers:
-        parts.append(_workers(seen.workers))
+        parts.append(status_tables.workers(seen.workers))
     parts.extend(f"Redis: {advice}." for advice in seen.advice)
     return Group(*parts)
 
@@ -97,7 +92,7 @@ def _silent(seen: Snapshot) -> Iterator[str]:
         which, longest = silent[0].name, max(one.seen_ms_ago for one in silent)
         who = which if len(silent) == 1 else f"{len(silent)} workers, such as {which},"
         yield (
-            f"Nothing was heard of {who} for {_seconds(longest)}: killed, stuck, or without Redis. "
+            f"Nothing was heard of {who} for {shortly(longest)}: killed, stuck, or without Redis. "
             "What they hold is leased again as their leases expire."
         )
 
@@ -118,7 +113,7 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
     for why in seen.held_back[:MOST_WAITING]:
         yield f"Held back: {why}."
     for one in seen.waiting[:MOST_WAITING]:
-        soon = f"in {_seconds(one.until_ms)}" if one.until_ms > 0 else "now"
+        soon = f"in {shortly(one.until_ms)}" if one.until_ms > 0 else "now"
         yield f"{one.host}: {wait(one.pages, 'page')}, next try {soon}: {one.why}{_given_up(one)}."
     if (more := len(seen.waiting) - MOST_WAITING) > 0:
         yield f"{wait(more, 'more host')} (--json lists them)."
@@ -159,142 +154,13 @@ def _room(seen: Snapshot) -> Iterator[str]:
         yield f"The most room is needed by {size:,} bytes of requests found on {url}"
 
 
-def _runs(seen: Snapshot) -> Table:
-    """One row per run: those that are not over, and the last few that are."""
-    table = narrow_table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
-    for run in seen.runs:
-        counts, name = run.counts, f"{run.spider} {run.name}".strip()
-        table.add_row(
-            run.id,
-            name,
-            run.shown_state,
-            amount(counts.done),
-            amount(counts.pending) if counts.pending else "-",
-            amount(counts.dead) if counts.dead else "-",
-            amount(counts.dropped) if counts.dropped else "-",
-            _to_go(seen, run),
-        )
-    return table
-
-
-def _to_go(seen: Snapshot, run: Run) -> str:
-    """For a run that is over: how long it took."""
-    if run.is_over:
-        return f"took {in_words((run.ended_ms - run.opened_ms) / 1000)}"
-    if seen.resumed_by(run):
-        return "paused"
-    seconds = seen.run_to_go(run) if run.counts.pending else None
-    return "-" if seconds is None else " to ".join(dict.fromkeys(map(in_words, seconds)))
-
-
 def _cut(spider: str, rules: Mapping[str, int]) -> str:
     most_first = sorted(rules.items(), key=lambda one: (-one[1], one[0]))
     told = ", ".join(f"{rule} {count:,}" for rule, count in most_first)
     return f"Out of scope for {spider}, by rule: {told} (docs/scope.md)."
 
 
-def narrow_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-    """Narrow, with names folded instead of cut off: it fits 80 columns."""
-    table = Table(
-        title=f"\n{title}" if title else None,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for number in numbers:
-        table.add_column(number, justify="right", no_wrap=True)
-    return table
-
-
 def _given_up(one: WaitingHost) -> str:
     if one.given_up_ms is None:
         return ""
-    return f"; given up in {_seconds(one.given_up_ms)}" if one.given_up_ms else "; given up when the next try fails"
-
-
-def _spiders(spiders: Mapping[str, SpiderStats]) -> Table:
-    table = narrow_table("", ["spider"], COLUMNS)
-    for name in sorted(spiders):
-        table.add_row(name, *(amount(getattr(spiders[name], column)) for column in COLUMNS))
-    return table
-
-
-def _tiers(spiders: dict[str, dict[str, SpiderStats]]) -> Table:
-    table = narrow_table("Tiers", ["spider", "tier"], COLUMNS[:5])
-    for spider, of_tiers in spiders.items():
-        for tier, counters in of_tiers.items():
-            table.add_row(spider, tier, *(amount(getattr(counters, name)) for name in COLUMNS[:5]))
-    return table
-
-
-def _hosts(hosts: Sequence[HostState]) -> Table:
-    """Tiers and breakers have a column only where there is something to say."""
-    optional: dict[str, Callable[[HostState], str]] = {}
-    if {host.tier for host in hosts} != {TIERS[0]}:
-        optional["tier"] = attrgetter("tier")
-    if any(host.openings for host in hosts):
-        optional["breaker"] = _breaker
-    shown = hosts[:MOST_HOSTS]
-    numbers = ("queued", "in use", "delay", "next in", "latency", "ok")
-    table = narrow_table(_title("Hosts with the longest queues", shown, hosts), ["host", *optional], numbers)
-    for host in shown:
-        table.add_row(
-            host.host,
-            *(told(host) for told in optional.values()),
-            amount(host.queued),
-            f"{host.in_flight}/{host.cap}",
-            _seconds(host.delay_ms),
-            _seconds(max(host.waits_ms, host.blocked_ms)),
-            _seconds(host.latency_ms),
-            "" if host.success is None else f"{host.success:.0%}",
-        )
-    return table
-
-
-def _title(name: str, shown: Sequence[object], found: Sequence[object]) -> str:
-    return f"{name} ({len(shown)} of {len(found)})" if len(shown) < len(found) else name
-
-
-def _breaker(host: HostState) -> str:
-    return f"{host.breaker} {host.openings}" if host.openings else ""
-
-
-def _workers(workers: Sequence[WorkerState]) -> Table:
-    """Those that say nothing first."""
-    shown = sorted(workers, key=lambda one: one.seen_ms_ago <= SILENT_MS)[:MOST_WORKERS]
-    numbers = ["pages/s", "age", "memory", "leases", "outbox", "seen ago"]
-    tiers = ["tiers"] if {str(one.info.get("tiers", TIERS[0])) for one in workers} - {TIERS[0]} else []
-    table = narrow_table(_title("Workers", shown, workers), ["worker", "spider", *tiers], numbers)
-    for worker in shown:
-        info = worker.info
-        told = [str(info.get(name, "")) for name in ("spider", *tiers)]
-        age, memory = info.get("age_s"), info.get("memory_mb")
-        table.add_row(
-            worker.name,
-            *told,
-            f"{float(info.get('pages_per_s') or 0):.1f}",
-            in_words(float(age)) if age is not None else "",
-            f"{memory} MB" if memory else "",
-            str(info.get("leases", "")),
-            str(info.get("outbox", "")),
-            _seconds(worker.seen_ms_ago),
-        )
-    return table
-
-
-def amount(number: int) -> str:
-    return f"{number:,}" if number < 10_000_000 else f"{number / 1_000_000:,.1f}M"
-
-
-def _seconds(milliseconds: float) -> str:
-    if not milliseconds:
-        return "-"
-    if milliseconds < 100:
-        return f"{milliseconds:.0f} ms"
-    if milliseconds < 600_000:
-        return f"{milliseconds / 1000:.1f} s"
-    return f"{milliseconds / 60_000:.0f} min" if milliseconds < 7_200_000 else in_words(milliseconds / 1000)
+    return f"; given up in {shortly(one.given_up_ms)}" if one.given_up_ms else "; given up when the next try fails"
