@@ -26,11 +26,11 @@ from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
+from tests.clock import Clock
 from tests.clusters import NODES, Cluster
 from tests.integration.frontier.harness import everywhere
 from tests.integration.frontier.making import acked, answer, message, reported, timed
 from tests.servers import Server
-from tests.unit.frontier.fakes import Clock
 
 
 @pytest.fixture

@@ -11,18 +11,11 @@ from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.state.proxy_health import VIEW_SECONDS, ProxyHealth
 from crawler.policy.proxies.health import HealthPolicy, State
+from tests.clock import Clock
 from tests.integration.frontier.making import Timed, timed
 from tests.unit.frontier.fakes import Stats
 
 POLICY = HealthPolicy(failures=2, quarantine_ms=200, quarantine_max_ms=1_000, trial_ms=300)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Fleet:

@@ -21,19 +21,12 @@ from crawler.frontier.state.domains import MOST_TOLD
 from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures, render
 from crawler.metrics.fleet_collector import MOST_RUNS, OLD_LOOKS, FigureSources, FleetCollector, FleetConfig
+from tests.clock import Clock
 from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, timed
 from tests.prometheus import check_metrics
 from tests.shipped import shipped
 
 Samples = dict[tuple[str, tuple[str, ...]], float]
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 async def _schedules() -> list[ScheduleFigures]:

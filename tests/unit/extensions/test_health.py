@@ -11,15 +11,7 @@ from scrapy.crawler import Crawler
 from crawler import stats as names
 from crawler.extensions.health import WorkerHealth
 from crawler.worker.upkeep import watchdog
-
-
-class Clock:
-    """Stands until moved."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 def _health(clock: Clock, stats: dict[str, Any] | None = None, **engine: Any) -> WorkerHealth:

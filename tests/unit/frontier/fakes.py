@@ -11,15 +11,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Batch, Handle, Lease, Message, NackOutcome, PushOutcome, Report, Slot
 from crawler.worker.leases.held import HeldLease
-
-
-class Clock:
-    """Stands still until it is set."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 class Stats:

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.frontier.state.leader import LeaderLease
 from crawler.serve.health import ServiceHealth
-from tests.unit.clock import Clock
+from tests.clock import Clock
 
 ASKED: Any = SimpleNamespace(query_params={})
 VERBOSE: Any = SimpleNamespace(query_params={"verbose": ""})

@@ -8,13 +8,7 @@ import logging
 import pytest
 
 from crawler.supervision.display import WIDTH, Display, Rate
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 def test_a_terminal_has_the_line_below_the_log() -> None:

@@ -7,7 +7,7 @@ from scrapy import Request, Spider
 from scrapy.settings import Settings
 
 from crawler.worker.dupefilter import FrontierDupeFilter
-from tests.unit.frontier.fakes import Clock
+from tests.clock import Clock
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import API_ALONE, WIRE_TURN
 from crawler.worker.turns.turn import TooLateError
 from crawler.worker.turns.unsent import MissedError
-from tests.unit.frontier.fakes import Clock
+from tests.clock import Clock
 
 GOOD, BAD = "http://good.example/", "http://bad.example/"
 PATHS = {"body": "b", "headers": "h"}

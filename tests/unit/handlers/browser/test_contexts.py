@@ -9,13 +9,7 @@ from scrapy import Request
 from crawler.handlers.browser.contexts import KEPT, ContextKey, Contexts, OpenContext
 from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.route import Proxy
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 def contexts(pages: int = 3, seconds: float = 10, clock: Clock | None = None) -> Contexts:
@@ -57,7 +51,7 @@ def test_a_context_is_over_after_its_time() -> None:
     clock = Clock()
     lending = contexts(clock=clock)
     first = lending.lend(wants())
-    clock.now = 10
+    clock.now += 10
     assert lending.lend(wants()) is not first
 
 

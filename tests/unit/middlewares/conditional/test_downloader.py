@@ -19,8 +19,9 @@ from crawler.frontier.runs.runs import Runs
 from crawler.middlewares.conditional.downloader import ConditionalMiddleware, page_id
 from crawler.middlewares.conditional.spider import VersionMiddleware
 from crawler.storage.page_versions import StoredVersion
+from tests.clock import Clock
 from tests.shipped import shipped
-from tests.unit.frontier.fakes import Clock, Stats, held
+from tests.unit.frontier.fakes import Stats, held
 
 FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler", "ITEM_PIPELINES": {MONGODB: 1}}
 URL = "http://a.example/a"

@@ -26,8 +26,9 @@ from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher
 from crawler.worker.turns.turn import TooLateError
 from crawler.worker.turns.unsent import UnsentRequests
+from tests.clock import Clock
 from tests.shipped import shipped
-from tests.unit.frontier.fakes import Clock, Outage, Stats, held
+from tests.unit.frontier.fakes import Outage, Stats, held
 
 ALONE = {"FRONTIER_ENABLED": False, "ROBOTSTXT_OBEY": True}
 

@@ -12,7 +12,8 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.worker.leases.lease_book import LeaseBook
-from tests.unit.frontier.fakes import Clock, held
+from tests.clock import Clock
+from tests.unit.frontier.fakes import held
 
 URL = "http://a.example/"
 

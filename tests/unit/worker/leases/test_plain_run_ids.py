@@ -10,7 +10,8 @@ from scrapy import Request
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.leases.plain_run_ids import PlainRunIds
-from tests.unit.frontier.fakes import Clock, held
+from tests.clock import Clock
+from tests.unit.frontier.fakes import held
 
 
 class Bench:

@@ -18,7 +18,8 @@ from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.leases.prefetch import Prefetcher
 from crawler.worker.pauses import Pauses
-from tests.unit.frontier.fakes import Clock, Frontier, Outage, held, lease
+from tests.clock import Clock
+from tests.unit.frontier.fakes import Frontier, Outage, held, lease
 
 SLOTS = 8
 

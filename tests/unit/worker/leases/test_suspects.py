@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.worker.leases.suspects import LONGEST_WAIT, TURN_SECONDS, SuspectTurns
-from tests.unit.clock import Clock
+from tests.clock import Clock
 
 
 @pytest.fixture

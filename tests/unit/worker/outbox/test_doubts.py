@@ -19,7 +19,8 @@ from crawler.worker.outbox.doubts import LOST, Doubts
 from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent, handle_of
 from crawler.worker.outbox.offers import KEPT_SECONDS
 from crawler.worker.outbox.outbox import Outbox
-from tests.unit.frontier.fakes import Clock, Frontier, message
+from tests.clock import Clock
+from tests.unit.frontier.fakes import Frontier, message
 from tests.unit.worker.outbox.test_outbox import Desk, events, post
 
 PAGE = ("0:1", 1)

@@ -17,7 +17,8 @@ from crawler.frontier.messages import Message, PushOutcome, Report
 from crawler.frontier.server.shards import BATCH, pack
 from crawler.worker.outbox.lease_endings import Bury, Gone, Move, Nack, Unsent
 from crawler.worker.outbox.outbox import Outbox
-from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, message
+from tests.clock import Clock
+from tests.unit.frontier.fakes import Frontier, Outage, Room, Stats, message
 
 PARENT = ("0:1", 1)
 

@@ -13,7 +13,8 @@ from scrapy.exceptions import CannotResolveHostError
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.worker.context import WorkerContext
 from crawler.worker.turns.addresses import AT_ONCE, AddressBook
-from tests.unit.frontier.fakes import Clock, Outage
+from tests.clock import Clock
+from tests.unit.frontier.fakes import Outage
 
 A, B = "192.0.2.1", "192.0.2.2"
 

@@ -24,7 +24,8 @@ from crawler.worker.turns.pacing import Pacer
 from crawler.worker.turns.reported_origins import ReportedOrigins
 from crawler.worker.turns.turn import TooLateError, Turn
 from crawler.worker.turns.unsent import MissedError
-from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, held
+from tests.clock import Clock
+from tests.unit.frontier.fakes import Frontier, Outage, Room, Stats, held
 
 PAGE = Request("http://a.example/page")
 ROBOTS = Request("http://a.example/robots.txt")

@@ -10,7 +10,8 @@ from scrapy.http import Response
 
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.upkeep.closing import ClosingPages
-from tests.unit.frontier.fakes import Clock, held
+from tests.clock import Clock
+from tests.unit.frontier.fakes import held
 
 
 def parse_slowly(_: Response) -> None:

@@ -17,7 +17,8 @@ from crawler.policy.tiers import UNKNOWN, LearnedTier, Tier
 from crawler.routing.host_rules import HostRules
 from crawler.routing.tier_routing import TierRouting
 from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
-from tests.unit.frontier.fakes import Clock, Outage, Stats
+from tests.clock import Clock
+from tests.unit.frontier.fakes import Outage, Stats
 from tests.unit.test_settings import base
 
 PAGE = Request("http://a.example/")

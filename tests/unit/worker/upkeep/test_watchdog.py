@@ -20,7 +20,8 @@ from crawler.policy.pace import Pace
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_buffer import Buffer
 from crawler.worker.upkeep.watchdog import InHand, Watchdog, running
-from tests.unit.frontier.fakes import Clock, held
+from tests.clock import Clock
+from tests.unit.frontier.fakes import held
 
 CONFIG = FrontierConfig(lease_ms=120_000, start_within_ms=20_000)
 

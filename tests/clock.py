@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class Clock:
-    now = 100.0
+    """Seconds; stands still until it is set."""
+
+    now = 1_000.0
 
     def __call__(self) -> float:
         return self.now
