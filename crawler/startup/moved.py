@@ -1,4 +1,4 @@
-"""Moved and merged modules that other code may name: settings keep working, imports fail with the new name."""
+"""Moved and merged modules that settings may name: these keep working; imports fail and name the new place."""
 
 from __future__ import annotations
 
@@ -30,27 +30,6 @@ MODULES: Final = {
     "crawler.middlewares.scraping": "crawler.engine.item_processor",
     "crawler.middlewares.sessions": "crawler.middlewares.downloader.cookies",
     "crawler.middlewares.tiers": "crawler.middlewares.downloader.tiers",
-    "crawler.policy.backoff": "crawler.policy.endings.backoff",
-    "crawler.policy.domain_values": "crawler.policy.rules.domain_values",
-    "crawler.policy.domains": "crawler.policy.rules.domains",
-    "crawler.policy.duplicates": "crawler.policy.items.duplicates",
-    "crawler.policy.failures": "crawler.policy.endings.failures",
-    "crawler.policy.outcome": "crawler.policy.endings.outcome",
-    "crawler.policy.partial_content": "crawler.policy.endings.partial_content",
-    "crawler.policy.patterns": "crawler.policy.rules.patterns",
-    "crawler.policy.proxy_health": "crawler.policy.proxies.health",
-    "crawler.policy.proxy_pools": "crawler.policy.proxies.tables",
-    "crawler.policy.quality": "crawler.policy.items.quality",
-    "crawler.policy.response_headers": "crawler.policy.endings.response_headers",
-    "crawler.policy.retries": "crawler.policy.endings.retries",
-    "crawler.policy.robots_file": "crawler.policy.robots.file",
-    "crawler.policy.robots_rules": "crawler.policy.robots.rules",
-    "crawler.policy.robots_tags": "crawler.policy.robots.tags",
-    "crawler.policy.scope": "crawler.policy.rules.scope",
-    "crawler.policy.scope_values": "crawler.policy.rules.scope_values",
-    "crawler.policy.shortages": "crawler.policy.endings.shortages",
-    "crawler.policy.traps": "crawler.policy.rules.traps",
-    "crawler.policy.validation": "crawler.policy.items.validation",
 }
 CLASSES: Final = {"CostsMiddleware": "TrialParseMiddleware"}  # names that changed with the module
 # Components whose work another does now, which their places in settings are not for.

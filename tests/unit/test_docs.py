@@ -21,7 +21,10 @@ from tests.integration.monitoring import exported
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
 
-PAGES: Final = [PROJECT_DIR / "README.md", *sorted((PROJECT_DIR / "docs").glob("*.md"))]
+PAGES: Final = [
+    *map(PROJECT_DIR.joinpath, ("README.md", "CONTRIBUTING.md")),
+    *sorted((PROJECT_DIR / "docs").glob("*.md")),
+]
 # The first word after a command that takes one of several; `syntax()` names them all.
 ACTIONS: Final = {
     "control": {"pause", "resume", "cancel", "purge", "priority", "tier"},
@@ -228,7 +231,7 @@ def test_what_kubectl_is_asked_for_is_in_the_box(page: Path) -> None:
 def test_each_page_has_a_title_of_its_own_says_what_it_is_for_and_is_in_the_index() -> None:
     index = (PROJECT_DIR / "docs" / "README.md").read_text()
     firsts: dict[str, str] = {}
-    for page in PAGES[1:]:
+    for page in PAGES[2:]:
         title, _, rest = page.read_text().partition("\n")
         assert title.startswith("# "), page
         assert rest.strip(), page
