@@ -22,7 +22,7 @@ _TOKEN: Final = re.compile(r"\b([Bb]asic|[Bb]earer) (?=[A-Z\d_.~+/-]*[a-z][a-z_.
 _HINTS: Final = ("authorization", "cookie", "x-api-key", "x-auth-token")
 # Names of settings, and keys within them, whose value is a secret.
 _SECRET: Final = re.compile(r"(?:PASS|PASSWD|PASSWORD|SECRET|TOKEN|API_KEY|ACCESS_KEY|CREDENTIALS?)$", re.IGNORECASE)
-_LOGIN: Final = re.compile(r"://([^\s/?#@]*):([^\s/?#]*)@")
+_PASSWORD: Final = re.compile(r"://[^\s/?#@]*:([^\s/?#]*)@")
 
 
 def mask(text: str, secrets: Sequence[str] = ()) -> str:
@@ -59,7 +59,7 @@ def _within(name: str, value: Any) -> Iterator[str]:
         elif value and _SECRET.search(name):
             yield value
         if "://" in value:
-            yield from (password for _, password in _LOGIN.findall(value))
+            yield from _PASSWORD.findall(value)
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from _within("SECRET" if name == "API_KEYS" else str(key), entry)
