@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import shlex
 import signal
+import sys
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -40,6 +42,13 @@ settings.register_profile(
     "unhurried", settings(), max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("unhurried")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
+    """Workers are forks: the imports of the tests took each of them longer than the rest of its start."""
+    for spec in specs:
+        spec.python = shlex.join([sys.executable, "-m", "tests.preloaded", *config.args])
 
 
 def pytest_sessionstart() -> None:

@@ -14,6 +14,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
+@pytest.mark.usefixtures("zygote")  # the workers are forked from it, too
 def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     size = [
         "--hosts",

@@ -28,7 +28,8 @@ class ForkedFamily(Family):
 
     def __init__(self, log_dir: Path) -> None:
         super().__init__(log_dir)
-        self._zygote = Zygote()
+        self._zygote = Zygote(os.environ.get("PYTEST_XDIST_TESTRUNUID", ""))  # that of the tests, where one is there
+        self._zygote.wait()
 
     def start(self, name: str, *arguments: str) -> Child:
         """As Family's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,14 @@ def test_zygotes_of_one_name_are_one_process_until_the_last_is_closed(
     assert _parent_of_a_fork(other, project_env) == _parent_of_a_fork(zygote, project_env)
     other.close()
     assert _parent_of_a_fork(zygote, project_env)
+
+
+def test_a_worker_is_a_fork_of_what_has_imported_the_tests() -> None:
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("one process alone imports what it runs")
+    spec = sys.modules["__main__"].__spec__
+    assert spec is not None
+    assert spec.name == "tests.preloaded"
 
 
 def test_a_server_of_a_test_ends_with_a_test_run_that_is_killed(tmp_path: Path) -> None:

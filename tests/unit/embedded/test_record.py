@@ -17,8 +17,13 @@ from crawler.embedded.locks import FileLock
 from crawler.embedded.processes import Process, holding
 from crawler.embedded.record import ServiceRecord
 
-OURSELVES = Process.of(os.getpid())
-READY = ServiceRecord("ready", OURSELVES, OURSELVES, 16379, 1.5)
+
+def ourselves() -> Process:
+    return Process.of(os.getpid())
+
+
+def ready() -> ServiceRecord:
+    return ServiceRecord("ready", ourselves(), ourselves(), 16379, 1.5)
 
 
 @pytest.fixture
@@ -26,14 +31,14 @@ def running(tmp_path: Path) -> Iterator[Path]:
     """A directory whose supervisor we are."""
     (directory := tmp_path / "redis").mkdir()
     lock = FileLock(directory / "supervisor.lock")
-    READY.write(directory)
+    ready().write(directory)
     yield directory
     lock.close()
 
 
 def test_what_is_written_is_read(running: Path) -> None:
-    replace(READY, server=None, error="no room").write(running)
-    assert record.read(running) == replace(READY, server=None, error="no room")
+    replace(ready(), server=None, error="no room").write(running)
+    assert record.read(running) == replace(ready(), server=None, error="no room")
     assert sorted(path.name for path in running.iterdir()) == ["service.json", "supervisor.lock"]
 
 
@@ -45,13 +50,13 @@ def test_a_copy_of_a_directory_in_use_has_no_supervisor(running: Path) -> None:
     assert original is not None
     assert original.supervised
     moved = running.rename(running.with_name("moved"))
-    assert record.read(moved) == READY
+    assert record.read(moved) == ready()
 
 
 def test_a_process_works_in_its_directory(tmp_path: Path) -> None:
-    assert OURSELVES.works_in(Path.cwd())
-    assert not OURSELVES.works_in(tmp_path)
-    assert not OURSELVES.works_in(tmp_path / "none")
+    assert ourselves().works_in(Path.cwd())
+    assert not ourselves().works_in(tmp_path)
+    assert not ourselves().works_in(tmp_path / "none")
 
 
 def test_a_supervisor_that_may_not_be_looked_at_is_believed(running: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +66,7 @@ def test_a_supervisor_that_may_not_be_looked_at_is_believed(running: Path, monke
         raise PermissionError(errno.EACCES, "another user's", str(path))
 
     monkeypatch.setattr(Path, "iterdir", refuse)
-    assert record.read(running.with_name("copy")) == READY
+    assert record.read(running.with_name("copy")) == ready()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"state": "ready"}', '{"server": 7}'])
@@ -71,8 +76,8 @@ def test_what_cannot_be_read_counts_as_absent(tmp_path: Path, text: str) -> None
 
 
 def test_a_later_process_with_the_same_number_is_another_one() -> None:
-    assert READY.supervised
-    assert not replace(READY, supervisor=replace(OURSELVES, started=OURSELVES.started + 1)).supervised
+    assert ready().supervised
+    assert not replace(ready(), supervisor=replace(ourselves(), started=ourselves().started + 1)).supervised
 
 
 def test_a_process_that_has_ended_is_not_alive_even_before_it_is_reaped() -> None:
