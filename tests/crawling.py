@@ -20,6 +20,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter, Message, PushOutcome, SpiderStats
 from crawler.routing import codec
+from tests.effort import PATIENCE
 from tests.integration.crawl.spiders import WalkSpider
 from tests.servers import ScrapyRunner
 from tests.zygote import PROJECT_DIR, Forked, Zygote
@@ -167,7 +168,7 @@ class Fleet:
             while len(await frontier.workers.alive(60_000)) < number:  # noqa: ASYNC110 - they are other processes
                 await asyncio.sleep(0.05)
 
-    async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = 90) -> Left:
+    async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = PATIENCE) -> Left:
         """The state of the frontier as soon as it fulfils *condition*."""
         deadline = time.monotonic() + seconds
         while not condition(found := await self.left(spider)):
@@ -176,13 +177,13 @@ class Fleet:
         return found
 
 
-async def ended(worker: Forked, seconds: float = 90) -> tuple[int, str]:
+async def ended(worker: Forked, seconds: float = PATIENCE) -> tuple[int, str]:
     """Exit status and log of *worker*, once it has ended."""
     _, log = await asyncio.to_thread(worker.communicate, timeout=seconds)
     return worker.wait(), log
 
 
-async def said(worker: Forked, words: str, times: int = 1, seconds: float = 90) -> None:
+async def said(worker: Forked, words: str, times: int = 1, seconds: float = PATIENCE) -> None:
     """Return when the log of *worker* has *words* that often."""
     deadline = time.monotonic() + seconds
     while worker.log.count(words) < times:

@@ -19,9 +19,9 @@ from crawler.embedded.service import Service
 from crawler.errors import ServiceError
 from crawler.supervision.children import spawn
 from demo.state import any_port
+from tests.effort import PATIENCE
 from tests.zygote import PROJECT_DIR, Forked, Zygote
 
-COMMAND_SECONDS = 90.0
 SERVER_SECONDS = 60.0
 
 
@@ -107,7 +107,7 @@ class ScrapyRunner:
         *args: str,
         input: str = "",  # noqa: A002  # subprocess.run's name
         env: Mapping[str, str] | None = None,
-        timeout: float = COMMAND_SECONDS,
+        timeout: float = PATIENCE,
         cwd: Path = PROJECT_DIR,
     ) -> subprocess.CompletedProcess[str]:
         """Run to the end; the result has returncode, stdout and stderr (the log)."""

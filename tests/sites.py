@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from tests.effort import PATIENCE
 from tests.serving import Handler, Served, Server
 
 LATE = 0.1  # seconds by which a request may come in after it was sent, over a busy proxy say
@@ -87,7 +88,7 @@ class Site(Served):
                 place -= 1
             self.received.insert(place, request)
 
-    async def asked(self, number: int, seconds: float = 90) -> None:
+    async def asked(self, number: int, seconds: float = PATIENCE) -> None:
         """Return when that many requests have come in."""
         deadline = time.monotonic() + seconds
         while len(self.received) < number:
@@ -110,7 +111,7 @@ class _Handler(Handler):
         found = self.server.site.pages.get(self.path, Page("not here", 404))
         page = found if isinstance(found, Page) else found()
         if page.hold is not None:
-            page.hold.wait(60)
+            page.hold.wait()
         body = page.body.encode() if isinstance(page.body, str) else page.body
         self.send_response(page.status)
         headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body))} | dict(page.headers)

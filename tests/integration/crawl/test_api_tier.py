@@ -11,6 +11,7 @@ import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.crawling import SHORT_LEASE, Fleet, count, ended
+from tests.effort import PATIENCE
 from tests.providers import KEY, FakeProvider
 
 URLS = [f"http://shop-{number}.example/p?a=1&b=ü" for number in range(4)]
@@ -68,7 +69,7 @@ async def test_another_worker_asks_after_the_job_of_a_dead_one(
     with FakeProvider(polls=10_000) as provider:
         asked = await push(fleet, URLS[:1])
         first = fleet.start(**api(provider, "job"), **SHORT_LEASE)
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE
         while not provider.asked.get("job-1"):
             assert time.monotonic() < deadline
             await asyncio.sleep(0.02)

@@ -15,6 +15,7 @@ import redis.asyncio
 
 from crawler.embedded.service import VALKEY
 from tests.crawling import Fleet, count, ended, open_frontier, options, said
+from tests.effort import PATIENCE
 from tests.servers import ScrapyRunner, Server
 from tests.sites import Page, Site
 from tests.zygote import Forked
@@ -69,7 +70,7 @@ async def waiting(fleet: Fleet, number: int) -> None:
 
 async def reported(fleet: Fleet, condition: Callable[[list[Mapping[str, Any]]], bool]) -> None:
     """Return when what workers have reported fulfils *condition*."""
-    async with open_frontier(fleet.redis_url, fleet.key) as frontier, asyncio.timeout(90):
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier, asyncio.timeout(PATIENCE):
         while not condition([worker.info for worker in await frontier.workers.alive(60_000)]):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 
@@ -161,7 +162,7 @@ async def test_workers_that_are_killed_while_pages_wait_lose_none_and_charge_non
 async def waited(fleet: Fleet) -> None:
     """Return when a page waits and is not charged."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(PATIENCE):
             while not any(record[32:40] == bytes(8) and record[41] for record in await records(frontier)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
@@ -213,6 +214,6 @@ async def test_a_worker_that_closes_waits_for_redis_no_longer_than_it_may(
 async def started(fleet: Fleet) -> None:
     """Return when a delivery is charged."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(PATIENCE):
             while not any(record[32:40] != bytes(8) for record in await records(frontier)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

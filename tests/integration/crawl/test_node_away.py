@@ -17,6 +17,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from crawler.frontier.server import keys
 from tests.clusters import NODES, Cluster
 from tests.crawling import SHORT_LEASE, Fleet, ended
+from tests.effort import PATIENCE
 from tests.servers import Server
 from tests.sites import LATE, Page, Site
 from tests.zygote import Forked
@@ -84,7 +85,7 @@ def sites() -> Iterator[Sites]:
         yield Sites(kept, lost)
 
 
-async def asked(site: Site, number: int, seconds: float = 90) -> None:
+async def asked(site: Site, number: int, seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while len(site.received) < number:
         assert time.monotonic() < deadline, f"{len(site.received)} of {number}"

@@ -10,7 +10,8 @@ import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.crawling import Fleet, ended
-from tests.servers import COMMAND_SECONDS, ScrapyRunner
+from tests.effort import PATIENCE
+from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 
 Database = AsyncDatabase[dict[str, Any]]
@@ -63,7 +64,7 @@ class Shop:
     def reparse_as_a_person(self) -> str:
         """With workers that are programs of their own, which tests/forking.py forks elsewhere."""
         command = self._fleet.runner.start("reparse", "products", *self.options())
-        shown, said = command.communicate(timeout=COMMAND_SECONDS)
+        shown, said = command.communicate(timeout=PATIENCE)
         assert command.returncode == 0, said
         return " ".join(shown.split())
 

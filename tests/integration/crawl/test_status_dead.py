@@ -20,6 +20,7 @@ from crawler.frontier.messages import Message
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import LearnedTier
 from tests.crawling import Fleet, ended, open_frontier
+from tests.effort import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("letters")
 
@@ -248,7 +249,7 @@ def _at_a_terminal(fleet: Fleet, arguments: list[str], answer: str) -> str:
 
 async def test_watching_into_a_pipe_shows_a_block_at_a_time(fleet: Fleet) -> None:
     watching = fleet.runner.fork("status", "products", "--watch", "-s", f"FRONTIER_KEY={fleet.key}")
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE
     while watching.output.count(" UTC\n") < 2:
         assert time.monotonic() < deadline, watching.output
         await asyncio.sleep(0.05)
