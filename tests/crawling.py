@@ -103,7 +103,7 @@ def crawl_side_by_side(
     """Run *crawls* (spider, settings and arguments of each) in one process; their stats, and the log of all."""
     plan = json.dumps({"settings": dict(settings), "crawls": crawls})
     with closing(zygote.fork([], env, PROJECT_DIR, plan, module="tests.integration.crawl.side_by_side")) as process:
-        stats, log = process.communicate(280)
+        stats, log = process.communicate(2 * PATIENCE)
         assert process.returncode == 0, log
     return json.loads(stats), log
 

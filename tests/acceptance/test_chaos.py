@@ -13,7 +13,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("zygote")  # the workers are forked from it, too
 def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     size = [
@@ -33,10 +33,10 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
         "3",
     ]
     size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1", "--rules", "1", "--old", "1"]
-    given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--forked", "--limit", "240", *size]
+    given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--forked", "--limit", "540", *size]
     run = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *given],
-        cwd=PROJECT, capture_output=True, text=True, timeout=290, check=False,
+        cwd=PROJECT, capture_output=True, text=True, timeout=580, check=False,
     )  # fmt: skip
 
     assert run.returncode == 0, run.stdout + run.stderr

@@ -23,18 +23,18 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 def command(root: Path, *options: str) -> list[str]:
     port = str(12_000 + os.getpid() % 4_000)  # below those of `any_port`: the same one is free on the second day, too
-    fixed = ["--root", str(root), "--size", str(SIZE), "--port", port, "--limit", "180"]
+    fixed = ["--root", str(root), "--size", str(SIZE), "--port", port, "--limit", "400"]
     return [sys.executable, "-m", "demo", *fixed, *options]
 
 
 def run(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(root, *options), cwd=PROJECT, capture_output=True, text=True, timeout=200, check=False
+        command(root, *options), cwd=PROJECT, capture_output=True, text=True, timeout=420, check=False
     )
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(420)
+@pytest.mark.timeout(900)
 def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path) -> None:
     first = run(tmp_path)
 
@@ -55,7 +55,7 @@ def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path) -> None:
     long_enough = command(tmp_path, "--workers", "1", "--size", str(3 * SIZE))  # not over before Ctrl-C is pressed
@@ -68,7 +68,7 @@ def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path)
             break
     servers = re.findall(r"\w+://127[^ ;]+", "".join(shown))
     demo.send_signal(signal.SIGINT)
-    rest, words = demo.communicate(timeout=200)
+    rest, words = demo.communicate(timeout=420)
 
     assert demo.returncode == 130, "".join(shown) + rest
     assert words == "demo: stopped; the next run continues this day\n"
