@@ -1,6 +1,6 @@
-"""Bytes out of gzip and Zstandard, in pieces and within limits, whatever is in it.
+"""Bytes out of gzip, Zstandard and Brotli, in pieces and within limits, whatever is in it.
 
-Both formats join packed parts (members, frames) as they are, and each may be empty. So parts are counted, too, and as
+The first two join packed parts (members, frames) as they are, and each may be empty. So parts are counted, too, and as
 what follows a part is copied at its end, they are read in small pieces.
 """
 
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from gzip import BadGzipFile
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
+
+import brotli
 
 if TYPE_CHECKING or sys.version_info < (3, 14):
     from backports import zstd
@@ -29,6 +31,7 @@ _RAW: Final = -15  # without header and checksum
 _DEFLATE: Final = 8
 _HAS_CHECKSUM, _HAS_EXTRA, _HAS_NAME, _HAS_COMMENT = 2, 4, 8, 16
 _CHECKSUMS: Final = 8  # bytes after a gzip member
+_FLUSHED: Final = b"\0\0\xff\xff"  # of a server that ends a stream without saying so, behind all of its page
 _PADDING: Final = re.compile(rb"\0*")
 _ZSTD: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}  # 8 MB, the most for HTTP: RFC 9659
 
@@ -46,6 +49,14 @@ class ManyPartsError(Exception):
 
     def __init__(self) -> None:
         super().__init__(f"more than {MOST_PARTS:,} packed parts")
+
+
+class CutError(Exception):
+    """The body ends in the middle; *output*: what came before."""
+
+    def __init__(self, output: bytes) -> None:
+        super().__init__("it ends in the middle")
+        self.output = output
 
 
 class DamagedError(Exception):
@@ -82,7 +93,7 @@ class _Output:
 def gunzip(body: bytes, limit: int) -> bytes:
     """As much of *body* as can be read, as by Scrapy's `gunzip`: checksums are not compared.
 
-    Raises TooLongError, ManyPartsError, zlib.error, and if nothing can be read BadGzipFile or EOFError.
+    Raises CutError, TooLongError, ManyPartsError, zlib.error, and if nothing can be read BadGzipFile or EOFError.
     """
     output, at = _Output(limit), 0
     while at < len(body):
@@ -124,6 +135,8 @@ def _member(body: bytes, at: int, output: _Output) -> int:
             at += len(piece)
         chunk = unpack.decompress(piece, CHUNK)
         if not (piece or chunk or unpack.eof):
+            if output and not body.endswith(_FLUSHED):
+                raise CutError(output.all())
             raise EOFError("it ends in the middle")
         output.add(chunk)
     at += _CHECKSUMS - len(unpack.unused_data)
@@ -134,7 +147,7 @@ def _member(body: bytes, at: int, output: _Output) -> int:
 
 
 def unzstd(body: bytes, limit: int) -> bytes:
-    """As much of *body* as there is, as by Scrapy; raises TooLongError, ManyPartsError, ZstdError."""
+    """Raises CutError, TooLongError, ManyPartsError, ZstdError."""
     output, at = _Output(limit), 0
     unpack = zstd.ZstdDecompressor(options=_ZSTD)
     output.count()
@@ -148,6 +161,19 @@ def unzstd(body: bytes, limit: int) -> bytes:
                 break
             output.count()
             unpack = zstd.ZstdDecompressor(options=_ZSTD)
+    if body and not unpack.eof:
+        raise CutError(output.all())
+    return output.all()
+
+
+def unbrotli(body: bytes, limit: int) -> bytes:
+    """Raises CutError, TooLongError, brotli.error."""
+    unpack, output = brotli.Decompressor(), _Output(limit)
+    output.add(unpack.process(body, output_buffer_limit=CHUNK))
+    while body and not unpack.is_finished():
+        if not (chunk := unpack.process(b"", output_buffer_limit=CHUNK)):
+            raise CutError(output.all())
+        output.add(chunk)
     return output.all()
 
 

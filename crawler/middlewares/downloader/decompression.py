@@ -13,13 +13,15 @@ from typing import Final
 
 import brotli
 from backports.zstd import ZstdError
+from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import DownloadCancelledError, ResponseDataLossError
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, XmlResponse
 from scrapy.http.request import NO_CALLBACK
+from scrapy.statscollectors import StatsCollector
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
-from crawler.extraction.source.unpacking import ManyPartsError, TooLongError, gunzip, unzstd
+from crawler.extraction.source.unpacking import CutError, ManyPartsError, TooLongError, gunzip, unbrotli, unzstd
 
 MOST_CODINGS: Final = 5  # of one body, curl's limit; servers apply one
 _PAGES: Final = (HtmlResponse, XmlResponse, JsonResponse)  # none of which begins with
@@ -29,14 +31,20 @@ _DAMAGED: Final = (brotli.error, zlib.error, ZstdError, EOFError, OSError)
 
 
 class DecompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, but for how gzip and Zstandard are read, and for what cannot be: a body of too many codings or parts
-    raises DownloadCancelledError, one that is damaged or packed in another way than it says ResponseDataLossError."""
+    """Scrapy's, but for what cannot be read: a body of too many codings or parts raises DownloadCancelledError; one
+    that is damaged, cut, or packed in another way than it says ResponseDataLossError. Where `DOWNLOAD_FAIL_ON_DATALOSS`
+    is off, what there is of a cut one is the page, as in Scrapy; of one in `deflate` it always is."""
+
+    def __init__(self, stats: StatsCollector | None = None, *, crawler: Crawler) -> None:
+        super().__init__(stats, crawler=crawler)
+        self._fails_on_loss = self._is_whole = crawler.settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         """As Scrapy's, and unpacks a page that is packed but does not say so, as sitemaps are, and what servers pack
         for the transfer (`Transfer-Encoding: gzip`). A file of a media pipeline stays as it came."""
         if isinstance(response, _PAGES) and response.body.startswith(_GZIP) and request.callback is not NO_CALLBACK:
             response.headers.setdefault("Content-Encoding", "gzip")
+        self._is_whole = bool(request.meta.get("download_fail_on_dataloss", self._fails_on_loss))  # until it returns
         return super().process_response(request, response)
 
     def _handle_encoding(self, body: bytes, content_encoding: list[bytes], max_size: int) -> tuple[bytes, list[bytes]]:
@@ -48,6 +56,10 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
     def _decode(self, body: bytes, encoding: bytes, max_size: int) -> bytes:  # type: ignore[override]  # static there
         try:
             return self._unpacked(body, encoding, max_size)
+        except CutError as cut:
+            if not self._is_whole:
+                return cut.output
+            raise ResponseDataLossError(f"a body of {encoding.decode()} cannot be unpacked: {cut}") from cut
         except _DAMAGED as error:
             reason = str(error) or type(error).__name__
             raise ResponseDataLossError(f"a body of {encoding.decode()} cannot be unpacked: {reason}") from error
@@ -63,6 +75,8 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
                 return gunzip(body, max_size)
             if encoding == b"zstd":
                 return unzstd(body, max_size)
+            if encoding == b"br":
+                return unbrotli(body, max_size)
         except TooLongError as error:
             raise _DecompressionMaxSizeExceeded(error.length, max_size) from None
         except ManyPartsError as error:

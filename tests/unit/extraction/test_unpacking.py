@@ -18,6 +18,7 @@ from scrapy.utils.gz import gunzip as scrapys_gunzip
 
 from crawler.extraction.source.unpacking import (
     MOST_PARTS,
+    CutError,
     DamagedError,
     ManyPartsError,
     TooLongError,
@@ -45,6 +46,8 @@ def outcome(unpack: Unpack, body: bytes, *arguments: int, **named: int) -> Any:
     """What comes out, or the kind of the error."""
     try:
         return unpack(body, *arguments, **named)
+    except CutError as cut:
+        return cut.output
     except (EOFError, struct.error):
         return EOFError
     except (TooLongError, _DecompressionMaxSizeExceeded):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import zlib
+from random import Random
 
 import brotli
 import pytest
@@ -20,13 +22,14 @@ from crawler.policy.endings.failures import FailureClass, classify
 
 URL = "https://shop.example.com/"
 PAGE = b"<html><title>Lamp</title></html>"
+LONG = PAGE + b"".join(b"<p>%d</p>" % Random(at).getrandbits(40) for at in range(20_000))
 EMPTY = gzip.compress(b"", mtime=0) * (MOST_PARTS + 1)
 
 
-def answered(body: bytes, coding: str | bytes | list[str]) -> Response:
+def answered(body: bytes, coding: str | bytes | list[str], **meta: object) -> Response:
     middleware = DecompressionMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1_000_000}))
     headers = {"Content-Encoding": coding, "Content-Type": "text/html"}
-    done = middleware.process_response(Request(URL), Response(URL, headers=headers, body=body))
+    done = middleware.process_response(Request(URL, meta=meta), Response(URL, headers=headers, body=body))
     assert isinstance(done, Response)
     return done
 
@@ -103,6 +106,27 @@ def test_a_body_that_cannot_be_unpacked_is_lost_data_and_said_so(coding: str, bo
     with pytest.raises(ResponseDataLossError, match=f"^a body of {inner} cannot be unpacked: .") as raised:
         answered(body, coding)
     assert classify(raised.value) is FailureClass.MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [("gzip", gzip.compress(LONG, mtime=0)), ("zstd", zstd.compress(LONG)), ("br", brotli.compress(LONG))],
+)
+def test_a_part_of_a_page_is_none_unless_parts_are_asked_for(coding: str, body: bytes) -> None:
+    half = body[: len(body) // 2]
+    with pytest.raises(ResponseDataLossError, match="it ends in the middle"):
+        answered(half, coding)
+    part = answered(half, coding, download_fail_on_dataloss=False).body
+    assert 1_000 < len(part) < len(LONG) == len(answered(body, coding).body)
+    assert LONG.startswith(part)
+    assert answered(b"", coding).body == b""
+
+
+def test_a_page_that_is_flushed_and_lacks_its_end_is_whole() -> None:
+    pack = zlib.compressobj(wbits=31)
+    flushed = pack.compress(LONG) + pack.flush(zlib.Z_SYNC_FLUSH)
+    assert answered(flushed, "gzip").body == LONG
+    assert answered(gzip.compress(LONG, mtime=0)[:-8], "gzip").body == LONG, "checksums are not compared"
 
 
 @pytest.mark.parametrize("codings", [", ".join(["gzip"] * 6), ["gzip"] * 6, "," * 10_000])
