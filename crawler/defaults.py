@@ -226,6 +226,9 @@ FRONTIER_HOST_MEMORY_SECONDS = 3_600
 CONCURRENT_REQUESTS = 32
 # Seconds for one download, 0.1 to 86,400. Scrapy: 180. Readers: Scrapy, handlers/http/handler.py, proxies/pools.py
 DOWNLOAD_TIMEOUT = 60
+# Seconds for one DNS look-up, 0.1 to 600: less than ROBOTSTXT_TIMEOUT_SECONDS, or hosts look silent to the whole fleet
+# while the name server of one worker is. Scrapy: 60. Reader: handlers/resolver.py
+DNS_TIMEOUT = 15
 # Bytes of one response beyond which it is cut off; 0 = no limit. Scrapy: 1 GB. Readers: Scrapy,
 # handlers/http/download.py
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 from scrapy.settings import Settings
 
+from crawler import defaults
 from crawler.errors import ConfigError
 from crawler.worker.settings_check import check_settings
 from tests.shipped import shipped
@@ -118,6 +119,11 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allow
         check_settings(base(**{name: value}))
     assert name in str(error.value)
     assert allowed in str(error.value)
+
+
+def test_a_silent_name_server_is_told_from_a_silent_host() -> None:
+    """A robots.txt that does not arrive in time is unreachable for the whole fleet; a name is so for one worker."""
+    assert 0 < defaults.DNS_TIMEOUT < defaults.ROBOTSTXT_TIMEOUT_SECONDS
 
 
 def test_a_pod_never_starts_servers_of_its_own() -> None:
