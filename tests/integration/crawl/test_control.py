@@ -57,6 +57,7 @@ async def test_a_run_is_paused_resumed_and_cancelled_while_it_is_crawled(fleet: 
         assert status == 0
         assert f"run {run} is cancelled" in told
         assert await asked_in_all(fleet, pages) < PAGES
+        await fleet.until(lambda left: not left.counters.queued + left.counters.delayed)  # the worker drops them
         worker.send_signal(signal.SIGTERM)
         assert (await ended(worker))[0] == 0
     left = await fleet.left()
