@@ -131,9 +131,12 @@ class FleetCommand(OneLine):
             self.point_elsewhere(spider_stores.STORES)
             raise ShoalError(f"there is no collection {name!r}, there are: {', '.join(sorted(known))}")
 
-    def check_group(self, host: str) -> None:
-        """Raise ConfigError for a *host* that is in a politeness group of another name, which its requests have."""
-        if host and (group := HostRules.from_settings(self.settings).group_of(host)) != host:
+    async def check_group(self, frontier: Frontier, host: str) -> None:
+        """Raise ConfigError for a *host* that is in a politeness group of another name, which its requests have; not
+        where some have this name, as `download_slot` or a spider's own settings give it."""
+        if not host or (group := HostRules.from_settings(self.settings).group_of(host)) == host:
+            return
+        if not await frontier.inspection.knows(host):
             raise ConfigError("--host", host, f"{group}, the politeness group that it is in, with all hosts of that")
 
     def point_elsewhere(self, places: Sequence[str]) -> None:

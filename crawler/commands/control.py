@@ -61,14 +61,14 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             verb, value = _checked(args, opts)
             self.follow(opts.spider)
-            if verb != "resume":  # of what was paused under another name
-                self.check_group(opts.host)
             self.exitcode = 0 if tasks.run(self._carry_out(verb, value, opts)) else 1
 
     async def _carry_out(self, verb: str, value: str, opts: argparse.Namespace) -> bool:
         async with session(self.settings) as frontier:
             if opts.spider:
                 await check_known(self.settings, frontier, opts.spider)
+            if verb != "resume":  # of what was paused under another name
+                await self.check_group(frontier, opts.host)
             run = await _run(frontier, opts.run, verb) if opts.run else None
             if verb in {"pause", "resume"}:
                 return await _say(frontier, verb == "pause", run, opts)

@@ -101,7 +101,7 @@ class Command(FleetCommand, ScrapyCommand):
             await check_known(self.settings, frontier, name)
         if opts.reason:
             await _check_reason(frontier, opts)
-        self.check_group(opts.host)
+        await self.check_group(frontier, opts.host)
         other = "dead" if opts.kind == "gone" else "gone"  # a page that answers 404, say, is no dead letter
         if await _box(frontier, other).find(name, **asked, limit=1):
             print(f"letters of kind {other!r} match: add --kind {other}", file=sys.stderr)

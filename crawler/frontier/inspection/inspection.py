@@ -139,6 +139,10 @@ class Inspection:
         shard = self._shards.of_host(name)
         return await self._host(shard, name, 0, await self._shards.now_ms(shard))
 
+    async def knows(self, host: str) -> bool:
+        """Whether there are requests of *host*, or were of late."""
+        return bool(await self._shards.client.hexists(self._shards.key(self._shards.of_host(host), "hosts"), host))
+
     async def waiting(self, spider: str | None = None, top: int = 20) -> list[WaitingHost]:
         """The hosts whose requests wait for something other than their turn, longest queue first."""
         now = (await self.stats(spider)).now_ms

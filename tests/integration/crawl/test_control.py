@@ -73,6 +73,15 @@ def test_a_priority_may_be_below_0(fleet: Fleet) -> None:
     assert told == (0, "1 request reprioritised\n")
 
 
+async def test_a_group_that_a_request_has_named_is_paused_whatever_the_settings_say_of_that_name(fleet: Fleet) -> None:
+    """As `meta["download_slot"]` does, and a spider with a POLITENESS_GROUP of its own."""
+    await fleet.push("http://www.a.com/")
+    told = await asyncio.to_thread(
+        scrapy, fleet, "control", "pause", "--host", "www.a.com", "-s", "POLITENESS_GROUP=domain"
+    )
+    assert told == (0, "host www.a.com is paused: workers obey within 2 s\n")
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
