@@ -16,6 +16,7 @@ from crawler.commands.base import FleetCommand
 from crawler.commands.encoding import encoder_of
 from crawler.commands.stopping import hang_up_asks
 from crawler.commands.terminal import answering
+from crawler.config import boolean
 from crawler.extensions.logs import LogAddon
 from crawler.frontier.command_session import session
 from crawler.producers.ticks import TickRunner
@@ -73,12 +74,13 @@ class Command(FleetCommand, ScrapyCommand):
                 await FleetService(frontier, config, parts(frontier, runner, figures)).run()
 
     def _start_keys(self) -> dict[str, str]:
-        """The Redis key of each spider's start URLs; "" for spiders without one."""
+        """The Redis key of each spider's start URLs; "" for spiders without one, and outside the fleet."""
         loader = early_settings.spiders(self.settings)
         keys: dict[str, str] = {}
         for name in loader.list():
             spider = loader.load(name)
-            is_fed = issubclass(spider, RedisMixin)
+            own = {"FRONTIER_ENABLED": True} | dict(spider.custom_settings or {})
+            is_fed = issubclass(spider, RedisMixin) and boolean(own, "FRONTIER_ENABLED")
             keys[name] = key_of_start_urls(name, getattr(spider, "redis_key", None), self.settings) if is_fed else ""
         return keys
 
