@@ -65,7 +65,7 @@ FLEET = Dashboard(
             "Waiting for a worker",
             "s",
             {"{{spider}}": "max by (spider) (shoal_fleet_oldest_waiting_seconds)"},
-            "For how long the first host that is due has waited: it rises when there are too few workers.",
+            "For how long the first due host, or the start URLs, have waited: it rises when there are too few workers.",
         ),
         Panel(
             "Workers",
