@@ -39,12 +39,11 @@ def record_of(cookie: Cookie) -> str:
 
 
 def cookie_of(name: str, record: str) -> Cookie:
-    """The inverse of both; raises ValueError for anything else."""
-    (name + record).encode()  # bytes that are no text are surrogates here
+    """The inverse of both; raises ValueError, OverflowError or RecursionError for anything else."""
     domain, path, key = name.split("\n", 2)
     match json.loads(record):
         case [str() | None as value, int() | None as expires, has_domain, has_dot, has_path, secure]:
-            pass
+            (name + (value or "")).encode()  # bytes that are no text are surrogates here
         case other:
             raise ValueError(f"a {type(other).__name__}, expected a cookie's value, its end and four flags")
     return Cookie(

@@ -206,7 +206,7 @@ def _fill(jar: CookieJar, known: Records) -> list[str]:
     for name, record in known.items():
         try:
             jar.set_cookie(cookie_of(name, record))
-        except ValueError:
+        except (ValueError, OverflowError, RecursionError):
             foreign.append(name)
     return foreign
 

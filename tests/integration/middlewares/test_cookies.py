@@ -51,6 +51,8 @@ async def test_a_damaged_jar_is_named_and_costs_its_damaged_cookies_alone(fleet:
         good = {b"127.0.0.1\n/\nkept": b'["v", null, 0, 0, 1, 0]'}
         record = b'["v", null, 0, 0, 0, 0]'
         foreign = {b"\xff": b"\xc1", b"a\n/\nb": b"[1, 2]", b"c": record, b"d\n/\ne": record.replace(b"v", b"\xc1")}
+        odd = [rb'["\ud800", null, 0, 0, 0, 0]', b'["v", 1%s, 0, 0, 0, 0]' % (400 * b"0"), 100_000 * b"["]
+        foreign |= {b"127.0.0.1\n/\n%d" % number: record for number, record in enumerate(odd)}
         async with redis.asyncio.from_url(fleet.redis_url) as client:
             await client.hset(key, items=[part for pair in (good | foreign).items() for part in pair])
         await fleet.push(*map(shop.url, PATHS[:2]))
