@@ -49,7 +49,7 @@ class RunSnapshot:
     def quiet_ms(self, run: Run) -> int:
         """How long nothing was pushed to its generation or done there."""
         rows = self.rows.get((run.spider, run.generation), {}).values()
-        worked = [row.get("last", 0) for row in rows]
+        worked = [last for row in rows if (last := row.get("last", 0))]  # 0: damaged
         return self.now_ms - max(worked if run.is_plain and worked else [run.opened_ms, *worked])
 
     def agrees(self, other: RunSnapshot, run: Run) -> bool:
