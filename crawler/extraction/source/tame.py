@@ -77,6 +77,7 @@ def tamed(page: bytes, known: Sequence[str] | None = None) -> bytes:
     """
     if len(page) <= SMALL and page.count(b"<") < FEW_TAGS:
         return page if len(page) < EVERY else _few_attributes(page, _places(page))
+    page = page.replace(b"\v", b" ")  # which expressions take it for, and a parser for a part of a name
     found = Counter(name.lower() for name in (strays(page) if known is None else known))
     page = growth.bounded(_few_open(page, found), may_ignore=bool(found["col"] or found["frameset"]))
     places = _places(page)

@@ -181,6 +181,14 @@ def test_attributes_in_svg_hide_behind_nothing(name: str) -> None:
     assert max(len(tag.attributes) for tag in tags) <= MAX_ATTRIBUTES
 
 
+@pytest.mark.parametrize("piece", ["<div\v></div>", "<title\v></b a=b c=d e=f>some text"])
+def test_a_vertical_tab_hides_nothing(piece: str) -> None:
+    """To a regular expression it is a space, to a parser a part of the name."""
+    html = piece * (SIZE // 4 // len(piece))
+    seconds, memory, error = cost(lambda html, url: Document(html, url).tree, html)
+    assert (seconds < ENOUGH, memory <= MEGABYTES, error) == (True, True, "")
+
+
 @pytest.mark.parametrize("piece", [b"x", b"<a" + b"x" * 3_000])
 def test_each_sample_of_a_page_without_spaces_is_short(piece: bytes) -> None:
     page = piece * (4_000_000 // len(piece))
