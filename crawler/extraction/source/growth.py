@@ -55,7 +55,7 @@ _SCRIPTS = compiled(
     rf"|/?[a-zA-Z][^\s/>]*+{ATTRIBUTE}*+)",
     re.IGNORECASE,
 )
-_TEXT = compiled(r">(?:\s*+[^<\s]|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)
+_TEXT = compiled(r">(?:\s*+(?:[^<\s]|<(?![a-zA-Z/!?]))|\s++<(?:/[^>]*=|body|form|frame|head|html))", re.IGNORECASE)
 # Spaces stay in tables; outside of them they are copied if such a tag has a value.
 _VALUED = compiled(r"<(?:caption|col(?:group)?+|image|t(?:body|d|foot|h|head|r))[\s/][^<>]*=", re.IGNORECASE)
 _SPACES = compiled(r">\s++<")
