@@ -27,7 +27,7 @@ def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]
     return re.compile(pattern.encode(), flags)
 
 
-_RAW_ENDS: Final = {name.encode(): compiled(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in RAW.split("|")}
+_RAW_ENDS: Final = {name.encode(): compiled(rf"</{name}(?=[\s/>]){ATTRIBUTE}*+", re.IGNORECASE) for name in RAW.split("|")}
 _SCRIPT: Final = compiled(SCRIPT_TEXT, re.IGNORECASE)
 _ENDS_AT_ONCE: Final = compiled(r"-?>")
 _COMMENT_END: Final = compiled(r"--!?>")
@@ -97,7 +97,7 @@ def behind_comment(page: bytes, place: int) -> int:
 
 
 def behind_raw(page: bytes, name: bytes, place: int) -> int:
-    """Where the text of a raw text element ends, with the name of its end tag."""
+    """Where a raw text element ends, with its end tag up to the ">"."""
     place = _SCRIPT.match(page, place).end() if (name := name.lower()) == b"script" else place  # type: ignore[union-attr]  # it matches nothing, too
     found = _RAW_ENDS[name].search(page, place)
     return found.end() if found else len(page)
