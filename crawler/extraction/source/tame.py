@@ -61,7 +61,7 @@ _NAME = compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){VALUE}")
 _RUN = compiled(rf"{ATTRIBUTE}{{{RUN}}}")
 # Everything up to a comment, such an element, or a tag with too many attributes.
 _ORDINARY = compiled(
-    rf"(?:[^<]*+<(?!!--|(?:{RAW})[\s/>])(?:[!?][^>]*+|/[^a-zA-Z>][^>]*+|[^a-zA-Z]"
+    rf"(?:[^<]*+<(?!!--|(?:{RAW})[\s/>])(?:[!?][^>]*+|/[^a-zA-Z>][^>]*+|/[a-zA-Z][^\s/>]*+{ATTRIBUTE}*+|(?![a-zA-Z])"
     rf"|[a-zA-Z][^\s/>]*+{ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{ATTRIBUTE})))*+[^<]*+",
     re.IGNORECASE,
 )

@@ -27,7 +27,9 @@ def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]
     return re.compile(pattern.encode(), flags)
 
 
-_RAW_ENDS: Final = {name.encode(): compiled(rf"</{name}(?=[\s/>]){ATTRIBUTE}*+", re.IGNORECASE) for name in RAW.split("|")}
+_RAW_ENDS: Final = {
+    name.encode(): compiled(rf"</{name}(?=[\s/>]){ATTRIBUTE}*+", re.IGNORECASE) for name in RAW.split("|")
+}
 _SCRIPT: Final = compiled(SCRIPT_TEXT, re.IGNORECASE)
 _ENDS_AT_ONCE: Final = compiled(r"-?>")
 _COMMENT_END: Final = compiled(r"--!?>")

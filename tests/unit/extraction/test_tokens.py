@@ -60,7 +60,13 @@ def test_what_has_no_end_goes_on_to_the_end_of_the_page(rest: bytes) -> None:
     assert (last.start, last.end) == (3, len(page))
 
 
-@pytest.mark.parametrize("before", ["", "<!-- <p", "<!-- -->", "<script>", "<script></script>", "<xmp></xmp/<xmp>"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "", "<!-- <p", "<!-- -->", "<script>", "<script></script>", "<xmp></xmp/<xmp>", "</p/<xmp>",
+        "<<textarea><!--</textarea>",
+    ],
+)  # fmt: skip
 def test_surplus_attributes_are_cut_off_in_tags_alone(before: str) -> None:
     attributes = "".join(f" a{n}={n}" for n in range(20_000))
     kept = tamed(f"{before}<p{attributes}>".encode()).count(b" a")
