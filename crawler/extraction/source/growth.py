@@ -127,9 +127,9 @@ def _places(page: bytes, every: int) -> range:
 
 def _parted(page: bytes) -> bytes:
     texts, pieces, taken = _Texts(), list[bytes](), 0
-    before: Token | None = None
+    before = Token(0, 0, ends=False, name=b"", attributes=b"")  # the start of the page
     for token in tokens.tokens(page):
-        if before is not None and texts.add(page[before.end : token.start].lstrip(b"/>")):
+        if texts.add(page[before.end : token.start].lstrip(b"/>")):
             place = page.find(b">", before.end, token.start) + 1 if before.name else before.end
             pieces += (page[taken:place], PARTING)
             taken = place

@@ -131,6 +131,7 @@ COPIED: dict[str, Bomb] = {
     "three values after a long text": lambda size: after("<p>", "by ", size // 8, f"</b {VALUES}>some text")(size),
     "spaces between cells outside tables": filled("<p>", "<td a=b c=d e=f>        "),
     "spaces between images": filled("<p>", "<image a=b c=d e=f>        "),
+    "text that begins the page": lambda size: after("", "by ", size // 8, "</b a=b c=d e=f>some text")(size),
     "less-than signs after a long text": lambda size: after("<p>", "by ", size // 8, "</b a=b c=d e=f>< ")(size),
     "values that look like scripts": filled("<p>", "</b a=<script b=c d=e>some text"),
 }
