@@ -22,6 +22,7 @@ from scrapy.statscollectors import StatsCollector
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
 from crawler.extraction.source.unpacking import CutError, ManyPartsError, TooLongError, gunzip, unbrotli, unzstd
+from crawler.middlewares.downloader.retry import RetryMiddleware
 
 MOST_CODINGS: Final = 5  # of one body, curl's limit; servers apply one
 _PAGES: Final = (HtmlResponse, XmlResponse, JsonResponse)  # none of which begins with
@@ -33,10 +34,12 @@ _DAMAGED: Final = (brotli.error, zlib.error, ZstdError, EOFError, OSError)
 class DecompressionMiddleware(HttpCompressionMiddleware):
     """Scrapy's, but for what cannot be read: a body of too many codings or parts raises DownloadCancelledError; one
     that is damaged, cut, or packed in another way than it says ResponseDataLossError. Where `DOWNLOAD_FAIL_ON_DATALOSS`
-    is off, what there is of a cut one is the page, as in Scrapy; of one in `deflate` it always is."""
+    is off, what there is of a cut one is the page, as in Scrapy; of one in `deflate` it always is. Lost data are
+    retried as RetryMiddleware retries them."""
 
     def __init__(self, stats: StatsCollector | None = None, *, crawler: Crawler) -> None:
         super().__init__(stats, crawler=crawler)
+        self._retry = RetryMiddleware.from_crawler(crawler) if crawler.settings.getbool("RETRY_ENABLED") else None
         self._fails_on_loss = self._is_whole = crawler.settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
@@ -45,7 +48,13 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         if isinstance(response, _PAGES) and response.body.startswith(_GZIP) and request.callback is not NO_CALLBACK:
             response.headers.setdefault("Content-Encoding", "gzip")
         self._is_whole = bool(request.meta.get("download_fail_on_dataloss", self._fails_on_loss))  # until it returns
-        return super().process_response(request, response)
+        try:
+            return super().process_response(request, response)
+        except ResponseDataLossError as error:  # no middleware is asked about what another one raises
+            again = self._retry.process_exception(request, error) if self._retry is not None else None
+            if not isinstance(again, Request):
+                raise
+            return again
 
     def _handle_encoding(self, body: bytes, content_encoding: list[bytes], max_size: int) -> tuple[bytes, list[bytes]]:
         codings = sum(header.count(b",") + 1 for header in content_encoding)

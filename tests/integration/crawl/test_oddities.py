@@ -25,7 +25,6 @@ STORED = {
     "/binary-as-html",
     "/empty",
     "/all-as-part",
-    "/gzip-cut",
     "/page",
 }
 NEVER = ("/silence", "/drip")  # they come to no end by themselves
@@ -42,6 +41,9 @@ RETRIED = {  # and failed again
     "/chunks-without-end",
     "/not-http",
     "/part",
+    "/not-gzip",
+    "/not-brotli",
+    "/gzip-cut",
 }
 SETTINGS: dict[str, Any] = {
     "RETRY_TIMES": 1,

@@ -29,7 +29,9 @@ EMPTY = gzip.compress(b"", mtime=0) * (MOST_PARTS + 1)
 def answered(body: bytes, coding: str | bytes | list[str], **meta: object) -> Response:
     middleware = DecompressionMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1_000_000}))
     headers = {"Content-Encoding": coding, "Content-Type": "text/html"}
-    done = middleware.process_response(Request(URL, meta=meta), Response(URL, headers=headers, body=body))
+    done = middleware.process_response(
+        Request(URL, meta={"dont_retry": True} | meta), Response(URL, headers=headers, body=body)
+    )
     assert isinstance(done, Response)
     return done
 
@@ -120,6 +122,18 @@ def test_a_part_of_a_page_is_none_unless_parts_are_asked_for(coding: str, body: 
     assert 1_000 < len(part) < len(LONG) == len(answered(body, coding).body)
     assert LONG.startswith(part)
     assert answered(b"", coding).body == b""
+
+
+def test_lost_data_are_retried_as_often_as_told() -> None:
+    crawler = get_crawler(settings_dict={"RETRY_TIMES": 1})
+    crawler.spider = crawler._create_spider("walk")
+    middleware = DecompressionMiddleware.from_crawler(crawler)
+    half = Response(URL, headers={"Content-Encoding": "br"}, body=brotli.compress(LONG)[:20_000])
+    again = middleware.process_response(Request(URL), half)
+    assert isinstance(again, Request)
+    assert again.meta["retry_times"] == 1
+    with pytest.raises(ResponseDataLossError):
+        middleware.process_response(again, half)
 
 
 def test_a_page_that_is_flushed_and_lacks_its_end_is_whole() -> None:
