@@ -76,6 +76,7 @@ def test_surplus_attributes_are_cut_off_in_tags_alone(before: str) -> None:
 
 MARKUP = st.sampled_from(
     """<!-- --> --!> <!--> <!---> <!--!> - ! > -- <! </ <? ]]> <![CDATA[ <script> </script> </script/ </scriptx>
+    << </p/ </xmp/
     <SCRIPT/ <textarea> </textarea> <title> </title> <style> </style> <xmp> </xmp> <p•a=" <p•a=' " ' = / x""".replace(
         "\n", " "
     ).split(" ")
