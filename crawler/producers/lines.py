@@ -8,6 +8,7 @@ import csv
 import io
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from threading import Event
 from typing import Final, NamedTuple
 
@@ -47,13 +48,18 @@ class Chunk:
     read: int = 0
     is_cut: bool = False
 
+    def place(self, at: int) -> str:
+        """Where its line *at* is, for a person."""
+        return f"{self.source}{' ' if self.source == ARGUMENT else ':'}{self.numbers[at]}"
+
 
 def chunks(given: Sequence[str], column: str, stop: Event) -> Iterator[Chunk]:
     """The chunks of everything *given*: URLs and messages, and the content of files and objects. With a *column* these
     are CSV. Stops when *stop* is set."""
+    numbers = count(1)
     for source in given:
         if sources.is_url(source):
-            yield Chunk(ARGUMENT, (0,), (source,))
+            yield Chunk(ARGUMENT, (next(numbers),), (source,))
         else:
             yield from _Reading(source, column, stop).chunks()
 

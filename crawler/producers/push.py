@@ -12,7 +12,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
 from crawler.producers import sources
-from crawler.producers.lines import ARGUMENT, Chunk, Refusal, chunks_apart
+from crawler.producers.lines import Chunk, Refusal, chunks_apart
 from crawler.producers.progress import PushProgress
 from crawler.producers.rejects import Refused, Rejects
 from crawler.producers.rows import Rows
@@ -54,7 +54,6 @@ class Pusher:
         self._sender: Sender | None = None
         self._run: PushedRun | None = None
         self._place = ""  # of the last line that was taken, while there may be more
-        self._refused_arguments = 0  # before the first good line
 
     @property
     def begun(self) -> bool:
@@ -82,7 +81,6 @@ class Pusher:
                 return chunk  # read once more with the run's generation, which refuses the same
             for refusal in refused.kept:
                 self._rejects.add(refusal)
-            self._refused_arguments += chunk.source == ARGUMENT
             self._progress.advance(len(chunk.lines), chunk.read)
         return None
 
@@ -102,7 +100,7 @@ class Pusher:
                 self._stopped(chunk, sender)
                 return
             if chunk.lines:
-                self._place = f"{chunk.source}:{chunk.numbers[-1]}"
+                self._place = chunk.place(-1)
             for batch in rows.of(chunk):
                 await sender.send(batch)
             if not chunk.lines:
@@ -142,15 +140,13 @@ class Pusher:
         return ", ".join(words) + (f" ({told})" if told else "")
 
     def _rows(self, encoder: Encoder, generation: str, rejects: Rejects | Refused | None = None) -> Rows:
-        rows = Rows(encoder, generation, self._wanted.priority, rejects or self._rejects)
-        rows.arguments = self._refused_arguments
-        return rows
+        return Rows(encoder, generation, self._wanted.priority, rejects or self._rejects)
 
     def _chunks(self) -> AsyncGenerator[Chunk]:
         return chunks_apart(self._wanted.sources, self._wanted.column)
 
     def _stopped(self, chunk: Chunk, sender: Sender) -> None:
-        words = f"stopped at {chunk.source}:{chunk.numbers[0]}"
+        words = f"stopped at {chunk.place(0)}"
         if sender.full:
             words += ": push the same again when there is room; what is known is not pushed twice"
         self._rejects.add(Refusal("", 0, words), 0)

@@ -39,7 +39,6 @@ class Rows:
         self._rejects = rejects
         self._tier = tier
         self._plain = PlainUrls(encoder, generation, priority)
-        self.arguments = 0  # of those that are no plain URL
 
     def of(self, chunk: Chunk) -> Iterator[list[Row]]:
         """Batches of good lines; empty if a whole batch was refused."""
@@ -71,13 +70,11 @@ class Rows:
         """The row of any line."""
         if len(text) <= MAX_LINE and (row := self._quickly(text)) is not None:
             return row
-        if not number:
-            self.arguments += 1
         try:
             request = self._request(text)
             place = self._encoder.place(request)
             if request.dont_filter:
-                told = f"{self._generation}\n{source}\n{number or self.arguments}".encode(errors="surrogateescape")
+                told = f"{self._generation}\n{source}\n{number}".encode(errors="surrogateescape")
                 place = place._replace(digest=sha1(told, usedforsecurity=False).digest())
             message = self._encoder.message(request, generation=self._generation, dedupe=True, place=place)
         except (MessageError, CodecError, ValueError) as error:

@@ -44,7 +44,7 @@ async def placed_chunks(
     """
     match source.kind:
         case "urls":
-            yield PlacedChunk(Chunk(ARGUMENT, (0,) * len(source.values), source.values), "")
+            yield PlacedChunk(Chunk(ARGUMENT, range(1, len(source.values) + 1), source.values), "")
             return
         case "file":
             found = _of_file(source.values[0], source.column, position)

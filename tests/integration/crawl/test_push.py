@@ -224,12 +224,21 @@ def test_standard_input_and_arguments_have_names(push: Pusher) -> None:
     ]
 
 
-def test_a_full_frontier_refuses_with_count_and_reason(push: Pusher) -> None:
+def test_a_full_frontier_refuses_with_count_and_reason(push: Pusher, tmp_path: Path) -> None:
     urls = [f"http://a.example/{number}" for number in range(5)]
-    pushed = push(*urls, FRONTIER_QUEUE_LIMIT=3, FRONTIER_QUEUE_HIGH_WATER=3)
+    pushed = push(lines(tmp_path / "urls.txt", *urls, ""), FRONTIER_QUEUE_LIMIT=3, FRONTIER_QUEUE_HIGH_WATER=3)
     assert (pushed.status, pushed.summary) == (2, "3 pushed to products, 2 refused")
     why = "it holds as many requests as FRONTIER_QUEUE_LIMIT allows"
     assert pushed.complaints == [f"2 messages: the frontier takes no more (refused/full): {why}"]
+
+
+def test_arguments_that_are_left_have_numbers(push: Pusher) -> None:
+    urls = [f"http://a.example/{number}" for number in range(40)]
+    pushed = push(*urls, FRONTIER_QUEUE_LIMIT=3, FRONTIER_QUEUE_HIGH_WATER=3)
+    assert pushed.status == 2
+    [stopped] = re.findall(r"^stopped at argument (\d+): push the same again when there is room", pushed.complaints[0])
+    assert 5 <= int(stopped) < 40
+    assert f"what follows argument {int(stopped) - 1} is left" in pushed.summary
 
 
 @pytest.mark.parametrize(
