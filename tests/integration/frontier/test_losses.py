@@ -304,7 +304,7 @@ async def test_what_ends_a_page_never_reaches_a_replica_that_took_over_its_shard
 
 async def test_what_ends_a_page_never_reaches_a_node_that_others_have_told_their_scripts_since(tmp_path: Path) -> None:
     """The client met it as it asked for the slots again: any node may tell those."""
-    nodes = Cluster(tmp_path, primaries=1)
+    nodes = Cluster(tmp_path, primaries=1, options="--appendfsync always")  # others write later on a busy disk
     client, other = (connection.connect(BaseSettings(nodes.settings)) for _ in range(2))
     try:
         frontier = Frontier(client, FrontierConfig())
