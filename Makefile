@@ -9,7 +9,7 @@ RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers bombs properties mutants alert-mutants scaling dashboards operate image sbom pin compat tests-named pages-named
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers pace-bars bombs properties mutants alert-mutants scaling dashboards operate image sbom pin compat tests-named pages-named
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { line = sprintf("%-15s", $$1); count = split($$2, words, " "); \
@@ -124,6 +124,9 @@ bench-engine: $(STAMP)  ## The parts of Scrapy that we replace, beside its own; 
 
 bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages, two fleets; writes docs/benchmarks-pace.md
 	@$(BIN)/python -m benchmarks.pace $(ARGS)
+
+pace-bars: $(STAMP)  ## How often simulated crawls miss the bars of the pace; writes docs/pace.md (20 minutes)
+	@$(BIN)/python -m tests.integration.frontier.pace_bars
 
 bench-wide: $(STAMP)  ## 2,000 hosts with a few pages each, over TLS with robots.txt; writes docs/benchmarks-wide.md
 	@$(BIN)/python -m benchmarks.wide $(ARGS)

@@ -11,6 +11,7 @@ import pytest
 import redis
 
 from tests.effort import EXAMPLES
+from tests.integration.frontier.pace_bars import Pair, misses, pair
 from tests.integration.frontier.pace_simulation import Run, Site, simulate
 
 MINUTE_MS = 60_000
@@ -86,6 +87,16 @@ def test_a_fleet_that_comes_later_gets_its_share(client: Any) -> None:
     site = Site(10, 1_000, floor=40, cap=8, fleets=2, apart_ms=10_000)
     late = [[simulate(client, site, seed).after(70, fleet)[0] for fleet in (1, 2)] for seed in range(1, 9, SHARE)]
     assert min(min(pair) / sum(pair) for pair in late) >= 0.3
+
+
+def test_pairs_that_miss_the_bar_are_told(client: Any) -> None:
+    """By `make pace-bars`: one fleet uses the limit alone, both use too little of it, both share it."""
+    alone, little, shared = Pair((0.9, 0.1), 0.0), Pair((0.4, 0.4), 0.0), Pair((0.55, 0.35), 0.1)
+    assert [one.misses for one in (alone, little, shared)] == [True, True, False]
+    told = misses({("together", 1, 100): [alone, little], ("later", 1, 100): [shared] * 2})
+    assert told.splitlines()[2:] == ["| together | 2 |", "| later | 0 |", "| all | 2 of 4 |"]
+    found = pair(client, Site(5, floor=80, cap=8, fleets=2), 1, 60)
+    assert sum(found.shares) >= 0.85
 
 
 @pytest.mark.parametrize(
