@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -17,8 +18,9 @@ BEGUN_AT_ONCE: Final = 20  # limits; each costs two calls a shard
 class Shares:
     """With one shard there is nothing to do. A limit is never overrun, and its last part is found in a few rounds."""
 
-    def __init__(self, shards: Shards) -> None:
+    def __init__(self, shards: Shards, rng: Callable[[], float] = random.random) -> None:
         self._shards = shards
+        self._rng = rng
         self._begun: set[tuple[str, int]] = set()
 
     async def begin(self, terms: Sequence[Terms]) -> None:
@@ -45,15 +47,19 @@ class Shares:
         for shard, answer in enumerate(await self._shards.run_all("share_wants")):
             for name, begin in zip(answer[::2], answer[1::2], strict=True):
                 wants.setdefault((name.decode(), begin.decode()), set()).add(shard)
+        asking = set[int]().union(*wants.values())
         for (name, begin), wanting in wants.items():
-            await self._deal(name, begin, wanting)
+            await self._deal(name, begin, wanting, asking)
         return len(wants)
 
-    async def _deal(self, name: str, begin: str, wanting: set[int]) -> None:
+    async def _deal(self, name: str, begin: str, wanting: set[int], asking: Container[int] = ()) -> None:
+        """*asking*: shards that want anything. Two that each want what the other has left would swap it for ever if
+        both gave it back each time."""
         before = await self._shards.run_all("share_state", name, begin, b"", "0")
         dealt = await self._dealt(name, begin, wanting, before)
         if all(dealt[shard][:32] == before[shard][32:64] for shard in wanting):  # nobody got anything
-            rich = [shard for shard in range(self._shards.count) if shard not in wanting]
+            others = [shard for shard in range(self._shards.count) if shard not in wanting]
+            rich = [shard for shard in others if shard not in asking or self._rng() < 0.5]
             for shard in rich:
                 before[shard] = await self._shards.run("share_state", shard, name, begin, b"", "1")
             dealt = await self._dealt(name, begin, wanting, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from typing import Any
 from unittest.mock import AsyncMock
 
@@ -103,6 +104,26 @@ async def test_what_one_shard_has_left_goes_to_those_that_come_later(redis_clien
     ]
     await world.frontier.push([message(10 + n, elsewhere[n % len(elsewhere)], **given) for n in range(30)], forced=True)
     assert first + await drained(world, rng) == 10
+
+
+@pytest.mark.one_server("shards are the same on each node")
+async def test_shards_that_lack_one_of_two_limits_each_do_not_swap_them_for_ever(redis_client: Any) -> None:
+    world = await timed(redis_client, shards=3)
+    terms = [terms for terms, _ in LIMITS.values() if terms is not None and terms.name[0] in "sr"]
+    terms = [replace(one, requests=2) for one in terms]
+    shares = Shares(world.frontier.shards, random.Random(1).random)
+    await world.frontier.budgets.state(terms)
+    await shares.begin(terms)
+    of_shard = {world.frontier.shards.of_host(host): host for host in HOSTS}
+    for shard in (0, 2):  # each is dealt one of its run, or of its spider
+        await world.frontier.push([message(10 * shard + n, of_shard[shard], generation=RUN, cap=9) for n in range(3)])
+    leased = []
+    for _ in range(20):
+        leased += await world.lease()
+        await shares.balance()
+        await world.pass_ms(1_100)
+        await world.frontier.shards.run_all("reap")
+    assert len(leased) == 2
 
 
 @pytest.mark.one_server("shards are the same on each node")
