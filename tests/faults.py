@@ -29,6 +29,7 @@ class Mutant:
 CONTROL = ("test_control.py", "test_laws.py")
 BUDGETS = ("test_budgets.py", "test_laws.py")
 PAGES = ("test_pages.py", "test_laws.py")
+SPENT = ("test_spent_runs.py",)
 RUNS = ("test_runs.py", "test_runs_dead.py", "test_runs_plain.py", "test_runs_pushed.py")
 SCHEDULES = ("test_schedules.py", "test_leader.py")
 SITEMAPS = ("test_sitemaps.py",)
@@ -66,21 +67,19 @@ FAULTS = (
     Mutant(
         "a letter of a cancelled run is retried", "retry_dead", f"{_CANCELLED}letter.stream, generation)", "", CONTROL
     ),
-    Mutant(
-        "what was cancelled stays known", "lib/cancel", "forget(seen_set(stream, generation), envelope)", "", CONTROL
-    ),
+    Mutant("what was cancelled stays known", "lib/drop", "forget(seen_set(stream, generation), envelope)", "", CONTROL),
     Mutant(
         "what was cancelled is not counted",
-        "lib/cancel",
-        "count_as(tally(stream, generation), 'dropped', 'cancelled', 1)",
+        "lib/drop",
+        "count_as(t, 'dropped', reason, 1)",
         "",
         CONTROL,
     ),
     Mutant(
         "a resumed run stays aside",
         "control_aside",
-        "elseif ARGV[1] == 'aside' and not is_said(",
-        "elseif false and (",
+        "ARGV[1] == 'aside' and not is_said(",
+        "false and (",
         CONTROL,
     ),
     Mutant("a pause is for ever", "control", "call('HDEL', T .. ':control', 'pause ' .. ARGV[2])", "0", CONTROL),
@@ -95,7 +94,6 @@ FAULTS = (
         "t.accepted = t.accepted + 1",
         CONTROL,
     ),
-    Mutant("what is purged stays known", "control_sift", "forget(seen_set(stream, of), envelope)", "", CONTROL),
     Mutant(
         "a purge takes others along",
         "control_sift",
@@ -168,7 +166,19 @@ FAULTS = (
         "",
         PAGES,
     ),
-    Mutant("a page over its limit ends nowhere", "lib/pages", "count_as(t, 'dropped', reason, 1)", "", PAGES),
+    Mutant(
+        "a page over its limit ends nowhere", "lib/pages", "count_cut(tally(stream, generation), reason)", "", PAGES
+    ),
+    Mutant("what a spent run dropped is not told as cut", "lib/drop", "reason == 'budget'", "false", SPENT),
+    Mutant("what is cut is not dropped", "lib/tally", "  count_as(t, 'dropped', reason, 1)\n", "", SPENT),
+    Mutant("a request under way keeps no run", "run_budget", "leased = leased + (", "leased = 0 * (", SPENT),
+    Mutant("a tier under way keeps no run", "run_budget", "for i = 2, #ARGV do", "for i = 2, 2 do", SPENT),
+    Mutant("a spent run takes others along", "control_aside", "== run and reason", "~= '' and reason", SPENT),
+    Mutant("who drops a run resumes others", "control_aside", "return run == '' and ", "return ", SPENT),
+    Mutant(
+        "what a spent run delayed stays", "control_aside", "if run ~= '' then return", "if false then return", SPENT
+    ),
+    Mutant("what was given back goes unused", "lib/budgets", "60000, 10000", "60000, 900000", SPENT),
     Mutant("a run ends twice", "run_end", "run.state ~= 'sealed' or run.sealed ~= tonumber(ARGV[2])", "false", RUNS),
     Mutant("a run ends that was reopened", "run_end", "or run.sealed ~= tonumber(ARGV[2])", "", RUNS),
     Mutant("a run ends and nobody hears", "run_end", "tell_run(run, run.cancelled and 'cancel' or 'finish')", "", RUNS),

@@ -25,6 +25,7 @@ from crawler.frontier.runs.run_totals import RunTotals
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.runs.scopes import RunScopes
 from crawler.frontier.runs.sitemaps import Sitemaps
+from crawler.frontier.runs.spent_runs import SpentRuns
 from crawler.frontier.server import keys, sentinel, server_check
 from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.drops import same_server
@@ -57,7 +58,8 @@ class Frontier(LeaseCalls):
     - `control` is what operators have paused or cancelled; `dead` keeps dead letters, `gone` missing pages
     - `runs` opens and ends runs, of which `totals` sums the stats, `coverage` the fields of items, `scopes` says what
       they may fetch and what was cut, `generations` forgets what they know
-    - `budgets` says what may be spent, dealt to shards as `shares`; `schedules` says what is crawled when
+    - `budgets` says what may be spent, dealt to shards as `shares`, `spent` drops what is left of runs without any;
+      `schedules` says what is crawled when
     - `robots` and `sitemaps` are files of sites; `addresses` tells which hosts share one, `domains` what busy ones
       answer, `breakers` which are down
     - `damage` names what was set aside, `gauge` whether Redis is full
@@ -82,6 +84,7 @@ class Frontier(LeaseCalls):
         self.gone = DeadLetters(self.shards, "gone")
         self.generations = Generations(self.shards)
         self.runs = Runs(self.shards)
+        self.spent = SpentRuns(self.shards, self.runs)
         self.totals = RunTotals(self.shards)
         self.shares = Shares(self.shards)
         self.breakers = HostBreakers(self.shards)

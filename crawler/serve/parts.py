@@ -31,7 +31,11 @@ def _runs(frontier: Frontier) -> Part:
         for run in await frontier.runs.settle():
             logger.info("%s", run.told())
 
-    return Part(tasks=[LeaderTask("ends of runs", 2.0, settle)])
+    async def drop_spent(_: Lead) -> None:
+        for one in await frontier.spent.drop():
+            logger.warning("%s", one.told)
+
+    return Part(tasks=[LeaderTask("ends of runs", 2.0, settle), LeaderTask("spent runs", 2.0, drop_spent)])
 
 
 def _figures(figures: FleetFiguresPart) -> Part:

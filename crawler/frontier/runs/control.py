@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -20,6 +20,7 @@ Action = Literal["count", "drop", "priority", "stream"]
 SLICE: Final = 200  # requests per call, which takes a millisecond or two of the server's time
 PAUSE_SECONDS: Final = 0.002  # after each, so that Redis serves others in between
 MOST_STARS: Final = 3  # per pattern: each costs Lua another pass over the URL
+_DELAYED: Final = ("aside", "delayed", "delayed:room")  # of requests that `sift` does not meet
 _MAGIC: Final = re.compile(r"([\^$()%.\[\]+\-?])")
 
 
@@ -85,13 +86,20 @@ class Control:
     async def sort_aside(self, *, cancelled: bool = False) -> int:
         """Queue set-aside requests of resumed runs, drop cancelled ones, and if some run was *cancelled* its delayed
         ones too; returns how many requests."""
+        return await self._sort(_DELAYED if cancelled else _DELAYED[:1])
+
+    async def drop(self, run: Run, reason: str) -> int:
+        """Drop all that is queued and delayed of *run*; returns how many requests. As with `sift`, repeat it."""
+        total = await self._sort(_DELAYED, run_target(run).removeprefix("run "), reason)
+        return total + await self.sift(Target(run.spider, run.generation), "drop", reason)
+
+    async def _sort(self, kinds: Sequence[str], run: str = "", reason: str = "") -> int:
         total = 0
-        kinds = ("aside", "delayed", "delayed:room") if cancelled else ("aside",)
         for shard in range(self._shards.count):
             for kind in kinds:
                 at, looked = 0, SLICE
                 while looked == SLICE:
-                    looked, left = await self._shards.run("control_aside", shard, kind, at, SLICE)
+                    looked, left = await self._shards.run("control_aside", shard, kind, at, SLICE, run, reason)
                     at, total = at + looked - left, total + left
                     await asyncio.sleep(PAUSE_SECONDS)
         return total

@@ -1,4 +1,5 @@
-"""Dead letters are retried in their run while it lasts, and in a new one, "retry of X", after its end."""
+"""Dead letters are retried in their run while it lasts and may spend something, and in a new one, "retry of X", after
+that."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Final
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.run_record import Run, is_run_generation, run_id_of
 from crawler.frontier.runs.runs import Runs
+from crawler.frontier.runs.spent_runs import SpentRuns
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.dead_letters import DeadLetters
 
@@ -21,6 +23,7 @@ class Retries:
         self._shards = shards
         self._runs = runs
         self._box = box
+        self._spent = SpentRuns(shards, runs)
         self._known: dict[str, list[Run]] = {}  # the runs of a spider, cached
 
     async def retry(self, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:
@@ -30,6 +33,8 @@ class Retries:
         the links of its pages are not followed.
         """
         _, live = await self._runs.unfinished()
+        concerned = [run for run in live if any(_is_of(letter, [run]) for letter in letters)]
+        live = [run for run in concerned if not await self._spent.is_spent(run)]
         going_on = [letter for letter in letters if _is_of(letter, live)]
         done = sum(await self._box.retry([letter.id for letter in going_on]))
         ended: dict[tuple[str, str, str], list[DeadLetter]] = {}

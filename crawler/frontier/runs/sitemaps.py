@@ -37,6 +37,10 @@ class Sitemaps:
         _, *verdicts = await self._shards.run("sitemap", 0, spider, generation, flag, "", "", KEPT_MS, MOST, *parts)
         return [SitemapVerdict(verdict) for verdict in verdicts]
 
+    async def left(self, spider: str, generation: str) -> int:
+        """How many of a run are still to be read."""
+        return int(await self._shards.client.zcount(self._shards.key(0, f"sitemaps:{spider}:{generation}"), 0, 0))
+
     async def end(self, spider: str, generation: str, url: str, lastmod: str = "") -> int:
         """*url* was read to its end and all that it names is queued; returns how many are left. May be repeated."""
         told = digest(url), lastmod[:LASTMOD_MOST]

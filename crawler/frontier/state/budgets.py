@@ -74,6 +74,11 @@ class Closed(NamedTuple):
         )
 
     @property
+    def is_of_run(self) -> bool:
+        """Whether it is a run's own."""
+        return self.name.startswith("r:")
+
+    @property
     def told(self) -> str:
         """A description, without the time for which it lasts."""
         kind, _, whose = self.name.partition(":")
@@ -86,9 +91,9 @@ class Closed(NamedTuple):
 
     @property
     def lasts(self) -> str:
-        """For how long: that of a run never renews, though its requests are put off for a quarter of an hour only."""
-        if self.name.startswith("r:"):
-            return f"for good (`scrapy control cancel --run {run_id_of(self.name.rpartition(':')[2])}`)"
+        """For how long: that of a run never renews (runs/spent_runs.py)."""
+        if self.is_of_run:
+            return "for good: what is left is dropped once its last pages have ended"
         return f"for {in_words(self.until_ms / 1000)} more"
 
 

@@ -58,7 +58,7 @@ class WorkerBudgets:
             self._say(await self._frontier.budgets.closed(now_ms))
 
     def _say(self, closed: Sequence[Closed]) -> None:
-        known = {one.name: one for one in closed}
+        known = {one.name: one for one in closed if not one.is_of_run}  # of these WorkerRuns tells how they end
         for name in known.keys() - self._said:
             logger.warning("Requests wait: %s, %s", known[name].told, known[name].lasts)
         for name in self._said - known.keys():

@@ -67,7 +67,8 @@ class Maintenance:
         self._clock = clock
         self._vitals = Vitals(crawler.stats, clock)
         self.seeds = SeedReader(crawler, worker)
-        self.runs = WorkerRuns(crawler, worker.frontier.runs, self.seeds.queue, intervals.idle)
+        frontier = worker.frontier
+        self.runs = WorkerRuns(crawler, frontier.runs, frontier.spent, self.seeds.queue, intervals.idle)
         self.run_stats = RunStats(crawler.stats, worker.frontier.totals, worker.name, read_table(crawler.settings))
         self._empty_since: float | None = None
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
@@ -118,6 +119,7 @@ class Maintenance:
             self._every(every.tidy, self._clear),
             self._every(every.idle, self._look_idle),
             self._every(every.idle, self.runs.look),
+            self._every(every.idle, self.runs.drop_spent),
         )
 
     async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:

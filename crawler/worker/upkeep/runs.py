@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from crawler import stats as names
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.runs import Runs
+from crawler.frontier.runs.spent_runs import REASON, SpentRuns
 from crawler.frontier.state.seeds import Seeds
 
 logger = logging.getLogger(__name__)
@@ -18,9 +19,10 @@ logger = logging.getLogger(__name__)
 class WorkerRuns:
     """One worker of the fleet checks at a time: ending runs costs a few calls a second, for any size of fleet."""
 
-    def __init__(self, crawler: Crawler, runs: Runs, seeds: Seeds | None, seconds: float) -> None:
+    def __init__(self, crawler: Crawler, runs: Runs, spent: SpentRuns, seeds: Seeds | None, seconds: float) -> None:
         self._crawler = crawler
         self._runs = runs
+        self._spent = spent
         self._seeds = seeds
         self._turn_ms = max(1, round(seconds * 1000))
         self._looking: asyncio.Task[None] | None = None
@@ -42,6 +44,13 @@ class WorkerRuns:
         """
         self._looking = asyncio.create_task(self._settle(turn_ms=self._turn_ms))
         await asyncio.shield(self._looking)
+
+    async def drop_spent(self) -> None:
+        """Drop what is left of runs that have spent their own budget, unless another worker looks."""
+        assert self._crawler.stats is not None
+        for one in await self._spent.drop():
+            self._crawler.stats.inc_value(names.SCOPE_CUT.format(REASON), one.requests)
+            logger.warning("%s", one.told)
 
     async def last(self, worker: str) -> None:
         """The same before this *worker* signs off, even if another one has just checked."""

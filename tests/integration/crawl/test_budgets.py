@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import signal
 from pathlib import Path
 
@@ -50,20 +52,30 @@ async def test_a_bad_budget_stops_the_start_with_one_line(fleet: Fleet) -> None:
     assert "BUDGET['hours'] = '8 to 5' is invalid: expected hours such as" in log
 
 
-async def test_a_run_has_a_budget_from_its_beginning_to_its_end(fleet: Fleet) -> None:
-    with Site({f"/{n}": Page() for n in range(6)}) as site:
-        addresses = [site.url(f"/{n}") for n in range(5)]
-        scope = '{"budget": {"requests": 3}}'
-        pushed = fleet.runner.run("push", "walk", *addresses, "--scope", scope, *fleet.options())
+async def test_a_run_that_has_spent_its_budget_ends_by_itself_and_says_what_was_dropped(fleet: Fleet) -> None:
+    links = "".join(f"<a href=/{n}>.</a>" for n in range(9))
+    pages = {"/": Page(links), **{f"/{n}": Page(links) for n in range(9)}}
+    with Site(pages) as site:
+        named = ("--name", "nightly", "--overlap", "skip", *fleet.options())
+        scope = ("--scope", '{"budget": {"requests": 4}}')
+        pushed = fleet.runner.run("push", "walk", site.url("/"), *scope, *named)
+        [run] = re.findall(r"run (\d+-\d+)", pushed.stdout)
         worker = fleet.start()
-        await fleet.until(lambda left: left.counters.done == 3)
-        await fleet.push(site.url("/5"))  # of another run
-        left = await fleet.until(lambda left: left.counters.done == 4 and not left.counters.leased)
-        async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-            [closed] = await frontier.budgets.closed((await frontier.inspection.stats()).now_ms)
-        worker.send_signal(signal.SIGTERM)
+        waited = await asyncio.to_thread(fleet.runner.run, "runs", "wait", run, *fleet.options())
         status, log = await ended(worker)
+        fetched = len(site.requested)
+        shown = fleet.runner.run("runs", "show", run, *fleet.options()).stdout
+        looked_at = fleet.runner.run("status", "walk", *fleet.options()).stdout
+        again = fleet.runner.run("push", "walk", site.url("/8"), *named)
+        assert (await ended(fleet.start()))[0] == 0
     assert pushed.returncode == 0, pushed.stderr
+    assert waited.returncode == 0, waited.stderr
+    assert fetched == 4
+    assert waited.stdout.strip() == (f"run {run} finished: 4 done, 6 dropped, out of scope: budget 6 (walk nightly)")
+    assert "dropped            6   budget 6" in shown
+    assert "budget 6" in looked_at
+    assert again.returncode == 0, again.stderr
+    assert sorted(site.requested) == sorted(pages), "the next run fetches what was dropped, and nothing twice"
     assert status == 0, log
-    assert (len(site.requested), left.counters.queued + left.counters.delayed) == (4, 2)
-    assert closed.told.startswith("the budget of run 20")
+    assert f"Run {run} of walk: its budget is spent (requests), dropped 6 requests that were left" in log
+    assert count(log, "scope/cut/budget") == 6

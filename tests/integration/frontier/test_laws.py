@@ -51,6 +51,7 @@ OPERATIONS = {
     "pause_or_resume": 4,
     "cancel": 1,
     "clear": 1,
+    "drop_spent": 3,
     "sift": 3,
     "recall": 1,
     "open_run": 1,
@@ -130,8 +131,8 @@ class Lawful:
             run = self.call(self.frontier.runs.open(spider, fresh=self.rng.random() < 0.5))
             self.runs.append(run)
             self.limits[spider, run.generation] = self.rng.choice(LIMITS)
-            if self.rng.random() < 0.3:
-                self.state_budget(f"r:{spider}:{run.generation}", 5)
+            if self.rng.random() < 0.5:
+                self.state_budget(f"r:{spider}:{run.generation}", self.rng.choice((1, 2, 5)))
 
     def generation(self, spider: str) -> str:
         return self.rng.choice(["0", *(run.generation for run in self.runs if run.spider == spider)])
@@ -285,6 +286,21 @@ class Lawful:
     def clear(self) -> None:
         self.call(self.frontier.runs.clear())
 
+    def drop_spent(self) -> None:
+        """Only what is left of runs that have spent their own budget for good, and all of it."""
+        if self.rng.random() < 0.7:
+            self.call(acked(self.frontier, [(lease.id, lease.token) for lease in self.given]))
+        before, live = self.look(), self.call(self.frontier.runs.unfinished())[1]
+        dropped = {(one.run.spider, one.run.generation): one for one in self.call(self.frontier.spent.drop())}
+        self.call(self.harness.client.delete(self.frontier.shards.key(0, "spent:turn")))
+        for spider, generation in [(run.spider, run.generation) for run in live]:
+            name, run = f"r:{spider}:{generation}", (spider, generation)
+            mine = [place for place in before.places.values() if _run(place) == run and place.state != "dead"]
+            is_spent = 0 < self.most.get(name, 0) <= self.used[name]
+            is_over = is_spent and all(place.state != "leased" for place in mine)
+            assert (dropped.pop(run).requests if run in dropped else 0) == (len(mine) if is_over else 0), name
+        assert not dropped, "no other run"
+
     def sift(self) -> None:
         rng, actions = (
             self.rng,
@@ -308,6 +324,7 @@ class Lawful:
             counts = run.counts
             assert counts.accepted == counts.done + counts.dead + counts.dropped, "a run ends when all it took in has"
             assert (run.state == "cancelled") == ((run.spider, run.generation) in self.cancelled)
+            self.paused.discard(run_target(run))
 
     # --- laws --------------------------------------------------------------------------------------------
 

@@ -104,8 +104,8 @@ def test_a_run_says_which_budgets_hold_it_back() -> None:
     told = [line for line in runs_view.whole(run, seen, {}, {}) if line.startswith("Held back")]
     assert told == [
         (
-            "Held back: the budget of run 20261122-1 is spent (requests), for good "
-            "(`scrapy control cancel --run 20261122-1`)."
+            "Held back: the budget of run 20261122-1 is spent (requests), "
+            "for good: what is left is dropped once its last pages have ended."
         ),
         "Held back: the budget of spider products is spent (requests), for 2 h more.",
         "Held back: the budget of shop.example is spent (requests), for 2 h more.",

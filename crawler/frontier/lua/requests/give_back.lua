@@ -4,7 +4,7 @@
 -- ARGV[1...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log queue) each.
 -- include: clock damage state tally hosts addresses members shares pages queue records budgets spend lose release seen
--- include: control cancel requeue
+-- include: control drop cancel requeue
 local records, ids = lookup_rows(1)
 load_hosts_of(records, 0)
 local result = {}

@@ -9,7 +9,7 @@
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log delayed + log queue).
 -- include: clock damage state tally hosts addresses members shares pages queue records rewritten budgets spend lose
--- include: release seen control cancel requeue
+-- include: release seen control drop cancel requeue
 local id, r = held()
 if not r then return STALE end
 release_unreported(r)

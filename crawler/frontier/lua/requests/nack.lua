@@ -11,7 +11,7 @@
 -- Result: DONE or STALE; GIVEN_UP if its host is given up, and this request with it. O(log delayed + log queue + log
 -- dead).
 -- include: clock damage state tally dead_again hosts addresses members shares pages queue records rewritten budgets
--- include: spend lose release seen control cancel requeue dead down
+-- include: spend lose release seen control drop cancel requeue dead down
 local GIVEN_UP = 2
 local id, r = held()
 if not r then return STALE end

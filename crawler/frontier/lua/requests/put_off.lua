@@ -6,7 +6,7 @@
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log delayed) each.
 -- include: clock damage state tally hosts addresses members shares pages queue records budgets spend lose release seen
--- include: control cancel
+-- include: control drop cancel
 local LONGEST_MS = 900000
 local NO_ROOM = 'found no room %d times'
 

@@ -4,7 +4,7 @@
 -- KEYS[1]  the shard's tag
 -- Result: 1. O(log in flight + log queue) each.
 -- include: clock damage state tally lose_one dead_again hosts addresses members shares pages queue records budgets
--- include: spend lose release seen control cancel requeue dead delayed
+-- include: spend lose release seen control drop cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
 -- A lease with a damaged record: its request is set aside. Nobody knows its host: a pass over all of them finds it

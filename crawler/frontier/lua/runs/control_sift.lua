@@ -12,7 +12,7 @@
 -- ARGV[8]  how many
 -- Result: {how many were examined, how many of them matched, 1 if they came from the list, how many were invalid and
 -- set aside}. O(log queue) each.
--- include: clock damage state tally lose_one hosts addresses lines members queue seen heads
+-- include: clock damage state tally lose_one hosts addresses lines members queue seen heads drop
 local queue, name, generation, pattern, action = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local stream, most = string.gsub(queue, '!$', ''), tonumber(ARGV[8])
 local place = place_of(queue, name)
@@ -42,9 +42,7 @@ local function carry_out(entry)
   t.queued = t.queued - 1
   if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
   if action == 'drop' then
-    call('HDEL', T .. ':why', (struct.unpack('>I6', member)))
-    forget(seen_set(stream, of), envelope)
-    count_as(t, 'dropped', ARGV[6], 1)
+    drop_request(struct.unpack('>I6', member), stream, of, envelope, ARGV[6])
   else
     moved[#moved + 1] = member
   end

@@ -12,6 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.run_record import Run
+from crawler.frontier.runs.spent_runs import SpentRun, SpentRuns
 from crawler.worker.upkeep.runs import WorkerRuns
 
 WORKER = "one"
@@ -39,9 +40,11 @@ def told_run() -> Run:
     return run
 
 
-def runs_of(runs: SlowRuns) -> WorkerRuns:
+def runs_of(runs: SlowRuns, *spent: SpentRun) -> WorkerRuns:
     crawler = get_crawler()
-    return WorkerRuns(crawler, runs, None, 1.0)  # type: ignore[arg-type]
+    spent_runs = Mock(spec=SpentRuns)
+    spent_runs.drop.return_value = spent
+    return WorkerRuns(crawler, runs, spent_runs, None, 1.0)  # type: ignore[arg-type]
 
 
 async def close_amidst(runs: SlowRuns) -> None:
@@ -68,3 +71,12 @@ async def test_a_look_that_failed_keeps_no_worker_from_its_last_one(caplog: pyte
     await close_amidst(SlowRuns(told_run(), FrontierError("the server is away")))
     gc.collect()
     assert not [record for record in caplog.records if record.levelname == "ERROR"], "nothing is left unread"
+
+
+async def test_what_was_dropped_of_a_spent_run_is_one_line_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    run = Mock(spec=Run, id="20261123-1", spider="s")
+    worker = runs_of(SlowRuns(run), SpentRun(run, "requests", 1_200))
+    await worker.drop_spent()
+    words = "Run 20261123-1 of s: its budget is spent (requests), dropped 1,200 requests that were left"
+    assert caplog.messages == [words]
+    assert worker._crawler.stats.get_stats()["scope/cut/budget"] == 1_200

@@ -5,7 +5,9 @@
 -- requests, bytes, browser ms, cost in millionths (0: any number); then pairs of ms between which it is open (d each).
 -- T:used:<day's begin> HASH name -> requests, bytes, browser ms, cost (d each).
 -- T:closed HASH name -> '<ms until>:<why>' of those that held a request back.
-local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS, LATER_MS = '<ddddddd', '<dddd', 259200000, 60000, 900000
+local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS, LATER_MS = '<ddddddd', '<dddd', 259200000, 60000, 10000
+-- LATER_MS: until a request of a run that has spent its own budget is looked at again. Some of it may be given back; if
+-- not, spent_runs.py drops the request.
 local FEW_BUDGETS, STATED_MS, DAY_MS = 100, 300000, 86400000
 local KINDS = {'requests', 'bytes', 'browser', 'cost'}
 local terms_of, used_of, budgets_of, found_as, said_closed = {}, {}, {}, {}, {}

@@ -68,9 +68,7 @@ end
 
 -- Counts an accepted request beyond the page limit.
 local function drop_page(stream, generation, reason, envelope)
-  local t = tally(stream, generation)
-  count_as(t, 'dropped', reason, 1)
-  t['cut:' .. reason] = (t['cut:' .. reason] or 0) + 1
+  count_cut(tally(stream, generation), reason)
   if in_window.leave then in_window.leave(stream, generation, envelope) end
 end
 

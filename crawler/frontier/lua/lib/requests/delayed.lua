@@ -11,7 +11,7 @@ local function queue_entries(key, entries)
       local t, queue = tally(stream, generation), stream_for(stream, deliveries)
       t.delayed = t.delayed - 1
       if is_cancelled(stream, generation) then
-        drop_cancelled(id, stream, generation, string.sub(member, ENVELOPE_IN_MEMBER))
+        drop_request(id, stream, generation, string.sub(member, ENVELOPE_IN_MEMBER), 'cancelled')
       else
         turn_to(queue, name)
         enqueue(queue, name, status > 0 and retry_score(queue, name, priority) or score_of(priority), member, priority)

@@ -28,6 +28,12 @@ local function count_as(t, state, reason, by)
   t[state], t[why] = t[state] + by, (t[why] or 0) + by
 end
 
+-- One that was accepted is dropped, as a limit of its run is reached.
+local function count_cut(t, reason)
+  count_as(t, 'dropped', reason, 1)
+  t['cut:' .. reason] = (t['cut:' .. reason] or 0) + 1
+end
+
 -- The counters of finished requests; those of a finished generation have moved to the generation ''.
 local function final_tally(stream, generation)
   local of_stream = tallies[stream]
