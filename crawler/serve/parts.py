@@ -32,7 +32,7 @@ def _runs(frontier: Frontier) -> Part:
             logger.info("%s", run.told())
 
     async def drop_spent(_: Lead) -> None:
-        for one in await frontier.spent.drop():
+        async for one in frontier.spent.drop():
             logger.warning("%s", one.told)
 
     return Part(tasks=[LeaderTask("ends of runs", 2.0, settle), LeaderTask("spent runs", 2.0, drop_spent)])

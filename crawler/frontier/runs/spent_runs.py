@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -50,16 +51,16 @@ class SpentRuns:
         self._control = Control(shards)
         self._sitemaps = Sitemaps(shards)
 
-    async def drop(self) -> list[SpentRun]:
-        """Drop what is left of such runs, unless another worker looks; returns those of which something was."""
-        if not await self._takes_turn(TURN_MS) or not (names := await self._budgets()):
-            return []
-        runs = [run for run in await self._runs.under_way() if _budget_of(run) in names and not run.counts.leased]
+    async def drop(self) -> AsyncIterator[SpentRun]:
+        """Drop what is left of such runs, unless another worker looks; tells of each run of which something was."""
+        if not await self._takes_turn(TURN_MS) or not (budgeted := await self._budgeted()):
+            return
+        runs = [run for run in await self._runs.under_way() if run.id in budgeted and not run.counts.leased]
         for run in runs:
             if not run.counts.pending:
                 await self._seal(run)
-        waiting = [run for run in runs if run.counts.pending]
-        return [spent for run in waiting if (spent := await self._dropped(run)) is not None]
+            elif (dropped := await self._dropped(run)) is not None:
+                yield dropped
 
     async def is_spent(self, run: Run) -> bool:
         """Whether its budget has no room; what is leased and was not sent may give some back."""
@@ -96,9 +97,11 @@ class SpentRuns:
         spent = (what for what, has, limit in zip(KINDS, used, most, strict=True) if 0 < limit <= has)
         return sum(leased), next(spent, "")
 
-    async def _budgets(self) -> set[str]:
-        names = await self._shards.client.hkeys(self._shards.key(0, "budgets"))
-        return {name.decode(errors="replace") for name in names if name.startswith(b"r:")}
+    async def _budgeted(self) -> set[str]:
+        runs = (await self._runs.unfinished())[1]
+        names = [_budget_of(run) for run in runs]
+        terms = await self._shards.client.hmget(self._shards.key(0, "budgets"), names) if names else []
+        return {run.id for run, raw in zip(runs, terms, strict=True) if raw}
 
     async def _takes_turn(self, ms: int, *, anew: bool = False) -> bool:
         """Where Redis is full nobody waits for a turn: what is dropped makes room."""

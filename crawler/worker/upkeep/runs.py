@@ -48,7 +48,7 @@ class WorkerRuns:
     async def drop_spent(self) -> None:
         """Drop what is left of runs that have spent their own budget, unless another worker looks."""
         assert self._crawler.stats is not None
-        for one in await self._spent.drop():
+        async for one in self._spent.drop():
             self._crawler.stats.inc_value(names.SCOPE_CUT.format(REASON), one.requests)
             logger.warning("%s", one.told)
 

@@ -9,6 +9,7 @@ import pytest
 
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.server import server_check
+from crawler.frontier.state.budgets import Terms
 from tests.integration.frontier.harness import everywhere
 from tests.integration.frontier.making import acked, answer, asks_for, handles, message, reported, sent, timed
 
@@ -120,6 +121,16 @@ async def test_at_maxmemory_shares_of_several_shards_stay_as_they_are(redis_clie
     await small(0)
     await world.frontier.shares.turn()
     assert await redis_client.exists(world.frontier.shards.key(0, "shares:turn")) == 1
+
+
+async def test_at_maxmemory_what_is_left_of_a_run_without_budget_makes_room(redis_client: Any, small: Any) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", fresh=True)
+    await world.frontier.budgets.state([Terms(f"r:s:{run.generation}", requests=1, lasting=True)])
+    await world.frontier.push([message(number, generation=run.generation) for number in range(9)])
+    await world.fetch()
+    await small(1)
+    assert [one.requests async for one in world.frontier.spent.drop()] == [8]
 
 
 async def test_children_that_fit_are_stored_although_their_batch_does_not(redis_client: Any, small: Any) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Lease, Message, PushOutcome, Report
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.control import Target, run_target
+from crawler.frontier.runs.spent_runs import SpentRun
 from crawler.frontier.state.budgets import Terms
 from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.making import acked, reported
@@ -291,7 +292,7 @@ class Lawful:
         if self.rng.random() < 0.7:
             self.call(acked(self.frontier, [(lease.id, lease.token) for lease in self.given]))
         before, live = self.look(), self.call(self.frontier.runs.unfinished())[1]
-        dropped = {(one.run.spider, one.run.generation): one for one in self.call(self.frontier.spent.drop())}
+        dropped = {(one.run.spider, one.run.generation): one for one in self.call(_all(self.frontier.spent.drop()))}
         self.call(self.harness.client.delete(self.frontier.shards.key(0, "spent:turn")))
         for spider, generation in [(run.spider, run.generation) for run in live]:
             name, run = f"r:{spider}:{generation}", (spider, generation)
@@ -416,6 +417,10 @@ class Lawful:
 
     def pending(self) -> list[int]:
         return sorted(number for number, place in self.seen.places.items() if place.state != "dead")
+
+
+async def _all(told: AsyncIterator[SpentRun]) -> list[SpentRun]:
+    return [one async for one in told]
 
 
 def _run(place: Place) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import pytest
 from scrapy.utils.test import get_crawler
@@ -42,8 +42,8 @@ def told_run() -> Run:
 
 def runs_of(runs: SlowRuns, *spent: SpentRun) -> WorkerRuns:
     crawler = get_crawler()
-    spent_runs = Mock(spec=SpentRuns)
-    spent_runs.drop.return_value = spent
+    spent_runs = MagicMock(spec=SpentRuns)
+    spent_runs.drop.return_value.__aiter__.return_value = spent
     return WorkerRuns(crawler, runs, spent_runs, None, 1.0)  # type: ignore[arg-type]
 
 
