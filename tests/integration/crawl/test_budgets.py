@@ -7,6 +7,8 @@ import re
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.crawling import Fleet, count, ended, open_frontier
 from tests.integration.frontier.making import spent_of
 from tests.sites import Page, Site
@@ -52,7 +54,11 @@ async def test_a_bad_budget_stops_the_start_with_one_line(fleet: Fleet) -> None:
     assert "BUDGET['hours'] = '8 to 5' is invalid: expected hours such as" in log
 
 
-async def test_a_run_that_has_spent_its_budget_ends_by_itself_and_says_what_was_dropped(fleet: Fleet) -> None:
+@pytest.mark.parametrize("shards", [1, 3])
+async def test_a_run_that_has_spent_its_budget_ends_by_itself_and_says_what_was_dropped(
+    fleet: Fleet, shards: int
+) -> None:
+    fleet.settings = {**fleet.settings, "FRONTIER_SHARDS": shards}
     links = "".join(f"<a href=/{n}>.</a>" for n in range(9))
     pages = {"/": Page(links), **{f"/{n}": Page(links) for n in range(9)}}
     with Site(pages) as site:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 from typing import Any
 
 import pytest
@@ -174,6 +175,40 @@ async def test_a_worker_that_dies_with_a_lease_unsent_gives_it_back_before_the_r
     await acked(made.frontier, handles([last]))
     [dropped], found = await looked_at(made, run)
     assert (dropped.requests, found.counts.done) == (4, 2)
+
+
+async def test_what_ends_unsent_makes_room_for_others_before_the_rest_is_dropped(
+    redis_client: Any, shards: int
+) -> None:
+    """As pages that a robots.txt forbids."""
+    made = await timed(redis_client, shards=shards)
+    run = await run_with(made, requests=2)
+    forbidden = await leased_within(made)
+    await made.frontier.skip(handles(forbidden))
+    assert (await looked_at(made, run))[0] == []
+    fetched = await leased_within(made)
+    assert (len(forbidden), len(fetched)) == (2, 2)
+    await sent(made.frontier, handles(fetched))
+    await acked(made.frontier, handles(fetched))
+    [dropped], found = await looked_at(made, run)
+    assert (dropped.requests, found.counts.done) == (2, 4)
+
+
+async def test_what_a_run_has_spent_is_told_with_what_is_under_way(redis_client: Any, shards: int) -> None:
+    """At one moment of a shard, whatever was counted before: it may lease in between."""
+    made = await timed(redis_client, shards=shards)
+    run = await run_with(made, requests=4)
+    first, *_ = await leased_within(made)
+    assert await made.frontier.move(first.id, first.token, stream="s:browser")
+    assert len(await made.lease(1, streams=["s:browser"])) == 1
+    name, generation = f"r:s:{run.generation}", run.generation
+    streams = [f"{stream}:{generation}" for stream in ("s", "s:browser")]
+    told = [row for row in await made.frontier.shards.run_all("run_budget", name, *streams) if row]
+    rows = [struct.unpack("<9d", row) for row in told]
+    leased, requests = (sum(row[at] for row in rows) for at in (0, 1))
+    assert leased == requests == (await made.frontier.runs.known(run.id)).counts.leased
+    assert {row[5:] for row in rows} == {(4, 0, 0, 0)}
+    assert set(await made.frontier.shards.run_all("run_budget", "r:s:1", *streams)) == {b""}
 
 
 async def test_a_budget_that_renews_or_was_raised_drops_nothing(redis_client: Any, shards: int) -> None:

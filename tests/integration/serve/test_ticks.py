@@ -394,6 +394,20 @@ async def test_a_tick_while_the_last_run_is_not_over(world: World, overlap: Over
     assert (await world.last())["words"].startswith("skipped: run ") == (overlap == "skip")
 
 
+async def test_a_schedule_goes_on_after_a_run_that_has_spent_its_budget(world: World) -> None:
+    urls = ScheduleSource("urls", tuple(f"https://{number}.example/" for number in range(9)))
+    await world.add(urls, overlap="skip", scope='{"budget": {"requests": 4}}')
+    for _ in range(2):
+        await world.pass_seconds(3_600)
+        await world.replica().go()
+        await world.crawl()
+        assert [one.requests async for one in world.time.frontier.spent.drop()] == [5]
+        await world.time.client.delete(world.time.frontier.shards.key(0, "spent:turn"))
+    await world.time.frontier.runs.settle()
+    done = [(run.state, run.counts.done, run.counts.dropped) for run in await world.runs()]
+    assert done == [("finished", 4, 5)] * 2
+
+
 async def test_the_run_of_a_schedule_that_is_removed_is_sealed(world: World, urls: Path) -> None:
     made = await world.add(file(urls))
     await world.pass_seconds(3_600)
