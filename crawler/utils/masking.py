@@ -22,7 +22,7 @@ _TOKEN: Final = re.compile(r"\b([Bb]asic|[Bb]earer) (?=[A-Z\d_.~+/-]*[a-z][a-z_.
 _HINTS: Final = ("authorization", "cookie", "x-api-key", "x-auth-token")
 # Names of settings, and keys within them, whose value is a secret.
 _SECRET: Final = re.compile(r"(?:PASS|PASSWD|PASSWORD|SECRET|TOKEN|API_KEY|ACCESS_KEY|CREDENTIALS?)$", re.IGNORECASE)
-_PASSWORD: Final = re.compile(r"://[^\s/?#@]*:([^\s/?#]*)@")
+_PASSWORD: Final = re.compile(r"://[^\s/?#@:]*:([^\s/?#]*)@")
 
 
 def mask(text: str, secrets: Sequence[str] = ()) -> str:
@@ -71,5 +71,5 @@ def _within(name: str, value: Any) -> Iterator[str]:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

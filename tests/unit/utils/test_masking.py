@@ -9,6 +9,7 @@ from scrapy.settings import Settings
 
 from crawler.frontier.server.shards import pack, unpack
 from crawler.utils.masking import mask, secrets_of
+from tests.effort import cpu_seconds
 from tests.shipped import shipped
 
 
@@ -74,6 +75,18 @@ def test_secrets_are_found_in_settings_wherever_they_stand() -> None:
     assert not {"AKIA-no-secret", "shoal-fleet", "shoal", "eu-central-1", "tiny"} & set(found)
     assert list(found) == sorted(found, key=len, reverse=True)
     assert mask("key-of-acme, aws/s3cret+key, p@ss-word", found) == "***, ***, ***"
+
+
+def test_a_password_in_a_url_begins_at_the_first_colon_and_ends_at_the_last_at_sign() -> None:
+    found = secrets_of(
+        {"URLS": "redis://:of-redis@a:1, mongodb://me:its:long-word@b/, http://me:with@of-host@c/?a=b:c@d"}
+    )
+    assert set(found) == {"of-redis", "its:long-word", "its%3Along-word", "with@of-host", "with%40of-host"}
+
+
+def test_no_setting_takes_long_to_look_through() -> None:
+    values = ("://" + ":" * 40_000, "://a:" * 10_000, "[" * 40_000)
+    assert cpu_seconds(lambda: secrets_of({value[:5]: value for value in values}), enough=0.5) < 0.5
 
 
 def test_what_ships_has_no_secret() -> None:
