@@ -230,12 +230,17 @@ async def test_a_letter_without_a_time_is_listed(redis_client: Any) -> None:
     assert [letter.reason for letter in await world.frontier.dead.find()] == [DAMAGED]
 
 
-async def test_a_worker_joins_a_crawl_whose_arguments_were_lost(redis_client: Any) -> None:
+@pytest.mark.parametrize(
+    "noise",
+    [b"noise", b"\x80more", b"\x80\xc0", b"\x90", b"\x91\xa1a", b"\x81\x01\x02", b"\x81\xa1a\x80", b""],
+    ids=["a number", "more behind", "nothing behind", "empty list", "list", "numbers", "maps", "empty"],
+)
+async def test_a_worker_joins_a_crawl_whose_arguments_were_lost(redis_client: Any, noise: bytes) -> None:
     world = await timed(redis_client)
     frontier = world.frontier
     await frontier.push([message(1)])
     key = frontier.shards.key(0, "arguments")
-    await redis_client.hset(key, "s", b"noise")
+    await redis_client.hset(key, "s", noise)
     given = {"tag": "1"}
     joined = await join(
         frontier.shards, frontier.inspection, spider="s", worker="w", endless=False, arguments=given, project="p"

@@ -14,6 +14,16 @@
 -- differ from ARGV[6] and ARGV[7] it was not joined. A project without a name is as good as any.
 -- O(workers).
 -- include: clock damage state
+-- Whether a value was unpacked to a map of texts, with nothing behind it.
+local function is_map_of_texts(ok, map, ...)
+  if not ok or type(map) ~= 'table' or select('#', ...) > 0 then return false end
+  for name, value in pairs(map) do
+    if type(name) ~= 'string' or type(value) ~= 'string' then return false end
+  end
+  return true
+end
+
+local EMPTY_LIST = '\144' -- in Lua it is an empty map
 local spider, worker, running = ARGV[1], ARGV[2], false
 local alive = {}
 for _, name in ipairs(call('ZRANGEBYSCORE', T .. ':workers', now - ARGV[3], '+inf')) do alive[name] = true end
@@ -27,8 +37,7 @@ for i = 1, #joined, 2 do
 end
 local current = call('HGET', T .. ':current', spider) or '0'
 local arguments = call('HGET', T .. ':arguments', spider) or ARGV[6]
-local ok, known = pcall(cmsgpack.unpack, arguments)
-if not (ok and type(known) == 'table') then
+if arguments == EMPTY_LIST or not is_map_of_texts(pcall(cmsgpack.unpack, arguments)) then
   set_aside(T .. ':arguments ' .. spider, arguments)
   arguments = ARGV[6]
 end
