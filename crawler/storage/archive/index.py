@@ -120,10 +120,11 @@ class Index:
             query["at"] = {"$gte": since}
         if but:
             query["file"] = {"$not": {"$regex": f"^{re.escape(but)}"}}
-        found = [one async for one in self._pages.find(query).sort("at", 1).limit(4 * len(digests))]
-        named = {"_id": {"$in": [each["file"] for each in found]}, "finished_at": {"$exists": True}}
+        stored = self._pages.find(query).sort("at", 1).limit(4 * len(digests))
+        found = [pair async for one in stored if (pair := _original(one)) is not None]
+        named = {"_id": {"$in": [one.place.file for _, one in found]}, "finished_at": {"$exists": True}}
         finished = {one["_id"] async for one in self._files.find(named, {"_id": 1})}
-        return {one["digest"]: Original(place(one), one["url"], one["at"]) for one in found if one["file"] in finished}
+        return {digest: one for digest, one in found if one.place.file in finished}
 
     async def latest(self, urls: Sequence[str]) -> dict[str, tuple[str, str]]:
         """By URL, id and digest of its last archived page."""
@@ -132,7 +133,8 @@ class Index:
             {"$sort": {"url": 1, "at": -1}},
             {"$group": {"_id": "$url", "id": {"$first": "$_id"}, "digest": {"$first": "$digest"}}},
         ]
-        return {one["_id"]: (one["id"], one["digest"]) async for one in await self._pages.aggregate(stages)}
+        found = await self._pages.aggregate(stages)
+        return {one["_id"]: (one["id"], one["digest"]) async for one in found if type(one["_id"]) is str}
 
     async def count(self, query: Mapping[str, Any]) -> int:
         """How many pages match."""
@@ -183,6 +185,21 @@ def _is_file(one: Mapping[str, Any]) -> bool:
 def is_file_name(name: object) -> bool:
     """Whether *name* stays within the archive."""
     return type(name) is str and "/" not in name and name not in {"", ".", ".."}  # BSON's Code is a str without a hash
+
+
+def is_place(at: RecordPlace) -> bool:
+    """Whether it may be that of a record: another program may have left anything there."""
+    return is_file_name(at.file) and all(isinstance(number, int) for number in (at.offset, at.length))
+
+
+def _original(one: Mapping[str, Any]) -> tuple[str, Original] | None:
+    """The digest and the record that a document tells of; None if it is none of ours."""
+    try:
+        digest, found = one["digest"], Original(place(one), one["url"], one["at"])
+    except LookupError:
+        return None
+    is_ours = is_place(found.place) and type(digest) is type(found.url) is str and isinstance(found.at, datetime)
+    return (digest, found) if is_ours else None
 
 
 def _stored(at: RecordPlace) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from crawler.storage.archive import records
-from crawler.storage.archive.index import Entry, Index, is_file_name, place
+from crawler.storage.archive.index import Entry, Index, is_place, place
 from crawler.storage.archive.records import Page, RecordPlace, WarcRecord
 from crawler.storage.archive.store import GoneError, RefusedError, Store
 
@@ -121,11 +121,7 @@ def _places(entry: Entry) -> list[RecordPlace]:
         found = [place(entry), *([place(entry["original"])] if "original" in entry else [])]
     except (LookupError, TypeError):
         return []
-    return found if all(map(_is_place, found)) else []
-
-
-def _is_place(one: RecordPlace) -> bool:
-    return is_file_name(one.file) and all(isinstance(number, int) for number in (one.offset, one.length))
+    return found if all(map(is_place, found)) else []
 
 
 def _stored(entry: Entry, found: Parts) -> Stored:

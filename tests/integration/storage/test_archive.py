@@ -462,6 +462,24 @@ async def test_files_of_another_program_are_left_out(database: Database) -> None
     assert [name for name, *_ in await Index(database).files("here")] == ["a.warc.gz"]
 
 
+@pytest.mark.parametrize("keep", [Keep.ALL, Keep.CHANGED])
+async def test_what_another_program_wrote_of_a_body_keeps_no_page_with_it_from_being_kept(
+    database: Database, config: ArchiveConfig, opened: Open, keep: Keep
+) -> None:
+    config = replace(config, keep=keep)
+    async with opened(config) as archive:
+        await archive.add(page(1))
+    (ours,) = await database.archive.find().to_list()
+    fields = ("file", "offset", "length", "url", "at", "digest")
+    odd = [{name: ours[name] for name in ours if name != field} for field in fields]
+    odd += [{**ours, field: value} for field in fields for value in ([ours[field]], {"a": 1}, Code("x"), None, 1.5)]
+    await database.archive.insert_many([{**one, "_id": f"odd {number}"} for number, one in enumerate(odd)])
+    for seconds in (1, 2):
+        async with opened(config) as archive:
+            await archive.add(page(1, seconds=seconds, body=b"another" if seconds == 2 else None))
+    assert {b"another", page(1).body} == set(bodies(await read(database, config))) - {None}
+
+
 async def test_a_file_of_ones_own_that_is_as_large_as_what_may_wait_is_uploaded(
     database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
