@@ -29,16 +29,19 @@ async def check(database: Database, names: Collection[str]) -> None:
 
 
 async def look(database: Database, names: Collection[str]) -> dict[str, str]:
-    """By name, why those of the collections *names* must not be written to, and the cure; most have no entry.
+    """As `unfit`. Documents that expire by somebody's index are what that person wants: those are logged."""
+    found = await unfit(database, names)
+    for name in sorted(set(names) - found.keys() - _EXPIRING):
+        await _log_expiry(database, name)
+    return found
 
-    Documents that expire by somebody's index are what that person wants: those are logged. Raises PyMongo's errors.
-    """
+
+async def unfit(database: Database, names: Collection[str]) -> dict[str, str]:
+    """By name, why those of the collections *names* must not be written to, and the cure; most have no entry. Raises
+    PyMongo's errors."""
     found = await database.list_collections(filter={"name": {"$in": sorted(names)}})
-    stored = {one["name"]: _fault(one) async for one in found}
-    for name in sorted(stored.keys() - _EXPIRING):
-        if not stored[name]:
-            await _log_expiry(database, name)
-    return {name: f"collection {name} of {database.name} {why}. {_CURE}" for name, why in stored.items() if why}
+    faults = {one["name"]: _fault(one) async for one in found}
+    return {name: f"collection {name} of {database.name} {why}. {_CURE}" for name, why in faults.items() if why}
 
 
 def _fault(made: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from crawler.storage.connection import Database, served
 from crawler.storage.items import bulk
 
 _BATCH: Final = 500
+_LONGEST_NAME: Final = 255  # bytes
 _PLACE: Final = ("file", "offset", "length")
 
 Entry = dict[str, Any]
@@ -184,7 +185,9 @@ def _is_file(one: Mapping[str, Any]) -> bool:
 
 def is_file_name(name: object) -> bool:
     """Whether *name* stays within the archive."""
-    return type(name) is str and "/" not in name and name not in {"", ".", ".."}  # BSON's Code is a str without a hash
+    if type(name) is not str or len(name.encode()) > _LONGEST_NAME:  # BSON's Code is a str without a hash
+        return False
+    return not {"/", "\0"} & set(name) and name not in {"", ".", ".."}
 
 
 def is_place(at: RecordPlace) -> bool:

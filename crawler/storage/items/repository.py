@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -51,6 +53,7 @@ Results = dict[str, Result]  # by `_id`
 States = dict[str, dict[str, Any]]
 T = TypeVar("T")
 
+LOOK_SECONDS: Final = 60.0  # between looks at the kind of a collection
 BATCH_BYTES: Final = 8 * 2**20  # of documents: PyMongo copies what it sends at once, 50 MB of it in 0.1 s
 
 # The fields that predict what an update will do.
@@ -70,7 +73,7 @@ class Repository:
         self._database = database
         self._config = config
         self._stats = stats
-        self._unfit: dict[str, str] = {}  # by collection in use, why nothing is written to it; mostly ""
+        self._looked: dict[str, tuple[float, str]] = {}  # at collections: when, and why nothing is written there
         self._run_items = RunItems(database, config.run_items_kept)
         self._told: set[str] = set()  # collections of which `_notice` has said it
         self._ahead: set[str] = set()  # the same of `_tell_of_clock`
@@ -179,14 +182,21 @@ class Repository:
 
     async def _ensure(self, name: str) -> str:
         """Look at the collection and create its indexes before its first items; returns why it must not be written
-        to."""
-        if (known := self._unfit.get(name)) is not None:
+        to. Looks again from time to time, as another one may be in its place, or its history's: then raises
+        ServerError, so that items wait until that is over."""
+        looked_at, known = self._looked.get(name, (-math.inf, ""))
+        if time.monotonic() - looked_at < LOOK_SECONDS:
             return known
-        unfit = await foreign_collections.look(self._database, {name} - foreign_collections.NAMES)
-        if not unfit:
+        is_first = name not in self._looked
+        tells = is_first and name not in foreign_collections.NAMES  # of those `prepare` has told
+        look = foreign_collections.look if tells else foreign_collections.unfit
+        unfit = "; ".join((await look(self._database, {name, self._config.history.get(name, name)})).values())
+        if unfit and not is_first and not known:
+            raise ServerError(unfit)
+        if is_first and not unfit:
             await self._ensure_indexes(name)
-        self._unfit[name] = unfit.get(name, "")
-        return self._unfit[name]
+        self._looked[name] = time.monotonic(), unfit
+        return unfit
 
     async def _ensure_indexes(self, name: str) -> None:
         try:

@@ -454,7 +454,7 @@ async def test_files_without_pages_in_the_index_are_unlisted(
 
 async def test_files_of_another_program_are_left_out(database: Database) -> None:
     file: dict[str, Any] = {"bytes": 5, "where": "here", "used_at": datetime.now(UTC)}
-    names = ("a.warc.gz", "", "..", "../x", 7, None, {"a": 1}, Code("x"), b"x")
+    names = ("a.warc.gz", "", "..", "../x", 7, None, {"a": 1}, Code("x"), b"x", "ß" * 128, "a\0b")
     await database.archive_files.insert_many([{**file, "_id": name} for name in names])
     await database.archive_files.insert_many(
         [{"_id": f, "where": "here", **file, f: "odd"} for f in ("bytes", "used_at")]

@@ -19,6 +19,7 @@ from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.collection_names import DUPLICATES, RUN_ITEMS
 from crawler.storage.connection import Database
+from crawler.storage.items import repository
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.writer import Writer
@@ -127,19 +128,51 @@ async def test_a_collection_that_loses_or_merges_documents_is_named(
         await a_writer(database, stats).open()
 
 
-async def test_items_wait_while_a_view_is_in_the_place_of_their_collection(
-    writer: Writer, database: Database, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("form", "collection", "look_seconds"),
+    [
+        *((form, "products", 0.0) for form in sorted(LOSSY)),
+        ("capped", "product_changes", 0.0),
+        ("view", "products", 60),
+    ],
+)
+async def test_items_wait_while_a_collection_that_loses_documents_is_in_the_place_of_theirs(
+    form: str,
+    collection: str,
+    look_seconds: float,
+    writer: Writer,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """A view is noticed at once, as MongoDB refuses writes to it."""
+    monkeypatch.setattr(repository, "LOOK_SECONDS", look_seconds)
+    options, why = LOSSY[form]
     await writer.store(seen(1))
-    await database.products.rename("moved")
-    await database.create_collection("products", viewOn="moved", pipeline=[])
+    await database[collection].rename("moved")
+    await database.create_collection(collection, **options)
     waiting = asyncio.create_task(writer.store(seen(2, "11.00")))
     await until(lambda: "does not store" in caplog.text)
-    assert "is a view" in caplog.text
-    await database.products.drop()
-    await database.moved.rename("products")
+    assert why in caplog.text
+    await database[collection].drop()
+    await database.moved.rename(collection)
     async with asyncio.timeout(60):
         assert await waiting is StoreResult.CHANGED
+
+
+async def test_a_collection_that_was_put_right_is_written_to_again(
+    database: Database, stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await database.create_collection("offers", capped=True, size=4096)
+    writer = a_writer(database, stats, batch_ms=5)
+    await writer.open()
+    with pytest.raises(UnstorableError, match="is capped"):
+        await writer.store(Offer(url=SHOP))
+    await database.offers.drop()
+    monkeypatch.setattr(repository, "LOOK_SECONDS", 0.0)
+    async with asyncio.timeout(60):
+        assert await writer.store(Offer(url=SHOP)) is StoreResult.NEW
+        await writer.close()
 
 
 async def test_documents_that_expire_by_anothers_index_are_named(
