@@ -83,11 +83,11 @@ class RunEvents:
     async def _read(self, rows: list[Any], tries: Mapping[bytes, int]) -> list[RunEvent]:
         events: list[RunEvent] = []
         for event_id, fields in rows:
-            run = read_run((fields or {}).get(b"record", b""))
-            if run is None:  # damaged, or trimmed away
+            told = fields or {}
+            event, run = told.get(b"event", b"").decode(errors="replace"), read_run(told.get(b"record", b""))
+            if run is None or not event.isalpha():  # damaged, or trimmed away
                 await self._client.xack(self._key, self._group, event_id)
                 continue
-            event = fields[b"event"].decode()
             events.append(RunEvent(event_id.decode(), event, run, tries.get(event_id, 1)))
         return events
 

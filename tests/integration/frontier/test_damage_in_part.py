@@ -15,6 +15,7 @@ from crawler.frontier.joining import join
 from crawler.frontier.run_record import RunCounts
 from crawler.frontier.runs import control
 from crawler.frontier.runs.control import Target
+from crawler.frontier.runs.run_events import RunEvents
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.dead_letters import DAMAGED
 from crawler.frontier.state.seeds import Kind, Seeds
@@ -264,6 +265,20 @@ async def test_a_run_that_was_opened_at_no_time_is_passed_over(redis_client: Any
     assert await runs.settle() == []
     assert [run.id for run in await runs.find()] == [whole.id]
     assert whole.counts == RunCounts()
+
+
+async def test_an_event_that_is_none_keeps_no_other_from_being_told(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    told, key = RunEvents(world.frontier.shards), world.frontier.shards.key(0, "runs:events")
+    await told.open()
+    first = await world.frontier.runs.open("s")
+    [(_, fields)] = await redis_client.xrange(key)
+    record = {b"record": fields[b"record"]}
+    for odd in (record, record | {b"event": b""}, record | {b"event": b"\xff"}, {b"event": b"start"}, {b"a": b"b"}):
+        await redis_client.xadd(key, odd)
+    second = await world.frontier.runs.open("s")
+    heard = [(one.event, one.run.id) for _ in range(2) for one in await told.due("w", lambda _: 0)]
+    assert heard == [("start", run.id) for run in (first, second)] * 2  # nobody has said that they are done
 
 
 async def test_what_is_no_share_is_dealt_anew(redis_client: Any) -> None:
