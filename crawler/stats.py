@@ -15,6 +15,7 @@ WAITED_FOR_ROOM: Final = "frontier/waited_for_room"  # pages whose requests Redi
 PUT_OFF: Final = "frontier/put_off"  # of waited_for_room those given back, to be fetched later
 START_LOST: Final = "frontier/start_requests_lost"  # start requests that could not be queued or stored
 DATA_LOST: Final = "frontier/data_lost"  # times that Redis was found emptied
+DAMAGED: Final = "frontier/requests_damaged"  # requests of its spider that were lost to damage in Redis meanwhile
 LEASED: Final = "frontier/leased"  # requests that were leased
 ACKED: Final = "frontier/acked"  # pages that are done; gone ones included
 NACKED: Final = "frontier/nacked"  # requests put back after a failure, in all

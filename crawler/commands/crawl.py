@@ -102,7 +102,7 @@ class Command(OneLine, CrawlCommand):
         """Exit status 1 for a crawl that failed or lost something, INTERRUPTED for one that was made to end."""
         assert crawler.stats is not None
         ended = crawler.stats.get_value("finish_reason")
-        lost = any(crawler.stats.get_value(name) for name in (names.START_LOST, names.DATA_LOST))
+        lost = any(crawler.stats.get_value(name) for name in (names.START_LOST, names.DATA_LOST, names.DAMAGED))
         if ended in {FAILED, START_RAISED} or lost:
             self.exitcode = 1
         if forced.so:

@@ -38,7 +38,8 @@ class FrontierStats:
 
     *tiers*: the counters by spider and tier, that is by queue. *cut*: what was out of scope by spider and generation,
     and by rule.
-    *uncounted*: requests missing in the counters, which were damaged: the next `sweep` counts them again.
+    *uncounted*: requests missing in the counters, which were damaged: the next `sweep` counts them again. *damaged*:
+    requests that were lost to damage.
     *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
     lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time; *born_ms*: when each shard's data began, 0: it has
     none. *dead_by*: the dead letters by reason, without those of
@@ -56,6 +57,7 @@ class FrontierStats:
     dead_by: Mapping[str, int] = field(repr=False)
     mark: tuple[int, ...] = field(repr=False)  # changes whenever anything is queued or leased
     uncounted: int = 0
+    damaged: int = 0
     cut: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
     born_ms: tuple[int, ...] = ()
 
@@ -101,6 +103,7 @@ class Inspection:
             dead_by=dead_by,
             mark=tuple(number for one in shards for number in (one.born, one.seq, one.token)),
             uncounted=sum(abs(one.uncounted) for one in shards),
+            damaged=sum(_by_reason(row.fields, b"dropped").get("damaged", 0) for row in rows),
             cut=cut,
             born_ms=tuple(one.born if one.born < one.now_ms else 0 for one in shards),
         )

@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks
+from crawler import stats as names
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
@@ -73,6 +74,7 @@ class Maintenance:
         self._empty_since: float | None = None
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
         self._outbox_shown = 0  # in the last heartbeat
+        self._damaged = 0  # requests of the spider that were lost to damage before
 
     def finished_for(self) -> float:
         """Seconds since this worker and the frontier ran out of work for this spider; 0 while there is work."""
@@ -85,6 +87,7 @@ class Maintenance:
         await self._worker.budgets.state()
         await self._worker.tiers.refresh()
         await self.seeds.know_generation()
+        self._damaged = await self._count_damaged()
 
     async def last(self) -> None:
         """Runs after the last lease: sign this worker off."""
@@ -92,6 +95,7 @@ class Maintenance:
             await self._tell_counts()
             await self._worker.tiers.refresh()
             await self._heartbeat()
+            await self._tell_damaged()
             await self.run_stats.tell()
             await self.runs.last(self._worker.name)
             await self._worker.frontier.workers.leave(self._worker.name)
@@ -200,6 +204,16 @@ class Maintenance:
             except FrontierError:
                 tally.give_back(counts)
                 raise
+
+    async def _count_damaged(self) -> int:
+        return (await self._worker.frontier.inspection.stats(self._worker.queue.spider.name)).damaged
+
+    async def _tell_damaged(self) -> None:
+        """What was lost since this worker began: its crawl is not complete."""
+        if (lost := await self._count_damaged() - self._damaged) > 0:
+            self._crawler.stats.inc_value(names.DAMAGED, lost)
+            text = "%d requests were lost, as what Redis held of them was damaged: push them again. %s"
+            logger.error(text, lost, "`scrapy status` names what was moved away")
 
     async def _obey(self) -> None:
         """What operators have said since: leases in hand that may not go out are given back."""

@@ -63,6 +63,24 @@ async def test_a_crawl_that_lost_its_queue_does_not_end_as_if_all_were_done(flee
     assert "Redis has lost its data" in log
 
 
+async def test_a_crawl_that_lost_some_of_its_queue_tells_how_much(fleet: Fleet) -> None:
+    held = threading.Event()
+    with Site(pages() | {"/held": Page(hold=held)}) as site:
+        await fleet.push(*map(site.url, ("/held", *LINKS)), cap=1)
+        worker = fleet.start(CONCURRENT_REQUESTS_PER_DOMAIN=1, ITEM_PIPELINES={})
+        await site.asked(1)
+        async with redis.asyncio.from_url(fleet.redis_url) as client:
+            [queue] = await client.keys(f"{{{fleet.key}:0}}:q:*")
+            for place in range(await client.llen(queue)):
+                await client.lset(queue, place, "garbage")
+        held.set()
+        status, log = await ended(worker)
+        again = await ended(fleet.start(ITEM_PIPELINES={}))
+    assert (status, count(log, "frontier/requests_damaged")) == (1, len(LINKS))
+    assert f"{len(LINKS)} requests were lost, as what Redis held of them was damaged" in log
+    assert (again[0], count(again[1], "frontier/requests_damaged")) == (0, 0), "a later crawl has lost nothing"
+
+
 async def test_a_run_that_is_given_a_lost_ones_number_has_a_scope_of_its_own(fleet: Fleet) -> None:
     with Site(pages()) as site:
         worker = fleet.start(**PATIENT)

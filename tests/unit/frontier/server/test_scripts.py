@@ -14,7 +14,7 @@ from crawler.frontier.server.scripts import Scripts, inlined, library, operation
 LUA = files("crawler.frontier") / "lua"
 NAMES = sorted(operations())
 WORDS = {"and", "if", "or", "not", "return", "function", "while", "until", "elseif", "in"}
-GIVEN = {"ipairs", "pairs", "tonumber", "tostring", "type", "unpack", "next", "pcall", "error"}
+GIVEN = {"ipairs", "pairs", "tonumber", "tostring", "type", "unpack", "next", "pcall", "error", "select"}
 
 
 def built(name: str, **config: Any) -> str:
