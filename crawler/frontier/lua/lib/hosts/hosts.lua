@@ -88,6 +88,7 @@ local function read_host(raw)
   h[STREAMS] = string.sub(raw, h[STREAMS])
   local others = h[FLOOR] + h[CRAWL] + h[HURT] + h[TRIPPED] + h[PRIOR]
   local latest = now + 1e10
+  if h[STREAMS] ~= '' and not string.find(h[STREAMS], '^\n.*\n$') then return false end
   return h[DELAY] >= 0 and h[DELAY] < 1e9 and h[NEXT] > -1e12 and h[NEXT] < latest and h[BLOCKED] < latest
     and h[HOLD] < latest and math.abs(others) < 1e14 and h
 end

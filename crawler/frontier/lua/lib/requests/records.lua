@@ -12,8 +12,9 @@ local NAMES_FORMAT = 'Bc0Bc0Bc0Bc0'
 local NAMES_AT = 45 -- after the head
 local STALE, DONE = 0, 1 -- result of a call on a lease; STALE: it has another holder now, nothing changes
 
-local function if_whole(raw, ok, ...)
-  return ok and {raw, ...}
+-- A token is a whole number: what else has one's length is none, even where it can be unpacked.
+local function if_whole(raw, ok, token, ...)
+  return ok and token % 1 == 0 and {raw, token, ...}
 end
 
 -- False for an invalid record.

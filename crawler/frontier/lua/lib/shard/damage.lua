@@ -31,8 +31,8 @@ local HEAD_FORMAT, RECORD_FORMAT = '<dddddBBH', '<dddddBBHBc0Bc0Bc0'
 
 -- The name in T:gens that a leased request's record tells; nil for an invalid one or a slot alone.
 local function leased_name(record)
-  local ok, _, _, _, _, _, _, _, _, _, stream, generation = pcall(struct.unpack, RECORD_FORMAT, record)
-  return ok and stream ~= '' and stream .. ':' .. generation or nil
+  local ok, token, _, _, _, _, _, _, _, _, stream, generation = pcall(struct.unpack, RECORD_FORMAT, record)
+  return ok and token % 1 == 0 and stream ~= '' and stream .. ':' .. generation or nil
 end
 
 -- The names in T:gens, where it was lost: read from the counters, and from what is filed and leased, as these may be
