@@ -184,16 +184,15 @@ class Repository:
         """Look at the collection and create its indexes before its first items; returns why it must not be written
         to. Looks again from time to time, as another one may be in its place, or its history's: then raises
         ServerError, so that items wait until that is over."""
-        looked_at, known = self._looked.get(name, (-math.inf, ""))
-        if time.monotonic() - looked_at < LOOK_SECONDS:
+        looked_at, known = self._looked.get(name, (-math.inf, None))
+        if known is not None and time.monotonic() - looked_at < LOOK_SECONDS:
             return known
-        is_first = name not in self._looked
-        tells = is_first and name not in foreign_collections.NAMES  # of those `prepare` has told
+        tells = known is None and name not in foreign_collections.NAMES  # of those `prepare` has told
         look = foreign_collections.look if tells else foreign_collections.unfit
         unfit = "; ".join((await look(self._database, {name, self._config.history.get(name, name)})).values())
-        if unfit and not is_first and not known:
+        if unfit and known == "":
             raise ServerError(unfit)
-        if is_first and not unfit:
+        if not unfit and known != "":
             await self._ensure_indexes(name)
         self._looked[name] = time.monotonic(), unfit
         return unfit

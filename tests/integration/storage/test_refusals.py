@@ -173,6 +173,7 @@ async def test_a_collection_that_was_put_right_is_written_to_again(
     async with asyncio.timeout(60):
         assert await writer.store(Offer(url=SHOP)) is StoreResult.NEW
         await writer.close()
+    assert "pending_changes" in await database.offers.index_information(), "made as at a start"
 
 
 async def test_documents_that_expire_by_anothers_index_are_named(

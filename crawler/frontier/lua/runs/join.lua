@@ -14,6 +14,7 @@
 -- differ from ARGV[6] and ARGV[7] it was not joined. A project without a name is as good as any.
 -- O(workers).
 -- include: clock damage state
+
 -- Whether a value was unpacked to a map of texts, with nothing behind it.
 local function is_map_of_texts(ok, map, ...)
   if not ok or type(map) ~= 'table' or select('#', ...) > 0 then return false end
