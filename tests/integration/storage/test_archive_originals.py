@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from crawler.storage.archive import archive as archiving
+from crawler.storage.archive import finishing
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
@@ -100,10 +102,12 @@ async def test_one_whose_file_is_not_kept_yet_is_none(
     async def away(store: Store, file: object) -> None:
         raise OSError("the object store is away")
 
+    monkeypatch.setattr(finishing, "PAUSE_SECONDS", (0.05, 0.05))
     config = replace(config, file_bytes=1)
     archive = Archive(config, Index(database), Store(config), stats := RecordedStats())
     with monkeypatch.context() as patched:
         patched.setattr(Store, "keep", away)
+        patched.setattr(archiving, "CLOSE_SECONDS", 0.5)
         await archive.open()
         await archive.add(page(1))
         await until(lambda: stats.values["archive/errors"])
