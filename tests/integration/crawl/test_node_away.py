@@ -26,7 +26,7 @@ SHARDS = NODES  # with FRONTIER_KEY "red" one is on each node
 AWAY = 1
 KEPT = [f"127.0.0.{number}" for number in range(1, 30) if keys.shard_of(f"127.0.0.{number}", SHARDS) != AWAY][:4]
 LOST = [f"127.0.0.{number}" for number in range(1, 60) if keys.shard_of(f"127.0.0.{number}", SHARDS) == AWAY][:2]
-PAGES = 24
+PAGES = 12
 
 
 @pytest.fixture
@@ -151,9 +151,9 @@ async def test_a_worker_that_is_killed_meanwhile_loses_nothing(
     killed, *workers = await begun(spread, sites, 3, **SHORT_LEASE)
     node = node_of(nodes, AWAY)
     node.kill()
-    await asyncio.gather(*(asked(site, 8, 60) for site in sites.kept))
+    await asyncio.gather(*(asked(site, 6, 60) for site in sites.kept))
     killed.kill()
-    await asyncio.gather(*(asked(site, 14, 60) for site in sites.kept))
+    await asyncio.gather(*(asked(site, 9, 60) for site in sites.kept))
     await node.start_again()
     await all_done(workers, sites, mongo_database, once=False)
 
