@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import json
 import ssl
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,22 +17,22 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.effort import PATIENCE
 from tests.servers import environment
 from tests.sites import Page, Site
+from tests.zygote import PROJECT_DIR, Zygote
 
 PAGES = {"/1": Page(), "/2": Page(), "/3": Page(), "/gone": Page(headers={"Connection": "close"})}
-PROJECT = Path(__file__).resolve().parents[3]
 AT_ONCE = 0.2  # seconds; much less than the event loop is stuck after each sending
 
 
-def download(plan: Mapping[str, bool], env: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def download(zygote: Zygote, plan: Mapping[str, bool], env: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """The plan in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.integration.handlers.departing"],
-        cwd=PROJECT, env=dict(env), input=json.dumps(plan), capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    module = "tests.integration.handlers.departing"
+    with closing(zygote.fork([], env, PROJECT_DIR, json.dumps(plan), module=module)) as process:
+        told, log = process.communicate(PATIENCE)
+        assert process.returncode == 0, log
+    found: dict[str, dict[str, Any]] = json.loads(told)
     return found
 
 
@@ -49,8 +47,8 @@ class Downloads:
 
 
 @pytest.fixture(scope="module")
-def downloads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Downloads]:
-    """One process asks them all, one after the other: most of what it costs is its start."""
+def downloads(tmp_path_factory: pytest.TempPathFactory, zygote: Zygote) -> Iterator[Downloads]:
+    """One process asks them all, one after the other."""
     here = tmp_path_factory.mktemp("downloads")
     with ExitStack() as open_sites:
         sides = [None, certified(here)] * 2 + [None]
@@ -58,7 +56,7 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Downloads]:
         plan = {site.url(path): True for site in sites[:2] for path in PAGES}
         plan |= {site.url(path): path != "/2" for site in sites[2:4] for path in ("/1", "/2", "/3")}
         plan[unsecured(sites[4])] = True
-        found = download(plan, environment(here / "services"))
+        found = download(zygote, plan, environment(here / "services"))
         yield Downloads(sites[:2], sites[2:4], sites[4], found)
 
 

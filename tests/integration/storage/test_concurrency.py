@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
+from contextlib import closing
 from itertools import pairwise
-from pathlib import Path
 
 from crawler.storage.connection import Database
 from crawler.storage.reading import reader
+from tests.effort import PATIENCE
 from tests.integration.storage.racing import URLS
+from tests.zygote import PROJECT_DIR, Zygote
 
-PROJECT_DIR = Path(__file__).resolve().parents[3]
 
-
-def race(uri: str, name: str) -> dict[str, dict[int, int]]:
+def race(zygote: Zygote, uri: str, name: str) -> dict[str, dict[int, int]]:
     """Run the workers; the observations of each URL: milliseconds -> price."""
-    command = [sys.executable, "-m", "tests.integration.storage.racing", uri, name]
-    done = subprocess.run(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, text=True, timeout=90, check=False)
-    assert done.returncode == 0
+    module = "tests.integration.storage.racing"
+    with closing(zygote.fork([uri, name], os.environ, PROJECT_DIR, module=module)) as process:
+        told, log = process.communicate(PATIENCE)
+        assert process.returncode == 0, log
     seen: dict[str, dict[int, int]] = {url: {} for url in URLS}
-    for line in done.stdout.splitlines():
+    for line in told.splitlines():
         url, milliseconds, price = line.split()
         seen[url][int(milliseconds)] = int(price)
     return seen
 
 
 async def test_one_document_one_version_per_change_and_never_an_older_state(
-    database: Database, mongodb_uri: str
+    database: Database, mongodb_uri: str, zygote: Zygote
 ) -> None:
-    seen = race(mongodb_uri, database.name)
+    seen = race(zygote, mongodb_uri, database.name)
 
     stored = {each["_id"]: each async for each in reader.documents(database, "products")}
     assert set(stored) == {url for url, observations in seen.items() if observations}

@@ -8,8 +8,9 @@ import logging
 import os
 import shutil
 import subprocess
-import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from crawler.storage.spool.frames import HEAD, frame
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import KEPT, URL, RecordedStats, at, seen, until
 from tests.servers import ScrapyRunner, Server
-from tests.zygote import PROJECT_DIR
+from tests.zygote import PROJECT_DIR, Zygote
 
 # PyMongo forgets the socket of a connection attempt that `close` interrupts; it goes with the garbage.
 pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
@@ -132,9 +133,9 @@ async def test_an_outage_costs_time_and_no_items(
 
 
 async def test_the_next_worker_stores_what_a_killed_one_left(
-    build: Build, mongod: Server, settings: dict[str, Any], caplog: pytest.LogCaptureFixture
+    zygote: Zygote, build: Build, mongod: Server, settings: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    spooled = run_spooler(mongod, settings, "leave")
+    spooled = run_spooler(zygote, mongod, settings, "leave")
     assert len(spooled) == 50
     directory = writer_setup.spool_directory(settings, config(settings))
     torn = next(directory.glob("*.spool"))
@@ -174,9 +175,9 @@ async def test_files_that_cannot_be_taken_over_are_named_once_and_left(
 
 
 async def test_older_spooled_state_does_not_replace_a_newer_one(
-    build: Build, mongod: Server, settings: dict[str, Any]
+    zygote: Zygote, build: Build, mongod: Server, settings: dict[str, Any]
 ) -> None:
-    url = run_spooler(mongod, settings, "leave")[0]  # observed at second 1
+    url = run_spooler(zygote, mongod, settings, "leave")[0]  # observed at second 1
     await mongod.start_again()
     fresh = build(spool_dir="")
     await fresh.open()
@@ -190,9 +191,11 @@ async def test_older_spooled_state_does_not_replace_a_newer_one(
     assert (stored["last_seen_at"], stored["version"]) == (at(9), 1)
 
 
-async def test_what_a_full_disk_does_not_take_waits_and_is_stored(mongod: Server, settings: dict[str, Any]) -> None:
+async def test_what_a_full_disk_does_not_take_waits_and_is_stored(
+    zygote: Zygote, mongod: Server, settings: dict[str, Any]
+) -> None:
     """A process limited to files of 64 KB simulates a full disk."""
-    confirmed = run_spooler(mongod, settings, "full", restart_after=1.5)
+    confirmed = run_spooler(zygote, mongod, settings, "full", restart_after=1.5)
     assert len(confirmed) == 300
     stored = await products(settings)
     assert set(stored) == set(confirmed)
@@ -266,11 +269,11 @@ def test_a_replica_set_of_long_names_has_a_spool_of_its_own(settings: dict[str, 
 
 
 def test_the_command_shows_and_stores_what_waits(
-    mongod: Server, settings: dict[str, Any], scrapy_run: ScrapyRunner
+    zygote: Zygote, mongod: Server, settings: dict[str, Any], scrapy_run: ScrapyRunner
 ) -> None:
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     assert "nothing waits in" in scrapy_run.run("spool", "list", *options).stdout
-    spooled = run_spooler(mongod, settings, "leave")
+    spooled = run_spooler(zygote, mongod, settings, "leave")
     listed = scrapy_run.run("spool", "list", *options)
     assert writer_setup.spool_directory(settings, config(settings)).name in listed.stdout.replace("\n", "")
     away = scrapy_run.run("spool", "replay", *options)
@@ -450,19 +453,22 @@ def config(settings: dict[str, Any]) -> StorageConfig:
     return StorageConfig(spool_dir=settings["SPOOL_DIR"])
 
 
-def run_spooler(mongod: Server, settings: dict[str, Any], how: str, restart_after: float = 0.0) -> list[str]:
+def run_spooler(
+    zygote: Zygote, mongod: Server, settings: dict[str, Any], how: str, restart_after: float = 0.0
+) -> list[str]:
     """URLs reported safe to a worker process whose mongod is down; with "leave" it dies by kill -9."""
-    command = [sys.executable, "-m", "tests.integration.storage.spooling", settings["MONGODB_URI"], how]
     environment = {**os.environ, "SPOOL_DIR": settings["SPOOL_DIR"]}
-    process = subprocess.Popen(command, cwd=PROJECT_DIR, env=environment, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "open\n"
-    mongod.kill()
-    process.send_signal(10)
-    if restart_after:
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(restart_after)
-        mongod.start()
-    out, _ = process.communicate(timeout=90)
-    assert process.returncode == (0 if restart_after else -9)
-    return out.split()
+    module = "tests.integration.storage.spooling"
+    with closing(zygote.fork([settings["MONGODB_URI"], how], environment, PROJECT_DIR, module=module)) as process:
+        while process.output != "open\n":
+            assert process.poll() is None, process.log
+            time.sleep(0.02)
+        mongod.kill()
+        process.send_signal(10)
+        if restart_after:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(restart_after)
+            mongod.start()
+        out, _ = process.communicate(timeout=90)
+        assert process.returncode == (0 if restart_after else -9)
+    return out.removeprefix("open\n").split()
