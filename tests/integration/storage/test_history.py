@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
+from contextlib import closing
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from bson.decimal128 import Decimal128
@@ -18,43 +16,17 @@ from crawler.storage.items import history
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.reading import reader
 from crawler.storage.writer import Writer
+from tests.effort import PATIENCE
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
-
-PROJECT_DIR = Path(__file__).resolve().parents[3]
-
-# Writes two prices, and dies by -9 when the second is stored but not yet on record.
-DYING = f"""
-import asyncio, os, signal, sys
-from crawler.storage.items import history
-from crawler.storage.config import StorageConfig
-from crawler.storage.connection import connect, database
-from crawler.storage.outage import Outage
-from crawler.storage.writer import Writer
-from tests.integration.storage.observing import a_writer, RecordedStats, seen
-
-async def dies(*_):
-    os.kill(os.getpid(), signal.{signal.SIGKILL.name})
-
-async def main(uri, name):
-    seconds = {{"STORAGE_CONNECT_SECONDS": 20, "STORAGE_REPLY_SECONDS": 20, "STORAGE_RETRY_MAX_SECONDS": 15}}
-    settings = {{"MONGODB_URI": uri, "MONGODB_DATABASE": name, **seconds}}
-    stats = RecordedStats()
-    writer = a_writer(database(connect(settings), settings), stats)
-    await writer.open()
-    await writer.store(seen(1, "10.00"))
-    history.record = dies
-    await writer.store(seen(2, "9.00"))
-
-asyncio.run(main(*sys.argv[1:]))
-"""
+from tests.zygote import PROJECT_DIR, Zygote
 
 
 @pytest.fixture
-def killed_between(database: Database, mongodb_uri: str) -> None:
+def killed_between(database: Database, mongodb_uri: str, zygote: Zygote) -> None:
     """A worker was killed between its write and the record of it."""
-    command = [sys.executable, "-c", DYING, mongodb_uri, database.name]
-    done = subprocess.run(command, cwd=PROJECT_DIR, env=dict(os.environ), timeout=60, check=False)
-    assert done.returncode == -signal.SIGKILL
+    module = "tests.integration.storage.dying"
+    with closing(zygote.fork([mongodb_uri, database.name], os.environ, PROJECT_DIR, module=module)) as worker:
+        assert worker.wait(PATIENCE) == -signal.SIGKILL, worker.log
 
 
 @pytest.mark.usefixtures("killed_between")
