@@ -113,7 +113,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("piece", ENDLESS.values(), ids=ENDLESS.keys())
 def test_endless_pages_end(piece: str) -> None:
-    """1 MB each; the time of 10 MB, the most that is downloaded, is in proportion."""
+    """1 MB each. What is much longer is read in a child, whose CPU time is bounded (PARSE_APART_KB)."""
     html = "<h1>x</h1>" + piece * (2**20 // len(piece))
     assert cpu_seconds(lambda: check(html), 5) < 5
 
