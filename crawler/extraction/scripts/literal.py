@@ -186,6 +186,15 @@ def read(text: str, start: int, budget: Allowance) -> tuple[Any, int]:
     return value, reader.at
 
 
+def string(text: str, start: int, budget: Allowance) -> tuple[str, int]:
+    """(value, end) of the string at *start* of *text*, in quotes of any kind; raises ValueError if there is none."""
+    reader = _Reader(text, start, budget)
+    kind, written = reader.token()
+    if kind != "string":
+        raise ValueError("no string")
+    return _unquoted(written), reader.at
+
+
 def returned(text: str, start: int, budget: Allowance) -> Any:
     """What `(function(a,b){return {x: a}}(1,2))` at *start* of *text* returns; None for anything else."""
     called = _CALLED.match(text, start)

@@ -14,10 +14,12 @@ from typing import Any, Final
 
 from crawler.extraction.scripts import flight, literal
 from crawler.extraction.source.source import Script
+from crawler.utils.entities import unescape
 
 MAX_STATES: Final = 20  # per page
 MAX_STATE: Final = 2_000_000  # characters per state
 MAX_ALL: Final = 4_000_000  # characters of all
+FIRST: Final = 4_000  # characters of the body
 MAX_NODES: Final = 50_000  # objects and lists examined per page
 MAX_STEPS: Final = 64  # of a path, and references followed
 
@@ -29,11 +31,14 @@ _OTHER_TYPE = re.compile(
 )
 _ASSIGNED = re.compile(
     r"(?:^|[;{}\s,(])(?:(?:window|self|globalThis|var|let|const)(?:\s{1,9}+|\.|(?=\[)))?+(?:\[[\"'])?+([A-Za-z_$][\w$]{0,60}+)"
-    r"(?:(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\()\s{0,9}+(?=\")|(?=[{\[])|(?=\(function\())"
+    r"(?:(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\()\s{0,9}+(?=[\"'])|(?=[{\[])|(?=\(function\())"
     r"|\.push\(\s{0,9}+(?=\{)|\([\"']event[\"'],\s{0,9}+[\"']view_item[\"'],\s{0,9}+(?=\{))"
 )
 _UNDEFINED = re.compile(r"(?<=[:\[,])\s{0,9}(?:undefined|NaN|void 0)(?=\s{0,9}[,}\]])")
+_ANGULAR = re.compile(r"&([aqslg]);")  # how Angular, up to its version 16, writes a state
+_ESCAPED: Final = {"a": "&", "q": '"', "s": "'", "l": "<", "g": ">"}
 _WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
+_DATA_PAGE: Final = " data-page="
 _BLANK: Final = "\ufeff \t\r\n"
 
 
@@ -56,6 +61,16 @@ def states(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool] =
     return list(islice(_in_scripts(html, scripts, wanted), MAX_STATES))
 
 
+def of_page(markup: str) -> list[Any]:
+    """The state in the attribute `data-page` of the first elements of a page, where Inertia puts it."""
+    body = markup.find("<body")
+    start = markup.find(_DATA_PAGE, body, body + FIRST) + len(_DATA_PAGE) if body >= 0 else -1
+    quote = markup[start : start + 1]
+    end = markup.find(quote, start + 1, start + MAX_STATE) if start >= len(_DATA_PAGE) and quote in ('"', "'") else -1
+    found = whole(unescape(markup[start + 1 : end])) if end > 0 else None
+    return [] if found is None else [found]
+
+
 def _in_scripts(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool]) -> Iterator[Any]:
     left, budget, streamed = MAX_ALL, literal.Allowance(), list[str]()
     for script in scripts:
@@ -64,6 +79,8 @@ def _in_scripts(html: str, scripts: Iterable[Script], wanted: Callable[[str], bo
         if not 20 <= size <= min(MAX_STATE, left) or not (is_json or _OTHER_TYPE.search(script.attributes) is None):
             continue
         code = html[script.start : script.end]
+        if is_json and code[:MAX_STEPS].lstrip().startswith("{&q;"):
+            code = _ANGULAR.sub(lambda escaped: _ESCAPED[escaped[1]], code)
         is_streamed = not is_json and "__next_f" in code
         if not is_streamed and not ((is_json or "rice" in code) and wanted(code)):  # no "price"
             continue
@@ -95,7 +112,7 @@ def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:
             value, place = literal.DECODER.raw_decode(code, place)
         except (ValueError, RecursionError):
             value = _parsed(_UNDEFINED.sub("null", code[place:])) if "undefined" in code else None
-            if value is None and not found[2]:
+            if value is None:
                 value, place = _literal(code, place, budget)
         if found[2] and isinstance(value, str):
             value = _parsed(value)
@@ -106,6 +123,8 @@ def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:
 def _literal(code: str, place: int, budget: literal.Allowance) -> tuple[Any, int]:
     """(value, end) of what stands there as an object literal; (None, *place*) if that is none."""
     try:
+        if code[place] in "\"'":  # in JSON.parse()
+            return literal.string(code, place, budget)
         if code[place] == "(":
             return literal.returned(code, place, budget), place
         return literal.read(code, place, budget)

@@ -68,12 +68,18 @@ class Document:
     @cached_property
     def states(self) -> list[Any]:
         """JSON in its scripts (see state.py); a page that is JSON itself is its only state."""
-        return [self._json] if self.is_json else state.states(self.html, self.source.scripts)
+        return [self._json] if self.is_json else [*self._of_page, *state.states(self.html, self.source.scripts)]
 
     @cached_property
     def priced_states(self) -> list[Any]:
         """Those that may hold a price."""
-        return self.states if self.is_json else state.states(self.html, self.source.scripts, state_prices.may_be_in)
+        if self.is_json:
+            return self.states
+        return [*self._of_page, *state.states(self.html, self.source.scripts, state_prices.may_be_in)]
+
+    @cached_property
+    def _of_page(self) -> list[Any]:
+        return state.of_page(self.markup)
 
     @property
     def is_json(self) -> bool:

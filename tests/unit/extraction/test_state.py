@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from decimal import Decimal
+from html import escape
 from typing import Any
 
 import pytest
@@ -66,6 +67,14 @@ SCRIPTS = {
     "initial": f"<script>var a=1;window.__INITIAL_STATE__={STATE};(function(){{}}())</script>",
     "brackets": f"<script>window['__PRELOADED_STATE__'] = {STATE}</script>",
     "string": f"<script>window.__STATE__ = JSON.parse({json.dumps(json.dumps(PRODUCT))})</script>",
+    "single quotes": f"<script>window.__STATE__ = JSON.parse('{json.dumps({**PRODUCT, 'x': '_'})}')</script>".replace(
+        '"_"', r'"\\n\'"'
+    ),
+    "attribute": f"<body><div id=app data-page='{json.dumps({'props': {'product': PRODUCT}})}'></div>",
+    "escaped attribute": f'<body><div data-page="{escape(json.dumps({"props": PRODUCT}))}">',
+    "angular": '<script id="app-state" type="application/json">'
+    + json.dumps({"p": PRODUCT}).replace('"', "&q;")
+    + "</script>",
     "server components": f"<script>{FLIGHT}",
     "literal": f"<script>window.__STATE__ = {{product: {LITERAL}}};</script>",
     "nuxt 2": '<script>window.__NUXT__=(function(a,b,c){a.x=1;return {layout:"default",data:[{product:{name:b,price:c,'
