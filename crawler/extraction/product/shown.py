@@ -51,10 +51,10 @@ class Shown:
         combine.
 
         Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
-        identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
-        data with a product's name (0.5). A price for a month or a night, and a front page, count 2 less. It takes 3,
-        without a heading 4, and 2 more if structured data lists other products. A price that repeats like those of a
-        listing's entries or of plans rules it out.
+        identifier (1), out-of-stock wording or just one price in attributes (1), a URL that names a product (1) or has
+        an identifier (0.5), structured data with a product's name (0.5). A price for a month or a night, and a front
+        page, count 2 less. It takes 3, without a heading 4, and 2 more if structured data lists other products. A price
+        that repeats like those of a listing's entries or of plans rules it out.
         """
         if self.is_of_several:
             return False
@@ -71,7 +71,7 @@ class Shown:
             return False
         score += identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
-            score += visible_stock.is_out(self.view)
+            score += visible_stock.is_out(self.view) or (best is None and attribute_price.has_one(self.view))
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
 
     def is_called_product(self, metas: Mapping[str, str]) -> bool:
@@ -205,6 +205,8 @@ class Shown:
             best = visible_price.price_by_button(self._prices, buy_buttons.buy_places(self.view))
             if best is None and buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE:
                 best = visible_price.only_price(self.view, self._prices)
+            elif best is None and (regular := visible_price.regular_price(self._prices)):
+                best = regular if visible_stock.is_out(self.view) else None
         return best
 
     @cached_property
@@ -248,8 +250,8 @@ class Shown:
         else:
             stated, currency = evidence.prices or [draft.fields["price"]], draft.fields.get("currency")
             best = stated_price.corrected(stated, self._prices, currency, evidence.highest)
-            if best is None and currency is not None and draft.found_in["currency"] != "rule":
-                draft.set("currency", stated_price.shown_instead(stated[0], currency, self._prices), "html")
+            if currency is not None and draft.found_in["currency"] != "rule":
+                draft.set("currency", stated_price.currency_instead(stated[0], currency, best, self._prices), "html")
         if best is not None:
             draft.set("price", best.amount, "html")
         if draft.lacks("currency") and not draft.lacks("price"):

@@ -67,6 +67,8 @@ class Structured:
             self._note_price(raw)
             # Its title is written for sharing ("Buy X at Y"): the page's heading comes first.
             self.draft.fill({name: value for name, value in raw.items() if name != "title"}, "opengraph")
+            if self.draft.lacks("price"):
+                self.draft.fill(opengraph.card_fields(self.metas, self.document.country), "opengraph")
         return evidence
 
     @cached_property
@@ -158,7 +160,8 @@ class Structured:
         if (price := values.price(stated, currency)) is not None:
             highest = values.price(raw.get("highest_price"), currency) if not self.evidence.prices else None
             self.evidence.highest = highest if highest is not None and highest > price else self.evidence.highest
-            self.evidence.prices.append(price)
+            others = (values.price(other) for other in raw.get("other_prices", ()))
+            self.evidence.prices += [price, *filter(None, others)]
         elif values.is_zero(stated):
             self.evidence.free = True
 

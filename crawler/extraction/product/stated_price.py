@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Final
 
-from crawler.extraction.visible import money
+from crawler.extraction.visible import money, statements
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_price import MIN_SCORE, REPEATED, best_price, looked_at
@@ -15,7 +15,6 @@ from crawler.extraction.words import currencies, values
 
 CLEAR: Final = 2.5  # score of a named price that replaces one that the page does not show
 LEAD: Final = 1.5  # of one without a name
-MAX_TAX: Final = Decimal("1.3")  # a price with tax, at the most, of that without
 CONVERTED: Final = 12  # texts between a price and the same in another currency
 
 
@@ -81,7 +80,7 @@ def _is_likelier(asked: Price, stated: Decimal, highest: Decimal | None, prices:
     that of another size."""
     same = [price for price in prices if price.amount == stated and not price.past]
     if same and all(price.aside for price in same) and not asked.aside:
-        return stated < asked.amount <= stated * MAX_TAX
+        return stated < asked.amount <= stated * statements.MAX_TAX
     is_clear = (asked.named or same) and not asked.repeated and all(each.score < asked.score - LEAD for each in same)
     return highest is not None and bool(is_clear) and stated < asked.amount <= highest
 
@@ -110,15 +109,19 @@ def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
     )
 
 
-def shown_instead(stated: Decimal, currency: str | None, prices: Sequence[Price]) -> str | None:
-    """The currency of the *stated* amount on a page that shows no price in the one that is stated with it.
+def currency_instead(stated: Decimal, currency: str, best: Price | None, prices: Sequence[Price]) -> str | None:
+    """The currency that replaces the stated one: of the *best* price, if that replaces the *stated* amount, else of
+    that amount on a page that shows no price in the stated *currency*.
 
     None if one symbol may stand for both: `$`, `kr`.
     """
+    if best is not None:
+        is_another = best.currency is not None and not currencies.may_look_alike(best.currency, currency)
+        return best.currency if is_another else None
     shown = {price.currency for price in prices}
     likely = {price.currency for price in prices if price.amount == stated and price.score >= MIN_SCORE}
     only = likely.pop() if len(likely) == 1 else None
-    if None in (only, currency) or currency in shown or currencies.may_look_alike(only or "", currency or ""):
+    if only is None or currency in shown or currencies.may_look_alike(only, currency):
         return None
     return only
 

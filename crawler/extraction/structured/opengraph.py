@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from crawler.extraction.tree import names
 from crawler.extraction.tree.document import Document
-from crawler.extraction.words import values
+from crawler.extraction.words import currencies, values
 from crawler.utils.entities import unescape
 
 # A ">" in a quoted value does not end the element: "Men > Shoes".
@@ -58,6 +59,15 @@ def raw_fields(found: dict[str, str]) -> dict[str, str]:
                 stated[name] = found[key]
                 break
     return {name: value for name, value in stated.items() if value}
+
+
+def card_fields(found: Mapping[str, str], country: str) -> dict[str, str]:
+    """Price and currency of the *found* labels of a card: twitter:label1 `Price`, twitter:data1 `$22`."""
+    for at in ("1", "2"):
+        label, said = found.get(f"twitter:label{at}", ""), found.get(f"twitter:data{at}", "")
+        if names.flags(label) & names.PRICE and (currency := currencies.iso_code(said, country)):
+            return {"price": said, "currency": currency}
+    return {}
 
 
 def is_product(found: Mapping[str, str]) -> bool:

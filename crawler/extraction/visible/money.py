@@ -24,6 +24,7 @@ MAX_AROUND: Final = 6  # characters beside a number whose currency is in another
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
 MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
+BEFORE: Final = 3  # texts before a price that may be one label, with a number in per cent
 _LABELS: Final = tag_ids("td th dt label")
 
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
@@ -240,6 +241,19 @@ def is_part(page: View, index: int) -> bool:
     return before[-1:] in ("x", "×") and _PAID_TIMES.search(before) is not None
 
 
+def is_subscribers(page: View, index: int) -> bool:
+    """Whether the texts before say that a price is for those who order again and again: `Subscribe & save` `15%`."""
+    before = page.texts[max(0, index - BEFORE) : index]
+    if not any("%" in text or "％" in text for text, _ in before):
+        return False  # nearly always
+    label = ""
+    for text, _ in reversed(before):
+        if len(text) > MAX_LABEL or (any(map(str.isdigit, text)) and "%" not in text):
+            break
+        label = f"{text} {label}"
+    return page.lexicon.says("subscribed", label)
+
+
 def is_aside(page: View, each: Candidate) -> bool:
     """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
     after it."""
@@ -276,8 +290,33 @@ def says(kind: str, page: View, index: int) -> bool:
     says = page.lexicon.says
     if says(kind, page.texts[index][0]):
         return True
+    if behind := _label_behind(page, index):
+        return says(kind, behind)
     label = label_before(page, index)
     return label != "" and says(kind, label) and not _is_button_apart(page, index)
+
+
+def _label_behind(page: View, index: int) -> str:
+    """The label that stands behind a number, if the one before it is the number's before that: `$45.00` `Regular price`
+    `$38.25` `Sale price`, or "". All have to stand side by side."""
+    for first in (index - 2, index):
+        if first >= 0 and _are_labelled_behind(page, first):
+            return page.texts[index + 1][0]
+    return ""
+
+
+def _are_labelled_behind(page: View, first: int) -> bool:
+    """Whether four texts from the *first* on are two numbers with a label behind each, and none before."""
+    four, numbered = page.texts[first : first + 4], page.numbered
+    if len(four) < 4 or first not in numbered or first + 2 not in numbered:
+        return False
+    says = page.lexicon.says
+    labels = [at for at in (first - 1, first + 1, first + 3) if at >= 0 and is_label(page, at)]
+    named = [at for at in labels if says("price", page.texts[at][0]) or says("past_price", page.texts[at][0])]
+    if named != [first + 1, first + 3]:
+        return False
+    around = {parent.mem_id for _, node in four if (parent := node.parent) is not None}
+    return len(around) == 1 and len({node.mem_id for _, node in four}) == len(four)
 
 
 def is_said(kind: str, page: View, each: Candidate) -> bool:

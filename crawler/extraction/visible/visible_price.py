@@ -203,6 +203,13 @@ def only_price(page: View, prices: Sequence[Price]) -> Price | None:
     return asked[0] if is_one else None
 
 
+def regular_price(prices: Sequence[Price]) -> Price | None:
+    """The price that would be the product's, were it not called regular: what is sold out has no other."""
+    first = prices[0]
+    is_likely = first.past and first.named and not first.repeated and first.score >= MIN_SCORE - PAST
+    return first if is_likely and first.currency else None
+
+
 def is_of_cards(page: View, best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
     """Whether prices like *best* alternate with buy *buttons* (places of texts), as in a listing or a table of plans.
     Not if they are those of one product's editions.
@@ -288,7 +295,8 @@ def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, o
         score -= 3 + len(text) / 80
     else:
         is_more = text.startswith("+")  # for shipping, or a choice
-        is_other = is_more or money.is_said("other_price", page, candidate) or money.is_part(page, candidate.index)
+        is_part = money.is_part(page, candidate.index) or money.is_subscribers(page, candidate.index)
+        is_other = is_more or is_part or money.is_said("other_price", page, candidate)
         score -= 4 * bool(flags & view.LINK) + 4 * is_other
         score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:

@@ -90,6 +90,8 @@ class Lexicon:
     past_price: re.Pattern[str]
     other_price: re.Pattern[str]
     side_price: re.Pattern[str]
+    with_tax: re.Pattern[str]
+    subscribed: re.Pattern[str]
     offered: re.Pattern[str]
     negation: re.Pattern[str]  # at the end of the text before a promise
     negation_after: re.Pattern[str]  # at the start of the text after it

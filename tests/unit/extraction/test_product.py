@@ -843,6 +843,36 @@ def test_data_about_other_products_hides_none(path: str, body: str, is_product: 
     assert (extract_product(html, f"https://shop.example.com/{path}") is not None) is is_product
 
 
+REGULAR = '<p class="price price--regular"><i>Regular price</i> <b>$64</b></p>'
+
+
+@pytest.mark.parametrize(
+    ("body", "is_product"),
+    [
+        (f"{REGULAR}<p>Sold out</p>", True),
+        (f"{REGULAR}<p>For a while</p>", False),
+        ("<p>Shipping: <b class=price>$64</b></p><p>Sold out</p>", False),
+    ],
+)
+def test_what_is_sold_out_has_its_regular_price(body: str, is_product: bool) -> None:
+    item = extract_product(f"<title>Bowl | Clay</title><h1>Bowl</h1>{body}", "https://clay.example.com/products/bowl")
+    assert (item is not None and (item.price, item.availability) == (Decimal(64), "OutOfStock")) is is_product
+
+
+@pytest.mark.parametrize(
+    ("body", "is_product"),
+    [
+        ("<i data-price=64.90 data-currency=USD></i>", True),
+        ("<i data-price=64.90 data-currency=USD></i><i data-price=9.90></i>", False),
+        ("", False),
+    ],
+)
+def test_a_price_for_scripts_beside_a_buy_button_makes_a_product(body: str, is_product: bool) -> None:
+    html = f"<title>Bowl | Clay</title><h1>Bowl</h1>{body}<button>Add to cart</button>"
+    item = extract_product(html, "https://clay.example.com/bowl")
+    assert (item is not None and (item.price, item.currency) == (Decimal("64.90"), "USD")) is is_product
+
+
 def test_a_front_page_is_no_product_by_its_looks() -> None:
     body = "<h1>Welcome</h1><h2>Deal of the day</h2><b class=price>€49.90</b><button>Buy now</button>"
     assert extract_product(body, "https://shop.example.de/") is None

@@ -99,3 +99,17 @@ def test_a_members_price_is_not_asked_of_all(lang: str, label: str) -> None:
     best = best_price(shown_prices(View(Document(html, "https://shop.example.com/p/vase"))))
     assert best is not None
     assert best.amount == Decimal("18.50")
+
+
+@pytest.mark.parametrize(
+    ("shown", "price", "currency"),
+    [("CHF 89.–", "89", "CHF"), ("98,00 €", "98", "EUR"), ("£85", "98", "EUR"), ("98,00 € / CHF 89.–", "98", "EUR")],
+)
+def test_of_offers_in_several_currencies_the_shown_one_counts(shown: str, price: str, currency: str) -> None:
+    offers = [{"price": "98", "priceCurrency": "EUR"}, {"price": "89", "priceCurrency": "CHF"}]
+    stated = {"@type": "Product", "name": "Hut", "sku": "H-1", "offers": offers}
+    script = f'<script type="application/ld+json">{json.dumps(stated)}</script>'
+    html = f"<html lang=de><title>Hut</title>{script}<h1>Hut</h1><p>{shown}</p><button>In den Warenkorb</button>"
+    item = extract_product(html, "https://shop.example.com/p/hut")
+    assert item is not None
+    assert (item.price, item.currency) == (Decimal(price), currency)
