@@ -178,7 +178,7 @@ def _behind_labels(page: View) -> Iterator[tuple[str, str]]:
     asked = 0
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = page.texts[index]
-        kind, rest = _label(text)
+        kind, rest = _label(text, page.once(_site))
         flags = page.flags(node) if kind else view.LINK
         if flags & view.LINK:
             continue
@@ -191,8 +191,11 @@ def _behind_labels(page: View) -> Iterator[tuple[str, str]]:
             yield _ELSEWHERE if flags & view.OTHER else kind, value[1]
 
 
-def _label(text: str) -> tuple[str, str]:
-    """(kind, what stands behind it) of the label with which *text* begins; ("", "") without one."""
+def _label(text: str, site: str) -> tuple[str, str]:
+    """(kind, what stands behind it) of the label with which *text* begins; ("", "") without one.
+
+    One behind the name of the *site*, or how that begins, is the shop's own: `Acme part number`.
+    """
     if "|" in text or "·" in text or "•" in text or " SKU" in text:
         text = _from_label(text)
     begun = text.lstrip(_OPENING) if len(text) <= MAX_LABELLED else ""
@@ -200,7 +203,18 @@ def _label(text: str) -> tuple[str, str]:
         for kind, pattern in _LABELS.items():
             if label := pattern.match(begun):
                 return kind, begun[label.end() :].lstrip(_OPENING)
+    if begun and begun[0].lower() == site[:1]:
+        name, _, behind = begun.partition(" ")
+        if len(name) > 1 and site.startswith(name.lower()):
+            kind, rest = _label(behind, "")
+            return _SURE if kind else "", rest
     return "", ""
+
+
+def _site(page: View) -> str:
+    """The name in the site's address: `acme` of www.acme.co.uk."""
+    parts = urls.split(page.document.url).netloc.lower().split(".")
+    return max(parts[:-1], key=len, default="")
 
 
 def _is_priced(page: View, index: int, value: str) -> bool:

@@ -108,7 +108,8 @@ _TICKETS = re.compile(
     re.IGNORECASE,
 )
 _APPLIED = re.compile(  # for a job, a card, a loan
-    r"^(?:apply (?:now|online|here|for .{1,30})|(?:jetzt |online )?bewerben|jetzt beantragen|postuler|je postule"
+    r"^(?:apply (?:now|online|here|for (?!.*\b(?:credit|cards?)\b).{1,30})"  # many shops have a card
+    r"|(?:jetzt |online )?bewerben|jetzt beantragen|postuler|je postule"
     r"|postular(?:me)?|inscribirme|solicitar (?:ahora|online)|candidati(?: ora)?|candidatar-se"
     r"|solliciteer(?: nu| direct)?|solliciteren|aplikuj|ansök(?: nu)?|søk (?:stillingen|nå)|søg jobbet"
     r"|hae (?:nyt|paikkaa)|откликнуться|відгукнутися|応募する|지원하기|立即應徵)$",

@@ -119,12 +119,21 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     text = each.said or page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each)
     wordy = _is_wordy(text)
-    named = offered or bool(flags & view.PRICE) or (not aside and money.says("price", page, each.index))
+    named = offered or bool(flags & view.PRICE)
+    named = named or (not aside and money.says("price", page, each.index) and not _is_in_row(page, each))
     level = own_price.heading_level(page, each) if each.currency and not (aside or wordy) else 0
     named = named or level > 0
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
     score += HEADED * (level == 1)
     return Looked(past, bool(worded or flags & view.OLD), named, wordy, score, offered, aside)
+
+
+def _is_in_row(page: View, each: money.Candidate) -> bool:
+    """Whether two numbers that look like it follow at once, as in a row of a comparison: its label is of all."""
+    following = page.texts[each.index + 1 : each.index + 3]
+    if len(following) < 2 or not page.numbered.issuperset((each.index + 1, each.index + 2)):
+        return False
+    return {page.look(node) for _, node in following} == {page.look(page.texts[each.index][1])}
 
 
 @cached(16_384)

@@ -79,6 +79,10 @@ def read(body: str, url: str = URL, lang: str = "en") -> ProductItem:
         ("lt", "<p>Prekės numeris: 77412</p>", "77412"),
         ("zh", "<p>款號：A-77412</p>", "A-77412"),
         ("ko", "<p>자체상품코드 A-77412</p>", "A-77412"),
+        ("en", "<p>Example Part Number</p><p>SH-77412</p>", "SH-77412"),
+        ("en", "<p>Example Item #: 77412</p><p>Model: MK-1</p>", "77412"),
+        ("de", "<p>Example Bestell-Nr.: 77412</p>", "77412"),
+        ("en", "<p>Exam 77412</p>", None),
     ],
 )
 def test_labelled_identifiers(lang: str, body: str, sku: str | None) -> None:

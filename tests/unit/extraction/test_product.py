@@ -234,7 +234,8 @@ def test_pages_of_other_kinds_show_prices_too(path: str, above: str, below: str)
     assert extract_product(body, f"https://example.com/{path}") is None
     versus = body.replace("A steak", "A steak vs. a fish")
     assert extract_product(versus, "https://example.com/steak") is None
-    plain = "<title>A steak</title><h1>A steak</h1><p class=price>$9</p><button>Order now</button>"
+    card = "<a href=/card>Apply for a credit card</a>"
+    plain = f"<title>A steak</title><h1>A steak</h1><p class=price>$9</p><button>Order now</button>{card}"
     assert extract_product(plain, "https://example.com/steak") is not None
 
 

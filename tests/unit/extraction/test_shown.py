@@ -61,6 +61,8 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<table class=prices><tr><td>Bis <b>4</b></td><td>129,90 €</td></tr></table>", "129.90", "EUR"),
         ("<p class=price><i>$25.00</i> <i>CAD</i></p>", "25.00", "CAD"),
         ("<p>Price:</p><p>12.50</p>", "12.50", None),
+        ("<p>$19</p><p>4 stars</p><ul><li>Price<li class=a>$36<li class=a>$39<li class=a>$19</ul>", "19", "USD"),
+        ("<p>$19</p><p>4 stars</p><ul><li>Price<li class=a>$16<li class=b>$17</ul>", "16", "USD"),
         ("<p class=was>$59</p><p class=price>$49</p>", "49", "USD"),
         ("<p>$59</p><p>$49</p>", "49", "USD"),
         ("<p>U$S 449</p>", "449", "USD"),
