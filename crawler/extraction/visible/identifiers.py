@@ -206,8 +206,8 @@ def _label(text: str, site: str) -> tuple[str, str]:
     if begun and begun[0].lower() == site[:1]:
         name, _, behind = begun.partition(" ")
         if len(name) > 1 and site.startswith(name.lower()):
-            kind, rest = _label(behind, "")
-            return _SURE if kind else "", rest
+            kind, rest = (_SURE, behind[1:]) if behind[:1] == "#" else _label(behind, "")
+            return _SURE if kind else "", rest.lstrip(_OPENING)
     return "", ""
 
 
@@ -291,12 +291,14 @@ def shown_gtin(page: View) -> str | None:
     """The first valid GTIN with a label such as EAN, UPC or ISBN in its text or the one before."""
     for index in page.numbers:
         text, node = page.texts[index]
-        if not MIN_GTIN_TEXT <= len(text) <= MAX_GTIN_TEXT or not (number := _LONG_NUMBER.search(text)):
+        numbers = list(_LONG_NUMBER.finditer(text)) if MIN_GTIN_TEXT <= len(text) <= MAX_GTIN_TEXT else ()
+        if not numbers:
             continue
         before = page.texts[index - 1][0][:MAX_GTIN_TEXT] if index else ""
         if index > 1 and not before.strip(" :："):
             before = page.texts[index - 2][0][:MAX_GTIN_TEXT]
-        labelled = labels.GTIN_LABEL.search(text, 0, number.start()) or labels.GTIN_LABEL.search(before)
-        if labelled and (gtin := values.gtin(number[0])) and not page.flags(node) & view.OTHER:
+        labelled = labels.GTIN_LABEL.search(text, 0, numbers[-1].start()) or labels.GTIN_LABEL.search(before)
+        gtin = next(filter(None, (values.gtin(number[0]) for number in numbers)), None) if labelled else None
+        if gtin and not page.flags(node) & view.OTHER:
             return gtin
     return None

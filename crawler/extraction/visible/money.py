@@ -278,11 +278,12 @@ def is_aside(page: View, each: Candidate) -> bool:
 
 def _is_label_of(page: View, index: int) -> bool:
     """Whether the text before is a cell for labels, or stands first in what is right around this one."""
-    (_, label), around = page.texts[index - 1], page.texts[index][1].parent
+    label = page.texts[index - 1][1]
     if label.tag_id in _LABELS:
         return True
     before = page.texts[index - 2][1].mem_id if index > 1 else None
-    return around is not None and label.mem_id == around.mem_id != before
+    enclosing = around(page.texts[index][1].parent, 1)
+    return label.mem_id != before and any(each.mem_id == label.mem_id for each in enclosing)
 
 
 def says(kind: str, page: View, index: int) -> bool:

@@ -41,6 +41,9 @@ _PERIOD = re.compile(
     r"|^(?:night|nacht|nuit|noche|notte|noite|month|monat|mois|mes|mese|mês)$",
     re.IGNORECASE,
 )
+_QUANTITY = re.compile(
+    r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})(?: [^\d%]{2,12})?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
+)
 _PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
 
 
@@ -292,8 +295,14 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and price.currency in (None, first.currency or price.currency)
         and first.amount * statements.MIN_DISCOUNTED <= price.amount < first.amount
         and not (price.offered or is_in_card(page, price) or own_price.is_of_other_row(page, first, price))
+        and not _is_of_quantity(page, price.index)
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
+
+
+def _is_of_quantity(page: View, index: int) -> bool:
+    """Whether the text before a price says of how many pieces it is: `1000 - 4999 pieces`."""
+    return index > 0 and _QUANTITY.match(page.texts[index - 1][0]) is not None
 
 
 def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:

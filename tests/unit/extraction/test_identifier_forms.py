@@ -83,6 +83,7 @@ def read(body: str, url: str = URL, lang: str = "en") -> ProductItem:
         ("en", "<p>Example Item #: 77412</p><p>Model: MK-1</p>", "77412"),
         ("de", "<p>Example Bestell-Nr.: 77412</p>", "77412"),
         ("en", "<p>Exam 77412</p>", None),
+        ("en", "<p>Example # 77412</p>", "77412"),
     ],
 )
 def test_labelled_identifiers(lang: str, body: str, sku: str | None) -> None:

@@ -37,3 +37,10 @@ def test_a_stated_gtin_stays_and_no_tree_is_built() -> None:
     document = Document(f"<title>Kochmesser</title>{json_ld()}{BODY}<p>EAN: 4006381333931</p>", URL)
     assert extract_product(document, document.url) is not None
     assert not document.has_tree
+
+
+def test_a_text_may_have_an_older_number_before_it() -> None:
+    body = "<h1>Moby Dick</h1><p class=price>$6.50</p><button>Buy now</button><p>ISBN 10: 3161484100 / 13: {}</p>"
+    item = extract_product(body.format("9783161484100"), URL)
+    assert item is not None
+    assert item.gtin == "9783161484100"

@@ -80,6 +80,7 @@ def test_a_stated_price_gives_way_to_the_lower_one_in_its_text() -> None:
         ("en", "<p class=price>$54.99</p><p>Member-only price $49.99</p>", "54.99"),
         ("ko", "<p class=price>15,900원</p><p>와우할인가 14,310원</p>", "15900"),
         ("ko", "<p class=price>15,900원</p><p>카드할인가 14,310원</p>", "15900"),
+        ("ko", "<p class=price>15,900원</p><p class=price>와우할인가 <i><b>14,310원</b></i></p>", "15900"),
         ("es", "<p class=price>$38.500</p><p>Pagando con transferencia</p><p class=price>$34.650</p>", "38500"),
         ("en", "<p>One-time purchase <b>$32</b></p><p>Subscribe &amp; save 15% <b>$27.20</b></p>", "32"),
         ("en", "<p>One-time purchase <b>$32</b></p><p>Subscribe (<i>15%</i> off) <b>$27.20</b></p>", "32"),
