@@ -18,6 +18,7 @@ from crawler.extraction.visible import (
     buy_buttons,
     identifiers,
     other_kinds,
+    surroundings,
     visible_brand,
     visible_facts,
     visible_free,
@@ -62,7 +63,7 @@ class Shown:
         best = self._own_price
         score = 0.5 * evidence.named - 2.0 * urls.is_front(self.draft.document.url)
         if best is not None:
-            score -= PERIODIC * visible_price.is_of_period(self.view, best)
+            score -= PERIODIC * surroundings.is_of_period(self.view, best.index)
         if best is not None and best.index != self.view.heading_index:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
         score += 2.0 * (buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE)

@@ -175,10 +175,10 @@ def _labelled(page: View) -> list[tuple[float, str]]:
 def _behind_labels(page: View) -> Iterator[tuple[str, str]]:
     """(kind of label, value): of _LABELS, or _ELSEWHERE for one in what opens beside the page, as details do, but also
     other products. A value has a digit, and stands in the label's text or in one of the next two."""
-    asked = 0
+    asked, site = 0, _site(page)
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = page.texts[index]
-        kind, rest = _label(text, page.once(_site))
+        kind, rest = _label(text, site)
         flags = page.flags(node) if kind else view.LINK
         if flags & view.LINK:
             continue
@@ -203,7 +203,7 @@ def _label(text: str, site: str) -> tuple[str, str]:
         for kind, pattern in _LABELS.items():
             if label := pattern.match(begun):
                 return kind, begun[label.end() :].lstrip(_OPENING)
-    if begun and begun[0].lower() == site[:1]:
+    if site and begun[:1] in (site[0], site[0].upper()):
         name, _, behind = begun.partition(" ")
         if len(name) > 1 and site.startswith(name.lower()):
             kind, rest = (_SURE, behind[1:]) if behind[:1] == "#" else _label(behind, "")

@@ -10,8 +10,8 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction.tree.nodetext import around, tag_ids
-from crawler.extraction.visible import cents, statements, view
+from crawler.extraction.tree.nodetext import around
+from crawler.extraction.visible import cents, statements, surroundings, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
 from crawler.policy.items.validation import CURRENCIES
@@ -22,18 +22,8 @@ MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
-MAX_CODE: Final = 3  # characters of a text that may be just the currency
-MAX_LABEL: Final = 40  # characters of a text that may label the next one
-BEFORE: Final = 3  # texts before a price that may be one label, with a number in per cent
-_LABELS: Final = tag_ids("td th dt label")
-
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
-_PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×]$")  # at the end of a text
-_PER = re.compile(
-    r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
-    re.IGNORECASE,
-)
 _TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")
 _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
 _EURO_CENTS = re.compile(r"\s?€(?:\s(?=\d\d\s*$))?(\d\d)(?![\d.,]|\s?€)")  # 49€99, and 49 € 99 at the end
@@ -93,8 +83,8 @@ def candidate(page: View, index: int, country: str) -> Candidate | None:
         return None
     if index + 1 in page.numbered and (signed := cents.signed(page, index, number)):
         return Candidate(index, node, signed[0], currencies.beside("", number, signed[1], country))
-    if beside := _beside(page, index, number, country):
-        return _completed(page, Candidate(index, node, number, beside))
+    if near := _beside(page, index, number, country):
+        return _completed(page, Candidate(index, node, number, near))
     return _of_surroundings(page, index, number, country)
 
 
@@ -124,7 +114,7 @@ def _of_surroundings(page: View, index: int, number: str, country: str) -> Candi
             begins = money[0].startswith(number) and whole.find(money[0]) in (-1, whole.find(number))
             is_own = begins and not _runs_on(page, index, number, money[0])
             return Candidate(index, element, *money) if is_own else None
-    if not unit and (page.flags(node) & view.PRICE or says("price", page, index)):
+    if not unit and (page.flags(node) & view.PRICE or surroundings.says("price", page, index)):
         return _completed(page, Candidate(index, node, number, None))
     return None
 
@@ -218,114 +208,19 @@ def _completed(page: View, each: Candidate) -> Candidate:
 def _beside(page: View, index: int, number: str, country: str) -> str | None:
     """The currency at the end of the text before, or at the start of the text after."""
     after = page.texts[index + 1][0][: currencies.MAX_BESIDE - 1] if index + 1 < len(page.texts) else ""
-    before = label_before(page, index)[-currencies.MAX_BESIDE :]
+    before = surroundings.label_before(page, index)[-currencies.MAX_BESIDE :]
     mentions = currencies.mentions
     if not ((before and mentions(before, country)) or (after and mentions(after, country))):
         return None  # nearly always
     return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
 
 
-def label_before(page: View, index: int) -> str:
-    """The text before, if it is short and without digits: it may label this one."""
-    return page.texts[index - 1][0] if index and is_label(page, index - 1) else ""
-
-
-def is_label(page: View, index: int) -> bool:
-    """Whether a text may say what the number beside it is."""
-    return index not in page.numbered and len(page.texts[index][0]) <= MAX_LABEL
-
-
-def is_part(page: View, index: int) -> bool:
-    """Whether the text before says that it is paid so many times: `4x` `140,74 €`."""
-    before = page.texts[index - 1][0] if index - 1 in page.numbered else ""
-    return before[-1:] in ("x", "×") and _PAID_TIMES.search(before) is not None
-
-
-def is_subscribers(page: View, index: int) -> bool:
-    """Whether the texts before say that a price is for those who order again and again: `Subscribe & save` `15%`."""
-    before = page.texts[max(0, index - BEFORE) : index]
-    if not any("%" in text or "％" in text for text, _ in before):
-        return False  # nearly always
-    label = ""
-    for text, _ in reversed(before):
-        if len(text) > MAX_LABEL or (any(map(str.isdigit, text)) and "%" not in text):
-            break
-        label = f"{text} {label}"
-    return page.lexicon.says("subscribed", label)
+def says(kind: str, page: View, each: Candidate) -> bool:
+    """Whether the text of a price, or what labels it, has a phrase of that *kind*: the one asked of several in a text
+    is none of the others."""
+    return not each.said and surroundings.says(kind, page, each.index)
 
 
 def is_aside(page: View, each: Candidate) -> bool:
-    """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
-    after it."""
-    says, texts, index = page.lexicon.says, page.texts, each.index
-    if each.said:
-        return False
-    if says("side_price", texts[index][0]):
-        return True
-    label = label_before(page, index)
-    if label and says("side_price", label) and (label[-1] in ":：" or _is_label_of(page, index)):
-        return True
-    after = texts[index + 1][0] if index + 1 < len(texts) else ""
-    if len(after) <= MAX_CODE and index + 2 < len(texts) and currencies.is_word(after):
-        index, after = index + 1, texts[index + 2][0]
-    if _PER.match(after):
-        return True
-    is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)
-    if not is_own or not says("side_price", after):
-        return False
-    return not (index + 2 in page.numbered and _is_label_of(page, index + 2))
-
-
-def _is_label_of(page: View, index: int) -> bool:
-    """Whether the text before is a cell for labels, or stands first in what is right around this one."""
-    label = page.texts[index - 1][1]
-    if label.tag_id in _LABELS:
-        return True
-    before = page.texts[index - 2][1].mem_id if index > 1 else None
-    enclosing = around(page.texts[index][1].parent, 1)
-    return label.mem_id != before and any(each.mem_id == label.mem_id for each in enclosing)
-
-
-def says(kind: str, page: View, index: int) -> bool:
-    """Whether the text, or the short one before it that is on no button apart, has a phrase of that *kind*."""
-    says = page.lexicon.says
-    if says(kind, page.texts[index][0]):
-        return True
-    if behind := _label_behind(page, index):
-        return says(kind, behind)
-    label = label_before(page, index)
-    return label != "" and says(kind, label) and not _is_button_apart(page, index)
-
-
-def _label_behind(page: View, index: int) -> str:
-    """The label that stands behind a number, if the one before it is the number's before that: `$45.00` `Regular price`
-    `$38.25` `Sale price`, or "". All have to stand side by side."""
-    for first in (index - 2, index):
-        if first >= 0 and _are_labelled_behind(page, first):
-            return page.texts[index + 1][0]
-    return ""
-
-
-def _are_labelled_behind(page: View, first: int) -> bool:
-    """Whether four texts from the *first* on are two numbers with a label behind each, and none before."""
-    four, numbered = page.texts[first : first + 4], page.numbered
-    if len(four) < 4 or first not in numbered or first + 2 not in numbered:
-        return False
-    says = page.lexicon.says
-    labels = [at for at in (first - 1, first + 1, first + 3) if at >= 0 and is_label(page, at)]
-    named = [at for at in labels if says("price", page.texts[at][0]) or says("past_price", page.texts[at][0])]
-    if named != [first + 1, first + 3]:
-        return False
-    around = {parent.mem_id for _, node in four if (parent := node.parent) is not None}
-    return len(around) == 1 and len({node.mem_id for _, node in four}) == len(four)
-
-
-def is_said(kind: str, page: View, each: Candidate) -> bool:
-    """The same of a price: the one asked of several in a text is none of the others."""
-    return not each.said and says(kind, page, each.index)
-
-
-def _is_button_apart(page: View, index: int) -> bool:
-    """Whether the text before is that of a button that does not stand with this one: a tab, a panel that opens."""
-    node = page.texts[index - 1][1]
-    return bool(page.flags(node) & view.BUTTON) and not cents.is_near(node, page.texts[index][1])
+    """Whether a price is said to be that of a unit, or without tax."""
+    return not each.said and surroundings.is_aside(page, each.index)

@@ -88,8 +88,12 @@ _BYLINE = re.compile(
 )
 _AREA = re.compile(r"\d\s?(?:m²|m2\b|qm\b|sq\.? ?ft|sqft|м²|кв\. ?м)", re.IGNORECASE)
 _ROOMS = re.compile(
-    r"\b(?:bed(?:room)?s?|bath(?:room)?s?|hab\.?|habitaci|dormitorio|quartos?|zimmer|pièces?|chambres?|local[ie]|camere"
-    r"|kamers?|poko(?:je|i)|комнат)\b",
+    r"\b(?:bed(?:room)?s?|bath(?:room)?s?|hab\.?|habitaci\w+|dormitorios?|quartos?|zimmer|pièces?|chambres?|local[ie]|camer[ae]"
+    r"|kamers?|poko(?:je|i|jů)|комнат\w*|кімнат\w*|szob\w+|izb[ay]|sob[aeu]|rum|værelser|soverom|makuuhuone\w*|vani|odalı)\b"
+    # Land has none:
+    r"|baugrund|grundstück|\bterrain (?:à bâtir|constructible|de \d)|\bterreno (?:edifica|urban|[ei]n )"
+    r"|building plot|land for sale|zemljišt|pozemek|pozemok|działk|építési telek|участок|ділянк|\barsa\b"
+    r"|byggetomt|\btomt\b|bouwgrond",
     re.IGNORECASE,
 )
 _INGREDIENTS = re.compile(

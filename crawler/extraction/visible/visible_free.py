@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from crawler.extraction.visible import money, view
+from crawler.extraction.visible import surroundings, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 
@@ -43,5 +43,5 @@ def _said(page: View, start: int, end: int) -> Iterator[int]:
         if len(text) > LONGEST or text.lower() not in _FREE:
             continue
         flags = page.flags(node)
-        if not (flags & _ELSEWHERE or page.lexicon.says("other_price", money.label_before(page, at))):
+        if not (flags & _ELSEWHERE or page.lexicon.says("other_price", surroundings.label_before(page, at))):
             yield flags

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree.nodetext import around
-from crawler.extraction.visible import cards, editions, money, own_price, statements, view
+from crawler.extraction.visible import cards, editions, money, own_price, statements, surroundings, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import currencies, values
@@ -31,19 +31,6 @@ BEHIND: Final = 4  # texts from a buy button to its price
 MAX_CARDS: Final = 12  # of the likeliest prices, asked whether they are in other products' cards
 
 _WORDY = re.compile(r"[^\W\d_]{4,}")
-_PERIOD = re.compile(
-    r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
-    r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
-    r"|nuit|noche|notte|noite|natt|noc\b|user|nutzer|seat|week\b|woche|semaine|semana|visit|person|hour|stunde|heure|hora"
-    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|(?:first|1st|ersten|första|premi[eè]re?|primer|primo"
-    r"|pierwszy|eerste|první) (?:month|year|monat|jahr|månad|mois|année|mes\b|año|mese|anno"
-    r"|miesiąc|rok|maand|měsíc)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊"
-    r"|^(?:night|nacht|nuit|noche|notte|noite|month|monat|mois|mes|mese|mês)$",
-    re.IGNORECASE,
-)
-_QUANTITY = re.compile(
-    r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})(?: [^\d%]{2,12})?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
-)
 _PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
 
 
@@ -116,27 +103,21 @@ def _lists(page: View, candidates: Sequence[tuple[money.Candidate, Decimal]], fo
 def looked_at(page: View, each: money.Candidate) -> Looked:
     """What its element and the words around it say."""
     flags = page.flags(each.node)
-    worded = money.is_said("past_price", page, each)
+    worded = money.says("past_price", page, each)
     past = bool(flags & view.PAST) or (worded and (not flags & view.PRICE or bool(flags & view.OLD)))
     offered = _is_offered(page, each)
     text = each.said or page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each)
     wordy = _is_wordy(text)
     named = offered or bool(flags & view.PRICE)
-    named = named or (not aside and money.says("price", page, each.index) and not _is_in_row(page, each))
+    named = named or (
+        not aside and surroundings.says("price", page, each.index) and not surroundings.is_in_row(page, each.index)
+    )
     level = own_price.heading_level(page, each) if each.currency and not (aside or wordy) else 0
     named = named or level > 0
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
     score += HEADED * (level == 1)
     return Looked(past, bool(worded or flags & view.OLD), named, wordy, score, offered, aside)
-
-
-def _is_in_row(page: View, each: money.Candidate) -> bool:
-    """Whether two numbers that look like it follow at once, as in a row of a comparison: its label is of all."""
-    following = page.texts[each.index + 1 : each.index + 3]
-    if len(following) < 2 or not page.numbered.issuperset((each.index + 1, each.index + 2)):
-        return False
-    return {page.look(node) for _, node in following} == {page.look(page.texts[each.index][1])}
 
 
 @cached(16_384)
@@ -167,10 +148,10 @@ def _is_undercut(
         and each.currency is not None
         and not page.flags(each.node) & (view.PAST | view.OTHER | view.NET)
         and not (page.flags(each.node) & view.OLD and page.flags(old.node) & view.OLD)
-        and not money.is_said("past_price", page, each)
+        and not money.says("past_price", page, each)
         and other >= amount * statements.MIN_DISCOUNTED
         and not money.is_aside(page, each)
-        and not money.is_said("other_price", page, each)
+        and not money.says("other_price", page, each)
         and not cards.is_in_card(page, each.index)
         for each, other in near
     )
@@ -254,13 +235,6 @@ def _link_before(page: View, index: int) -> str:
     return "" if text in page.title else text
 
 
-def is_of_period(page: View, best: Price) -> bool:
-    """Whether *best* is paid again and again, or for a night, a person, an hour."""
-    own, after = best.index, best.index + 1
-    said = (own, after) if after < len(page.texts) and money.is_label(page, after) else (own,)
-    return any(_PERIOD.search(page.texts[at][0]) for at in said)
-
-
 def _cards_last(page: View, prices: list[Price]) -> list[Price]:
     """Put the first likely price that is in no other product's card before those that are."""
     for at, price in enumerate(prices[:MAX_CARDS]):
@@ -295,14 +269,9 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and price.currency in (None, first.currency or price.currency)
         and first.amount * statements.MIN_DISCOUNTED <= price.amount < first.amount
         and not (price.offered or is_in_card(page, price) or own_price.is_of_other_row(page, first, price))
-        and not _is_of_quantity(page, price.index)
+        and not surroundings.is_of_quantity(page, price.index)
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
-
-
-def _is_of_quantity(page: View, index: int) -> bool:
-    """Whether the text before a price says of how many pieces it is: `1000 - 4999 pieces`."""
-    return index > 0 and _QUANTITY.match(page.texts[index - 1][0]) is not None
 
 
 def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:
@@ -313,8 +282,8 @@ def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, o
         score -= 3 + len(text) / 80
     else:
         is_more = text.startswith("+")  # for shipping, or a choice
-        is_part = money.is_part(page, candidate.index) or money.is_subscribers(page, candidate.index)
-        is_other = is_more or is_part or money.is_said("other_price", page, candidate)
+        is_part = surroundings.is_part(page, candidate.index) or surroundings.is_subscribers(page, candidate.index)
+        is_other = is_more or is_part or money.says("other_price", page, candidate)
         score -= 4 * bool(flags & view.LINK) + 4 * is_other
         score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:

@@ -806,6 +806,11 @@ TICKETS = "<h1>Jazz Night</h1><p>12 December, 20:00</p><p class=price>€25.00</
         plans(6, "Add to cart", "€19"),
         "<h1>Pricing</h1><p class=price>€29</p><span>per month</span><button>Buy now</button>",
         "<h1>Suite</h1><p class=price>€129 / Nacht</p><button>Jetzt kaufen</button>",
+        "<h1>Karnet Open</h1><p class=price>129 zł / miesiąc</p><button>Dodaj do koszyka</button>",
+        "<h1>Kreta</h1><p class=price>499 €</p><p>p.P.</p><button>Jetzt kaufen</button>",
+        "<h1>Kreta</h1><p class=price>499 €</p><button>Jetzt buchen</button>",
+        "<h1>Piso</h1><p class=price>215.000 €</p><p>3 habitaciones, 90 m²</p><p>Ref. VLC-1290</p>",
+        "<h1>Zemljište, 800 m²</h1><p class=price>120.000 €</p><p>Šifra: ZD-12</p>",
         *(
             LD.format(ABOUT.format(kind)) + TICKETS.format("Buy now")
             for kind in ("Event", "MusicEvent", "Service", "Hotel")

@@ -1,0 +1,159 @@
+"""What the texts beside a number say of it: labels, units, payments, periods."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.extraction.tree.nodetext import around, tag_ids
+from crawler.extraction.visible import cents, view
+from crawler.extraction.visible.view import View
+from crawler.extraction.words import currencies
+
+MAX_CODE: Final = 3  # characters of a text that may be just the currency
+MAX_LABEL: Final = 40  # characters of a text that may label the next one
+BEFORE: Final = 3  # texts before a price that may be one label, with a number in per cent
+_OF_PRICE: Final = ("price", "past_price")
+_LABELS: Final = tag_ids("td th dt label")
+
+_PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×]$")  # at the end of a text
+_PER = re.compile(
+    r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(
+    r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})(?: [^\d%]{2,12})?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
+)
+_PERIOD = re.compile(
+    r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
+    r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
+    r"|nuit|noche|notte|noite|natt|noc\b|user|nutzer|seat|week\b|woche|semaine|semana|visit|person|hour|stunde|heure|hora"
+    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|(?:first|1st|ersten|första|premi[eè]re?|primer|primo"
+    r"|pierwszy|eerste|první) (?:month|year|monat|jahr|månad|mois|année|mes\b|año|mese|anno"
+    r"|miesiąc|rok|maand|měsíc)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊"
+    r"|(?:/ ?|\b(?:per|pr\.|por|za|na|w|în|v|i|в|за|на|ανά) )(?:mies|m-c\b|rok\b|os(?:\.|ob|\b)|den\b"
+    r"|týd|týž|měs|mesia|hó(?:nap)?\b|éj|fő\b|lun[aă]\b|noapte|pers(?:\.|\b)|pax\b|persoan|kişi|gece|ay\b|gün\b|yıl\b"
+    r"|kk\b|yö\b|hlö|henkilö|nat\b|måned|uge\b"
+    r"|vecka|noć|mjesec|mesec|dan\b|особ|людин|місяц|ніч|доб|день|чел|ден\b|нощ|βράδυ|μήνα|άτομο|ώρα)"
+    r"|/ ?[晚夜月人位年]|/ ?(?:월|박|인)|\bp\. ?p\b|\bpp\b"
+    r"|^(?:night|nacht|nuit|noche|notte|noite|month|monat|mois|mes|mese|mês)$",
+    re.IGNORECASE,
+)
+
+
+def label_before(page: View, index: int) -> str:
+    """The text before, if it is short and without digits: it may label this one."""
+    return page.texts[index - 1][0] if index and is_label(page, index - 1) else ""
+
+
+def is_label(page: View, index: int) -> bool:
+    """Whether a text may say what the number beside it is."""
+    return index not in page.numbered and len(page.texts[index][0]) <= MAX_LABEL
+
+
+def is_part(page: View, index: int) -> bool:
+    """Whether the text before says that it is paid so many times: `4x` `140,74 €`."""
+    before = page.texts[index - 1][0] if index - 1 in page.numbered else ""
+    return before[-1:] in ("x", "×") and _PAID_TIMES.search(before) is not None
+
+
+def is_subscribers(page: View, index: int) -> bool:
+    """Whether the texts before say that a price is for those who order again and again: `Subscribe & save` `15%`."""
+    before = page.texts[max(0, index - BEFORE) : index]
+    for text, _ in before:
+        if "%" in text:
+            break
+    else:
+        return False  # nearly always
+    label = ""
+    for text, _ in reversed(before):
+        if len(text) > MAX_LABEL or (any(map(str.isdigit, text)) and "%" not in text):
+            break
+        label = f"{text} {label}"
+    return page.lexicon.says("subscribed", label)
+
+
+def is_in_row(page: View, index: int) -> bool:
+    """Whether two numbers that look like it follow at once, as in a row of a comparison: its label is of all."""
+    following = page.texts[index + 1 : index + 3]
+    if len(following) < 2 or not page.numbered.issuperset((index + 1, index + 2)):
+        return False
+    return {page.look(node) for _, node in following} == {page.look(page.texts[index][1])}
+
+
+def is_of_quantity(page: View, index: int) -> bool:
+    """Whether the text before a price says of how many pieces it is: `1000 - 4999 pieces`."""
+    return index > 0 and _QUANTITY.match(page.texts[index - 1][0]) is not None
+
+
+def is_aside(page: View, index: int) -> bool:
+    """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
+    after it."""
+    says, texts = page.lexicon.says, page.texts
+    if says("side_price", texts[index][0]):
+        return True
+    label = label_before(page, index)
+    if label and says("side_price", label) and (label[-1] in ":：" or _is_label_of(page, index)):
+        return True
+    after = texts[index + 1][0] if index + 1 < len(texts) else ""
+    if len(after) <= MAX_CODE and index + 2 < len(texts) and currencies.is_word(after):
+        index, after = index + 1, texts[index + 2][0]
+    if _PER.match(after):
+        return True
+    is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)
+    if not is_own or not says("side_price", after):
+        return False
+    return not (index + 2 in page.numbered and _is_label_of(page, index + 2))
+
+
+def _is_label_of(page: View, index: int) -> bool:
+    """Whether the text before is a cell for labels, or stands first in what is right around this one."""
+    label = page.texts[index - 1][1]
+    if label.tag_id in _LABELS:
+        return True
+    before = page.texts[index - 2][1].mem_id if index > 1 else None
+    enclosing = around(page.texts[index][1].parent, 1)
+    return label.mem_id != before and any(each.mem_id == label.mem_id for each in enclosing)
+
+
+def says(kind: str, page: View, index: int) -> bool:
+    """Whether the text, or the short one before it that is on no button apart, has a phrase of that *kind*."""
+    says = page.lexicon.says
+    if says(kind, page.texts[index][0]):
+        return True
+    label = label_before(page, index)
+    if label == "":
+        return False
+    if kind in _OF_PRICE and _is_of_price(page, index - 1) and (behind := _label_behind(page, index)):
+        return says(kind, behind)
+    return says(kind, label) and not _is_button_apart(page, index)
+
+
+def _label_behind(page: View, index: int) -> str:
+    """The label that stands behind a number, if the one before it is the number's before that: `$45.00` `Regular price`
+    `$38.25` `Sale price`, or "". All have to stand side by side."""
+    texts = page.texts
+    if index < 2 or index + 1 >= len(texts) or index - 2 not in page.numbered or not _is_of_price(page, index + 1):
+        return ""
+    nodes = [node for _, node in texts[index - 2 : index + 2]]
+    parents = {parent.mem_id for node in nodes if (parent := node.parent) is not None}
+    is_side_by_side = len(parents) == 1 and len({node.mem_id for node in nodes}) == len(nodes)
+    return texts[index + 1][0] if is_side_by_side and not (index > 2 and _is_of_price(page, index - 3)) else ""
+
+
+def _is_of_price(page: View, index: int) -> bool:
+    """Whether a text is a label for a price that is asked, or is past."""
+    return is_label(page, index) and any(page.lexicon.says(kind, page.texts[index][0]) for kind in _OF_PRICE)
+
+
+def is_of_period(page: View, index: int) -> bool:
+    """Whether a price is paid again and again, or for a night, a person, an hour."""
+    after = index + 1
+    said = (index, after) if after < len(page.texts) and is_label(page, after) else (index,)
+    return any(_PERIOD.search(page.texts[at][0]) for at in said)
+
+
+def _is_button_apart(page: View, index: int) -> bool:
+    """Whether the text before is that of a button that does not stand with this one: a tab, a panel that opens."""
+    node = page.texts[index - 1][1]
+    return bool(page.flags(node) & view.BUTTON) and not cents.is_near(node, page.texts[index][1])
