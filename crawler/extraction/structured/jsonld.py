@@ -28,9 +28,6 @@ _SCALARS = re.compile(
 _BRAND = re.compile(
     r"\"brand\"\s*+:\s*+(?:\{\s*+(?:\"@type\"\s*+:\s*+\"\w*+\"\s*+,\s*+)?\"name\"\s*+:\s*+)?\"((?:[^\"\\\n]|\\.)++)\""
 )
-# Written by some shop systems with a capital: `"Offers": {"Availability": ...}`.
-_CAPITALS = ('"Offers"', '"Availability"', '"Price"')
-_CAPITAL = re.compile(r"(?<=\")[A-Z](?=[a-z]\w{2,20}\"\s{0,9}:)")
 _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
 
@@ -44,13 +41,11 @@ def blocks(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
 
 
 def sources(html: str, scripts: Iterable[Script]) -> Iterator[str]:
-    """The JSON-LD scripts of *html* as they are written, but for the prefix `schema:` and capitals of properties."""
+    """The JSON-LD scripts of *html* as they are written, but for the prefix `schema:`."""
     stated = (script for script in scripts if "json" in script.attributes and _TYPE.search(script.attributes))
     for script in islice(stated, MAX_BLOCKS):
         if script.end - script.start <= MAX_BLOCK:
-            source = html[script.start : script.end].replace('"schema:', '"')
-            is_capital = any(each in source for each in _CAPITALS)
-            yield _CAPITAL.sub(lambda first: first[0].lower(), source) if is_capital else source
+            yield html[script.start : script.end].replace('"schema:', '"')
 
 
 def _values(source: str) -> Iterator[Any]:

@@ -83,7 +83,7 @@ def _stated(offer: Node) -> dict[str, Any]:
             currency = _scalar(specification.get("priceCurrency")) or currency
     if price is None:
         price = _scalar(offer.get("lowPrice"))
-    stock = _scalar(offer.get("availability"))
+    stock = _scalar(offer.get("availability") or offer.get("Availability"))
     return {**offer, "price": price, "priceCurrency": currency, "availability": stock}
 
 

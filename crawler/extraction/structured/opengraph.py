@@ -65,7 +65,7 @@ def card_fields(found: Mapping[str, str], country: str) -> dict[str, str]:
     """Price and currency of the *found* labels of a card: twitter:label1 `Price`, twitter:data1 `$22`."""
     for at in ("1", "2"):
         label, said = found.get(f"twitter:label{at}", ""), found.get(f"twitter:data{at}", "")
-        if names.flags(label) & names.PRICE and (currency := currencies.iso_code(said, country)):
+        if label and names.flags(label) & names.PRICE and (currency := currencies.iso_code(said, country)):
             return {"price": said, "currency": currency}
     return {}
 

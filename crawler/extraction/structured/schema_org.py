@@ -110,7 +110,8 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         if listed:
             found.listed += 1
         else:
-            found.products.append(node)
+            # Some shop systems begin properties with a capital.
+            found.products.append({**node, "offers": node["Offers"]} if "Offers" in node else node)
         return
     if "offer" in kinds and isinstance(offered := node.get("itemOffered"), dict) and types(offered) & PRODUCTS:
         yield {**offered, "offers": {key: value for key, value in node.items() if key != "itemOffered"}}, listed

@@ -52,13 +52,6 @@ def test_a_product_is_read_however_it_is_wrapped_or_broken(html: str) -> None:
     assert names(html) == ["Knife"]
 
 
-def test_properties_may_begin_with_a_capital() -> None:
-    offer = '"Offers": {"@type": "Offer", "Availability" : "InStock", "price": 5, "Price in": 1}'
-    (value,) = blocks(script(f'{{"@type": "Product", "Name": "Kn\\"Ife\\": x", {offer}}}'))
-    assert value["offers"] == {"@type": "Offer", "availability": "InStock", "price": 5, "Price in": 1}
-    assert value["name"] == 'Kn"Ife": x'
-
-
 def test_several_values_in_one_block() -> None:
     assert names(script('{"name": 1}, {"name": 2}\n{"name": 3}')) == [1, 2, 3]
 

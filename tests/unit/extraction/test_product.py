@@ -849,6 +849,19 @@ def test_data_about_other_products_hides_none(path: str, body: str, is_product: 
     assert (extract_product(html, f"https://shop.example.com/{path}") is not None) is is_product
 
 
+def test_offers_and_their_stock_may_begin_with_a_capital() -> None:
+    offer = {
+        "@type": "Offer",
+        "price": "38.25",
+        "priceCurrency": "USD",
+        "Availability": "https://schema.org/OutOfStock",
+    }
+    stated = json.dumps({"@type": "Product", "name": "Hat", "Offers": offer})
+    item = extract_product(f"<title>Hat</title>{LD.format(stated)}<h1>Hat</h1>", "https://shop.example.com/hat")
+    assert item is not None
+    assert (item.price, item.availability, item.found_in["price"]) == (Decimal("38.25"), "OutOfStock", "json-ld")
+
+
 REGULAR = '<p class="price price--regular"><i>Regular price</i> <b>$64</b></p>'
 
 
