@@ -68,7 +68,7 @@ class Structured:
             # Its title is written for sharing ("Buy X at Y"): the page's heading comes first.
             self.draft.fill({name: value for name, value in raw.items() if name != "title"}, "opengraph")
             if self.draft.lacks("price"):
-                self.draft.fill(opengraph.card_fields(self.metas, self.document.country), "opengraph")
+                self.draft.fill(opengraph.card_fields(self.document), "opengraph")
         return evidence
 
     @cached_property

@@ -61,11 +61,13 @@ def raw_fields(found: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in stated.items() if value}
 
 
-def card_fields(found: Mapping[str, str], country: str) -> dict[str, str]:
-    """Price and currency of the *found* labels of a card: twitter:label1 `Price`, twitter:data1 `$22`."""
+def card_fields(document: Document) -> dict[str, str]:
+    """Price and currency in the labels of a card: twitter:label1 `Price`, twitter:data1 `$22`."""
+    found = metas(document)
     for at in ("1", "2"):
-        label, said = found.get(f"twitter:label{at}", ""), found.get(f"twitter:data{at}", "")
-        if label and names.flags(label) & names.PRICE and (currency := currencies.iso_code(said, country)):
+        label = found.get(f"twitter:label{at}")
+        said = found.get(f"twitter:data{at}", "") if label and names.flags(label) & names.PRICE else ""
+        if said and (currency := currencies.iso_code(said, document.country)):
             return {"price": said, "currency": currency}
     return {}
 

@@ -124,7 +124,8 @@ def says(kind: str, page: View, index: int) -> bool:
     label = label_before(page, index)
     if label == "":
         return False
-    if kind in _OF_PRICE and _is_of_price(page, index - 1) and (behind := _label_behind(page, index)):
+    is_second = kind in _OF_PRICE and index - 2 in page.numbered  # of two numbers
+    if is_second and _is_of_price(page, index - 1) and (behind := _label_behind(page, index)):
         return says(kind, behind)
     return says(kind, label) and not _is_button_apart(page, index)
 
@@ -133,7 +134,7 @@ def _label_behind(page: View, index: int) -> str:
     """The label that stands behind a number, if the one before it is the number's before that: `$45.00` `Regular price`
     `$38.25` `Sale price`, or "". All have to stand side by side."""
     texts = page.texts
-    if index < 2 or index + 1 >= len(texts) or index - 2 not in page.numbered or not _is_of_price(page, index + 1):
+    if index + 1 >= len(texts) or not _is_of_price(page, index + 1):
         return ""
     nodes = [node for _, node in texts[index - 2 : index + 2]]
     parents = {parent.mem_id for node in nodes if (parent := node.parent) is not None}
@@ -143,7 +144,8 @@ def _label_behind(page: View, index: int) -> str:
 
 def _is_of_price(page: View, index: int) -> bool:
     """Whether a text is a label for a price that is asked, or is past."""
-    return is_label(page, index) and any(page.lexicon.says(kind, page.texts[index][0]) for kind in _OF_PRICE)
+    says, text = page.lexicon.says, page.texts[index][0]
+    return is_label(page, index) and (says("price", text) or says("past_price", text))
 
 
 def is_of_period(page: View, index: int) -> bool:
