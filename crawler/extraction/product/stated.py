@@ -67,8 +67,8 @@ class Structured:
             self._note_price(raw)
             # Its title is written for sharing ("Buy X at Y"): the page's heading comes first.
             self.draft.fill({name: value for name, value in raw.items() if name != "title"}, "opengraph")
-            if self.draft.lacks("price"):
-                self.draft.fill(opengraph.card_fields(self.document), "opengraph")
+            if "twitter:data1" in self.metas and self.draft.lacks("price"):
+                self.draft.fill(opengraph.card_fields(self.metas, self.document), "opengraph")
         return evidence
 
     @cached_property

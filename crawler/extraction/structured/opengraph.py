@@ -61,9 +61,8 @@ def raw_fields(found: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in stated.items() if value}
 
 
-def card_fields(document: Document) -> dict[str, str]:
-    """Price and currency in the labels of a card: twitter:label1 `Price`, twitter:data1 `$22`."""
-    found = metas(document)
+def card_fields(found: Mapping[str, str], document: Document) -> dict[str, str]:
+    """Price and currency of the *found* labels of a card: twitter:label1 `Price`, twitter:data1 `$22`."""
     for at in ("1", "2"):
         label = found.get(f"twitter:label{at}")
         said = found.get(f"twitter:data{at}", "") if label and names.flags(label) & names.PRICE else ""

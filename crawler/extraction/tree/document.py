@@ -68,18 +68,17 @@ class Document:
     @cached_property
     def states(self) -> list[Any]:
         """JSON in its scripts (see state.py); a page that is JSON itself is its only state."""
-        return [self._json] if self.is_json else [*self._of_page, *state.states(self.html, self.source.scripts)]
+        if self.is_json:
+            return [self._json]
+        return [*state.of_page(self.markup), *state.states(self.html, self.source.scripts)]
 
     @cached_property
     def priced_states(self) -> list[Any]:
         """Those that may hold a price."""
         if self.is_json:
             return self.states
-        return [*self._of_page, *state.states(self.html, self.source.scripts, state_prices.may_be_in)]
-
-    @cached_property
-    def _of_page(self) -> list[Any]:
-        return state.of_page(self.markup)
+        source = self.source
+        return [*state.of_page(source.markup), *state.states(self.html, source.scripts, state_prices.may_be_in)]
 
     @property
     def is_json(self) -> bool:

@@ -62,7 +62,7 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<p class=price><i>$25.00</i> <i>CAD</i></p>", "25.00", "CAD"),
         ("<p>Price:</p><p>12.50</p>", "12.50", None),
         ("<p>Price: <b>US $24.99</b></p><p class=price>Approximately <b>£19.10</b></p>", "24.99", "USD"),
-        ("<p class=price>US $24.99 (≈ €22.80)</p>", "24.99", "USD"),
+        ("<p class=price>US $24.99 (approx. €22.80)</p>", "24.99", "USD"),
         (
             "<p>10 - 99 pieces <b>$1.20</b></p><p>100 - 499 pieces <b>$0.95</b></p><p>&gt;=500 <b>$0.80</b></p>",
             "1.20",
