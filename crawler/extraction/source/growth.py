@@ -68,13 +68,16 @@ _MARKUP = compiled(
 )
 
 
-def bounded(page: bytes, *, may_ignore: bool = True) -> bytes:
-    """*page*, nearly always unchanged. *may_ignore*: whether it may have <frameset> or <col>."""
+def heeding_all(page: bytes) -> bytes:
+    """*page* without what lets a parser ignore all tags behind it: <frameset>, and <col> if there is a template."""
+    return (_IGNORING if _TEMPLATE.search(page) else _FRAMESET).sub(b"<embed", page)
+
+
+def bounded(page: bytes) -> bytes:
+    """*page*, which is `heeding_all`, nearly always unchanged."""
     if len(page) <= SMALL:
         return page
     few = MOST_LIKELY // len(page)
-    if may_ignore and _IGNORING.search(page):
-        page = (_IGNORING if _TEMPLATE.search(page) else _FRAMESET).sub(b"<embed", page)
     if _signs(page) <= few or (grown := _grown(page)) <= few:
         return page
     if grown * _sampled_text(page) <= MOST_LIKELY:

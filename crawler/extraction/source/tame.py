@@ -5,9 +5,10 @@ element (<b>, <font>) is reopened in each following block, so 44 KB become 5 GB;
 others of its tag, and an unknown name with all unknown names of the page. Depth is bounded in nesting.py, growing texts
 in growth.py. A page that is changed here only loses what is abuse.
 
-A page with too few tags and bytes to do harm costs one count. In others one expression finds unclosed elements. Names
-and attributes are sampled, and so is what may nest, since reading all of them takes as long as parsing: an attack needs
-a good part of the page, so samples every EVERY bytes, from a random start, find it. Then the whole page is read.
+A page with too few tags and bytes to do harm costs one count. In others one expression finds elements that may be
+unclosed, and all tags are read where these are too many. Names and attributes are sampled, and so is what may nest,
+since reading all of them takes as long as parsing: an attack needs a good part of the page, so samples every EVERY
+bytes, from a random start, find it. Then the whole page is read.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from crawler.extraction.source.tokens import ATTRIBUTE, CLOSED, RAW, VALUE, comp
 SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm
 FEW_TAGS: Final = 1_500
 MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: the elements they may become
+OPEN: Final = 4  # such elements that may be open at once, if all are closed in the end
 # Each end tag moves such an element some levels deeper, at a cost proportional to the depth.
 MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
 MAX_STEPS: Final = 2_500_000  # end tags times depth
@@ -48,6 +50,12 @@ FORMATTING: Final = (
     r"|[eE][mM]|[tT][tT]|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])(?=[\s/>])"
 )
 STRAY: Final = rf"(?P<name>{FORMATTING})(?!{CLOSED})|(?P<ignoring>{growth.IGNORING})"
+_FORMATTING: Final = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
+# An end tag closes a formatting element if nothing but these has come between: they hold no blocks, and all of an icon.
+_PASSED: Final = _FORMATTING | frozenset(
+    b"a abbr bdi bdo br cite circle data defs del dfn ellipse g img ins kbd label line mark path polygon polyline q "
+    b" rect samp span stop sub sup svg symbol time use var wbr".split()
+)
 _STRAY = compiled(rf"<{LIKELY}(?:{STRAY})")
 _END = compiled(rf"</{LIKELY}{FORMATTING}")
 _PAIR = compiled(rf"<{LIKELY}(?P<name>{FORMATTING}){CLOSED}")
@@ -79,7 +87,9 @@ def tamed(page: bytes, known: Sequence[str] | None = None) -> bytes:
         return page if len(page) < EVERY else _few_attributes(page, _places(page))
     page = page.replace(b"\v", b" ")  # which expressions take it for, and a parser for a part of a name
     found = Counter(name.lower() for name in (strays(page) if known is None else known))
-    page = growth.bounded(_few_open(page, found), may_ignore=bool(found["col"] or found["frameset"]))
+    if found["col"] or found["frameset"]:
+        page = growth.heeding_all(page)
+    page = growth.bounded(_few_open(page, found))
     places = _places(page)
     page = _few_attributes(page, places)
     names, seen = _seen(page, places)
@@ -99,12 +109,41 @@ def _few_open(page: bytes, found: Counter[str]) -> bytes:
     if roots > MAX_ROOTS:
         first = list(_ROOT.finditer(page))[MAX_ROOTS].start()
         page = page[:first] + _ROOT.sub(b"<embed", page[first:])
-    if not unclosed:
-        return page
+    if unclosed and _harm(page, unclosed) and _harm(page, _unclosed(page)):
+        return _STRAY.sub(b"<embed", page)
+    return page
+
+
+def _harm(page: bytes, unclosed: int) -> bool:
+    """Whether so many *unclosed* formatting elements may cost too much."""
     tags = page.count(b"<")
     depth = tags if tags < 2 * TAGS_UNCHECKED else 2 * MAX_DEPTH
-    sunk = unclosed * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
-    return _STRAY.sub(b"<embed", page) if sunk or unclosed * tags > MAX_REOPENED else page
+    if unclosed * tags > MAX_REOPENED:
+        return True
+    return unclosed * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
+
+
+def _unclosed(page: bytes) -> int:
+    """How many formatting elements may stay open, not less, by all tags; expressions take those for unclosed that hold
+    more than a few others. In <svg> other than icons tags are read otherwise: there all may."""
+    if tokens.without_foreign(page) is not page:
+        return page.count(b"<")
+    unclosed, opened = 0, list[bytes]()
+    for token in tokens.tokens(page):
+        name = token.name.lower()
+        if name and name not in _PASSED and b":" not in name:  # Word's <o:p>
+            unclosed += len(opened)
+            opened.clear()
+        elif name in _FORMATTING and not token.ends:
+            opened.append(name)
+            if len(opened) > OPEN:
+                unclosed += 1
+                del opened[0]
+        elif name in opened:
+            opened.reverse()
+            opened.remove(name)
+            opened.reverse()
+    return unclosed + len(opened)
 
 
 def strays(page: bytes) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{VALUE})"
-# A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
-_PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
+# The rest of a tag that ends for certain at its first ">": no quote begins a value but behind a name and "=", and no
+# other "=" is taken for one.
+_PLAIN: Final = r"[^<>\"'=]*+(?:(?<=[^\s/\"'])=(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s<>\"']++(?=[\s>]))[^<>\"'=]*+)*+>"
 # Containing only text, void elements, and elements that contain only text.
 _INSIDE: Final = (
     rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"

@@ -72,6 +72,21 @@ def _links(begin: str, piece: str, end: str) -> Bomb:
     return filled("", f'<a href="{begin}{path}{end}#">x</a>')
 
 
+def _straddling(size: int) -> str:
+    """Elements that nest, but for comments at all places where a piece of 64,000 would begin if it were not random."""
+    deep, page = "<path/></nav>", "<p>Some text</p>" * 3_999
+    while len(page) < size:
+        page += "x" * (-(len(page) + 4) % 64_000 % len(deep)) + deep * (-(len(page) + 4) % 64_000 // len(deep))
+        page += "<!--<svg>-->"
+    return page[:size]
+
+
+def _closed_late(size: int) -> str:
+    """All formatting elements are closed in the end, and many are open at once."""
+    many = size // 40
+    return "<span>" * many + "<b>x" * (many // 2) + "</span>x" * many + "</b>" * (many // 2)
+
+
 HIDDEN: dict[str, Bomb] = {
     "names in end tags": _hidden(tag="/a"),
     "names with <": _hidden("<"),
@@ -108,7 +123,7 @@ NESTING: dict[str, Bomb] = {
         ("<table>", "<q></q><div>"),
         ("<template>", "<form>"),
     )
-}
+} | {"deep beside comments where pieces begin": _straddling}
 # texts that grow piece by piece, as nothing parts them
 GROWING: dict[str, Bomb] = {
     "values of end tags": filled("<div>", "</b a=b>text"),
@@ -157,6 +172,10 @@ BOMBS: dict[str, Bomb] = {
     "formatting without attributes": filled("", "<b><i><u><s><em><tt><big><code><font><small><strike><strong><p>x"),
     "end tags in attributes": after("", '<b id=# title="></b>">', 1_900, "<p>x"),
     "end tags in quotes that are none": after("", '<b ="a=" id=# ></b>" x>', 1_900, "<p>x"),
+    "end tags in quotes behind others": after("", '<b id=# a=b="x y="></b>" >', 1_900, "<p>x"),
+    "formatting behind a template": after("<template><col><xmp></template>", "<b id=#>", 1_900, "<p>x"),
+    "formatting in the style of svg": after("<svg><style>", "<b id=#></b><b id=#>", 1_900, "<p>x"),
+    "formatting that is closed late": _closed_late,
     "end tags behind tables": after("", "<b id=#><table></b>", 300, "<td><p>x"),
     "end tags that find blocks": after("", "<b id=#>", 100, "<div></b>x"),
     "few of them": after("", "<b id=#>", 40, "<div></b>x"),

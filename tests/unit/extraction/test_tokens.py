@@ -74,6 +74,19 @@ def test_surplus_attributes_are_cut_off_in_tags_alone(before: str) -> None:
     assert MAX_ATTRIBUTES < RUN
 
 
+ATTRIBUTES = st.sampled_from([*"=\"' /\t>x", " a", "</b>", "<i>", "</i>", "<br>", ' a="', "='", "b=c"])
+CLOSED = tokens.compiled(rf"<(?P<name>b)(?=[\s/>]){tokens.CLOSED}")
+
+
+@given(st.lists(ATTRIBUTES, max_size=12))
+def test_an_element_that_ends_for_certain_ends_there(pieces: list[str]) -> None:
+    page = f"<b {''.join(pieces)}>x</b><m>y</m>"
+    if (found := CLOSED.match(page.encode())) is not None:
+        begins = page[: found.end()] + "<m>"
+        assert [node.tag for node in LexborHTMLParser(begins).css("b m, i m")] == []
+        assert LexborHTMLParser(begins).css_first("m") is not None
+
+
 MARKUP = st.sampled_from(
     """<!-- --> --!> <!--> <!---> <!--!> - ! > -- <! </ <? ]]> <![CDATA[ <script> </script> </script/ </scriptx>
     << </p/ </xmp/
