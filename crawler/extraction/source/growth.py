@@ -3,8 +3,8 @@
 A parser ignores some tags: the end of what is not open, <td> outside tables, <form> in a form. The texts around them
 are one text to it, which is copied whenever a value, a comment or another text has been stored since: 1 MB of
 `</b a=b>x` takes 5 GB. So does text between the rows of a table, which is put before the table, and text behind
-</body>. Where copies become too many, an element parts the texts. Behind <frameset>, and <col> in a template, all tags
-are ignored: a long page loses those two.
+</body>. Where copies may be too many, an element parts texts that are too long for the number of tags. Behind
+<frameset>, and <col> in a template, all tags are ignored: a long page loses those two.
 
 Reading all tags takes longer than parsing, so pages are sampled, at more length where the first samples have such tags.
 """
@@ -21,7 +21,8 @@ from crawler.extraction.source import tokens
 from crawler.extraction.source.tokens import ATTRIBUTE, RAW, SCRIPT_TEXT, Token, compiled
 
 SMALL: Final = 120_000  # bytes; a shorter page cannot take too much
-MOST: Final = 200_000_000  # bytes copied: the memory it takes, though less with fewer than three values between texts
+# Bytes copied, at so many for each tag: the memory it takes, though less with fewer than three values between texts.
+MOST: Final = 200_000_000
 MOST_LIKELY: Final = 230_000_000  # the same by samples, before all tags are read
 EVERY: Final = 10_000  # bytes between samples
 SAMPLE: Final = 300  # bytes
@@ -129,7 +130,7 @@ def _places(page: bytes, every: int) -> range:
 
 
 def _parted(page: bytes) -> bytes:
-    texts, pieces, taken = _Texts(), list[bytes](), 0
+    texts, pieces, taken = _Texts(MOST // page.count(b"<")), list[bytes](), 0
     before = Token(0, 0, ends=False, name=b"", attributes=b"")  # the start of the page
     for token in tokens.tokens(page):
         if texts.add(page[before.end : token.start].lstrip(b"/>")):
@@ -143,10 +144,10 @@ def _parted(page: bytes) -> bytes:
 
 class _Texts:
     """How long the texts are that a parser may still add to: where it is, and before the table it is in. Too long
-    rather than too short."""
+    rather than too short; none longer than *longest* is copied."""
 
-    def __init__(self) -> None:
-        self._copied = 0
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
         self._here = self._outside = 0
         self._stored = False  # something, since the last text
         self._tables = 0
@@ -158,9 +159,7 @@ class _Texts:
             return False
         outside = self._tables > 0 and not self._in_cell and not text.isspace()
         length = self._outside if outside else self._here
-        copies = length if self._stored else 0
-        parted = self._copied + copies > MOST
-        self._copied += 0 if parted else copies
+        parted = self._stored and length > self._longest
         length = len(text) + (0 if parted else length)
         if outside:
             self._outside, self._stored = length, False

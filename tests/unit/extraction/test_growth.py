@@ -37,7 +37,7 @@ def test_no_text_grows_in_a_template_where_nothing_else_is_kept() -> None:
 
 def test_no_text_is_lost() -> None:
     page = GROWING["values of end tags"](4 * SIZE)
-    assert bounded(page.encode()) != page.encode()
+    assert len(page) < len(bounded(page.encode())) < 1.01 * len(page)  # a few long texts, not thousands of short ones
     assert parsed(page).text() == "text" * page.count("text")
 
 
