@@ -90,6 +90,8 @@ def _may_be_deep(page: bytes) -> bool:
         if not _is_deep(nesting, tags):
             return False
         nesting -= page.count(flat)
+    if tokens.has_foreign(page):
+        page = tokens.without_icons(page)
     return _is_deep(len((_NESTING_ANYWHERE if tokens.has_foreign(page) else _NESTING).findall(page)), tags)
 
 

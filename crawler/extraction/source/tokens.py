@@ -20,6 +20,7 @@ CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</(?P=name)\s*+>"  # after the
 _SCRIPT_IN_COMMENT: Final = r"<script[\s/>](?:[^<-]|-(?!->)|<(?!/script[\s/>]))*+(?:</script(?=[\s/>]))?+"
 _COMMENT_IN_SCRIPT: Final = rf"<!(?=--)(?:[^<-]|-(?!->)|<(?!/?script[\s/>])|{_SCRIPT_IN_COMMENT})*+(?:-->)?+"
 SCRIPT_TEXT: Final = rf"(?:[^<]|<(?!!--|/script[\s/>])|{_COMMENT_IN_SCRIPT})*+"
+NESTED_IN_ICON: Final = 100  # elements; groups, mostly
 RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # raw text elements
 
 
@@ -37,11 +38,14 @@ _COMMENT_END: Final = compiled(r"--!?>")
 # A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
 _MARKUP = compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({ATTRIBUTE}*+))")
 _FOREIGN = compiled(r"(</?)(?:svg|math)(?=[\s/>])", re.IGNORECASE)
+_ROOTS: Final = frozenset((b"svg", b"math"))
 _FOREIGN_START = compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
 # Shapes, comments and titles alone, which end for certain: a parser reads on behind them as behind a <span>.
 _SHAPES: Final = (
     "circle|clippath|defs|ellipse|g|line|(?:linear|radial)gradient|mask|path|poly(?:gon|line)|rect|stop|symbol|use"
 )
+# Start tags in one that may nest, which none does that has "/" behind a space or a quote.
+_NESTING_IN_ICON = compiled(rf"<(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED}|{_PLAIN}(?<=[\s\"']/>))", re.IGNORECASE)
 _ICON = compiled(
     rf"<svg(?=[\s/>]){_PLAIN}(?:\s++|</?(?:{_SHAPES})(?=[\s/>]){_PLAIN}|<title>[^<]*+</title>|<!--[^<>-][^<>]*+(?<=--)>)*+"
     r"</svg\s*+>",
@@ -89,6 +93,14 @@ def without_foreign(page: bytes) -> bytes:
     if len(_FOREIGN_START.findall(page)) == len(_ICON.findall(page)):
         return page
     return _FOREIGN.sub(rb"\1span", page)
+
+
+def without_icons(page: bytes) -> bytes:
+    """*page* without icons in which little nests, if all <svg> in it are icons and start tags, and not in values."""
+    starts = [found.start() for found in _ICON.finditer(page)]
+    if starts != [token.start for token in tokens(page) if token.name.lower() in _ROOTS and not token.ends]:
+        return page
+    return _ICON.sub(lambda icon: icon[0] if len(_NESTING_IN_ICON.findall(icon[0])) > NESTED_IN_ICON else b"", page)
 
 
 def behind_comment(page: bytes, place: int) -> int:

@@ -123,7 +123,12 @@ NESTING: dict[str, Bomb] = {
         ("<table>", "<q></q><div>"),
         ("<template>", "<form>"),
     )
-} | {"deep beside comments where pieces begin": _straddling}
+} | {
+    "deep beside comments where pieces begin": _straddling,
+    "deep in an icon in a value": filled('<a b="<svg><path d="x"/>', "<path/></g>", "</svg>"),
+    "deep in an icon": filled("<svg>", "<g></path>", "</svg>"),
+    "deep beside shapes that seem closed": filled("<svg>", "<g a=b/></path>", "</svg>"),
+}
 # texts that grow piece by piece, as nothing parts them
 GROWING: dict[str, Bomb] = {
     "values of end tags": filled("<div>", "</b a=b>text"),

@@ -52,3 +52,9 @@ def test_a_page_of_many_elements_is_left_as_it_is() -> None:
     card = b"<div><span><p>A lamp<ul><li>of <i>steel</i><li>48.00</ul></div><svg><path d=x><circle /></svg><br>"
     page = b"<html><body><main>" + card * 12_000
     assert bounded(page, 12 * 12_000) is page
+
+
+def test_a_page_with_a_drawing_of_many_shapes_is_left_as_it_is() -> None:
+    shapes = b"<g class='a'>" + b"<path id='c' d='M0 1'/><circle r=1 />" * 10_000 + b"</g>"
+    page = b"<p>text</p><svg viewBox='0 0 9 9'><title>A map</title>" + shapes + b"</svg><p>text</p>"
+    assert bounded(page, TAGS) is page
