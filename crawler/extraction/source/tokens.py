@@ -42,13 +42,14 @@ _ROOTS: Final = frozenset((b"svg", b"math"))
 _FOREIGN_START = compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
 # Shapes, comments and titles alone, which end for certain: a parser reads on behind them as behind a <span>.
 _SHAPES: Final = (
-    "circle|clippath|defs|ellipse|g|line|(?:linear|radial)gradient|mask|path|poly(?:gon|line)|rect|stop|symbol|use"
+    "animate(?:transform)?|circle|clippath|defs|ellipse|g|image|line|(?:linear|radial)gradient|mask|path"
+    "|poly(?:gon|line)|rect|stop|symbol|use"
 )
 # Start tags in one that may nest, which none does that has "/" behind a space or a quote.
 _NESTING_IN_ICON = compiled(rf"<(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED}|{_PLAIN}(?<=[\s\"']/>))", re.IGNORECASE)
 _ICON = compiled(
-    rf"<svg(?=[\s/>]){_PLAIN}(?:\s++|</?(?:{_SHAPES})(?=[\s/>]){_PLAIN}|<title>[^<]*+</title>|<!--[^<>-][^<>]*+(?<=--)>)*+"
-    r"</svg\s*+>",
+    rf"<svg(?=[\s/>]){_PLAIN}(?:\s++|</?(?:{_SHAPES})(?=[\s/>]){_PLAIN}|<title(?=[\s/>]){_PLAIN}[^<]*+</title>"
+    r"|<!--[^<>-][^<>]*+(?<=--)>)*+</svg\s*+>",
     re.IGNORECASE,
 )
 

@@ -31,7 +31,7 @@ def test_nothing_is_left_in_which_raw_text_is_markup() -> None:
     assert tokens.without_foreign(PAGE.replace(b"svg", b"i")) == PAGE.replace(b"svg", b"i")
 
 
-ICON = b"<svg a='1'><title>x</title><!--! a-b --><g>\n<path d='M0 0'/></g></svg>"
+ICON = b"<svg a='1' b='c=d'><title id='a'>x</title><animate b='c' /><!--! a-b --><g>\n<path d='M0 0'/></g></svg>"
 
 
 def test_a_page_of_icons_is_left_as_it_is() -> None:
