@@ -26,6 +26,7 @@ from crawler.extraction.source.tokens import ATTRIBUTE, CLOSED, RAW, VALUE, comp
 SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm
 FEW_TAGS: Final = 1_500
 MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: the elements they may become
+TAGS_READ: Final = 100_000  # at most, to find those that stay open: more take longer than half a second
 OPEN: Final = 4  # such elements that may be open at once, if all are closed in the end
 # Each end tag moves such an element some levels deeper, at a cost proportional to the depth.
 MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
@@ -125,12 +126,16 @@ def _harm(page: bytes, unclosed: int) -> bool:
 
 def _unclosed(page: bytes) -> int:
     """How many formatting elements may stay open, not less, by all tags; expressions take those for unclosed that hold
-    more than a few others. In <svg> other than icons tags are read otherwise: there all may."""
-    if tokens.without_foreign(page) is not page:
-        return page.count(b"<")
+    more than a few others. In <svg> other than icons tags are read otherwise: there all may. Those in comments, values
+    and raw text count, too, since pieces of a page are parsed (nesting.py)."""
+    tags = page.count(b"<")
+    if tags > TAGS_READ or tokens.without_foreign(page) is not page:
+        return tags
     unclosed, opened = 0, list[bytes]()
     for token in tokens.tokens(page):
         name = token.name.lower()
+        if page.find(b"<", token.start + 1, token.end) >= 0:
+            unclosed += len(strays(page[token.start + 1 : token.end]))
         if name and name not in _PASSED and b":" not in name:  # Word's <o:p>
             unclosed += len(opened)
             opened.clear()

@@ -181,6 +181,10 @@ BOMBS: dict[str, Bomb] = {
     "formatting behind a template": after("<template><col><xmp></template>", "<b id=#>", 1_900, "<p>x"),
     "formatting in the style of svg": after("<svg><style>", "<b id=#></b><b id=#>", 1_900, "<p>x"),
     "formatting that is closed late": _closed_late,
+    **{
+        f"formatting in {begin}": filled(begin, "<path/></code></mi><dd><a><strike id=#>", most=600_000)
+        for begin in ("<iframe>", "<!--", "<p a='")
+    },
     "end tags behind tables": after("", "<b id=#><table></b>", 300, "<td><p>x"),
     "end tags that find blocks": after("", "<b id=#>", 100, "<div></b>x"),
     "few of them": after("", "<b id=#>", 40, "<div></b>x"),

@@ -153,7 +153,7 @@ def test_no_repetition_of_pieces_goes_off(first: list[str], second: list[str], t
         "<p><a href='/p/1'>x</a><font color=red>y</font></p>" * 10_000,
         "<script>" + "x = 1; " * 10_000 + "</script><a b=1 c='2' d=\"3\" e f/>",
         "<ul>" + "<li><a href=#>x</a>" * 30_000,
-        ("<pre><code>" + "<span class=k>x</span> = <span>y</span>\n" * 90 + "</code></pre>") * 300,
+        ("<pre><code>" + "<span class=k>x</span> = <span>y</span>\n" * 90 + "</code></pre>") * 200,
         ("<table><col><tr><td><code>" + "<span class=k><b>x</b></span>" * 90 + "</code></table>") * 200,
         "<p><b>a <abbr><span>b</span></abbr><br>c<br>d<br>e<br>f<br>g<br></b>" * 4_000,
         "<i class=far><svg role='img'><use href='/icons.svg?v=1#user'></use></svg></i><p>x</p>" * 3_000,
