@@ -135,8 +135,13 @@ def _begins(page: bytes) -> list[bytes]:
 def _depth(begin: bytes, part: bytes) -> int:
     """About how deep the elements of *part* nest behind *begin*.
 
-    A template's elements are in no tree. Those of <object> are, and are as well kept from end tags behind them.
+    A template's elements are in no tree. Those of <object> are, and are as well kept from end tags behind them. Parsing
+    takes time in proportion to the square of the depth, so a long part is tried in short ones first.
     """
+    if len(part) > PIECE:
+        deepest = max(_depth(begin, part[at : at + PIECE]) for at in range(0, len(part), PIECE))
+        if deepest > 2 * MAX_DEPTH:
+            return deepest
     part = _TEMPLATE.sub(b"object", part)
     if begin == b"<svg>":
         part = _FORM.sub(b"section", part)
