@@ -226,6 +226,10 @@ FRONTIER_HOST_MEMORY_SECONDS = 3_600
 CONCURRENT_REQUESTS = 32
 # Seconds for one download, 0.1 to 86,400. Scrapy: 180. Readers: Scrapy, handlers/http/handler.py, proxies/pools.py
 DOWNLOAD_TIMEOUT = 60
+# Seconds for one connection, 0.1 to 600: TCP, the proxy's answer to CONNECT and TLS, but not the DNS look-up. A lost
+# SYN is sent again after 1, 3 and 7 s: with less, a busy network is taken for a dead host; with more, a port that never
+# answers holds its host's slot for longer. Reader: handlers/connecting.py
+CONNECT_TIMEOUT_SECONDS = 10
 # Seconds for one DNS look-up, 0.1 to 600: less than ROBOTSTXT_TIMEOUT_SECONDS, or hosts look silent to the whole fleet
 # while the name server of one worker is. Scrapy: 60. Reader: handlers/resolver.py
 DNS_TIMEOUT = 15

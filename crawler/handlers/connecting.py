@@ -14,11 +14,26 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
 )
+from scrapy.settings import BaseSettings
 
+from crawler import config
 from crawler.errors import ProxyError
-from crawler.handlers.route import Proxy
+from crawler.handlers.route import Proxy, Route
 
 FAILURES: Final = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadFailedError, DownloadTimeoutError)
+
+
+def connect_seconds(settings: BaseSettings) -> float:
+    """How long a connection may take, from the first SYN to the end of its TLS handshake; raises ConfigError."""
+    return config.number(settings, "CONNECT_TIMEOUT_SECONDS", 0.1, 600)
+
+
+def too_slow(to: Route, seconds: float) -> DownloadTimeoutError | ProxyError:
+    """For a connection that took longer than *seconds*, those of `connect_seconds`."""
+    within = f"within {seconds:g} s (CONNECT_TIMEOUT_SECONDS)"
+    if to.proxy is not None:
+        return ProxyError(f"proxy {to.proxy} did not connect to {to.authority} {within}")
+    return DownloadTimeoutError(f"{to.authority} did not connect {within}")
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from typing import Final
 from scrapy.exceptions import DownloadFailedError
 
 from crawler.errors import ProxyError
-from crawler.handlers.connecting import blaming, in_scrapys_words
+from crawler.handlers.connecting import blaming, in_scrapys_words, too_slow
+from crawler.handlers.deadline import Deadline
 from crawler.handlers.http.connection import UNASKED_BYTES, Connection
 from crawler.handlers.http.head import ResponseHead
 from crawler.handlers.http.receiver import HeadLimits, Receiver
@@ -21,14 +22,15 @@ from crawler.handlers.route import Bind, Proxy, Route
 
 logger = logging.getLogger(__name__)
 
-_TRY_NEXT_SECONDS: Final = 10.0  # per address while there are others
+_LEAST_SECONDS: Final = 1.0  # for one address of several; the second SYN leaves then
 
 
 class Dialler:
     """Dials only what *resolver* allows; raises Scrapy's download errors, ProxyError and AddressRefusedError.
 
-    A name behind a proxy is resolved by the proxy. With *checks_proxied* our own resolver's result is checked here,
-    otherwise only literal addresses.
+    A connection that takes longer than *seconds*, with its proxy's and its handshakes, is given up; looking up a name
+    has a time of its own. A name behind a proxy is resolved by the proxy. With *checks_proxied* our own resolver's
+    result is checked here, otherwise only literal addresses.
     """
 
     def __init__(
@@ -38,12 +40,14 @@ class Dialler:
         sessions: TLSSessions,
         limits: HeadLimits,
         *,
+        seconds: float,
         checks_proxied: bool,
     ) -> None:
         self._resolver = resolver
         self._tls = tls
         self._sessions = sessions
         self._limits = limits
+        self._seconds = seconds
         self._checks_proxied = checks_proxied
 
     async def dial(self, route: Route) -> Connection:
@@ -59,18 +63,36 @@ class Dialler:
             return await self._dial(route, None)
 
     async def _dial(self, route: Route, resumed: ssl.SSLSession | None) -> Connection:
-        if route.proxy is not None:
-            await self._resolver.check(route.host, resolving=self._checks_proxied)
-            return await self._dial_through(route.proxy, route, resumed)
+        addresses = await self._addresses(route)
+        try:
+            async with Deadline(self._seconds):
+                if route.proxy is not None:
+                    return await self._dial_through(route.proxy, addresses, route, resumed)
+                return await self._dial_directly(addresses, route, resumed)
+        except TimeoutError:
+            raise too_slow(route, self._seconds) from None
+
+    async def _addresses(self, route: Route) -> list[str]:
+        """Those to dial: of the proxy, if there is one."""
+        if route.proxy is None:
+            with in_scrapys_words(route.authority):
+                return await self._resolver.resolve(route.host)
+        await self._resolver.check(route.host, resolving=self._checks_proxied)
+        with blaming(route.proxy):
+            return await self._resolver.resolve(route.proxy.host, trusted=True)
+
+    async def _dial_directly(self, addresses: list[str], route: Route, resumed: ssl.SSLSession | None) -> Connection:
         with in_scrapys_words(route.authority):
-            connection = await self._connect(route.host, route.port, route.bind)
+            connection = await self._connect(addresses, route.port, route.bind)
             if route.scheme == "https":
                 await self._secure(connection, route.host, resumed)
             return connection
 
-    async def _dial_through(self, proxy: Proxy, route: Route, resumed: ssl.SSLSession | None) -> Connection:
+    async def _dial_through(
+        self, proxy: Proxy, addresses: list[str], route: Route, resumed: ssl.SSLSession | None
+    ) -> Connection:
         with blaming(proxy):
-            connection = await self._connect(proxy.host, proxy.port, route.bind, trusted=True)
+            connection = await self._connect(addresses, proxy.port, route.bind)
             if proxy.scheme == "https":
                 await self._secure(connection, proxy.host)
             if route.is_tunnel:
@@ -83,14 +105,16 @@ class Dialler:
                     raise ProxyError(f"proxy {proxy} closed the tunnel to {route.authority}: {error}") from error
         return connection
 
-    async def _connect(self, host: str, port: int, bind: Bind | None, *, trusted: bool = False) -> Connection:
-        *others, last = await self._resolver.resolve(host, trusted=trusted)
+    async def _connect(self, addresses: list[str], port: int, bind: Bind | None) -> Connection:
+        """To the first that answers; each has its share of the time, or a dead one would hide the others."""
+        *others, last = addresses
+        share = max(self._seconds / len(addresses), _LEAST_SECONDS)
         for address in others:
             try:
-                async with asyncio.timeout(_TRY_NEXT_SECONDS):
+                async with Deadline(share):
                     return await _open(address, port, bind)
             except OSError as error:
-                logger.debug("Trying the next address of %s, as %s failed: %s", host, address, error)
+                logger.debug("Trying the next address, as %s port %d failed: %s", address, port, error)
         return await _open(last, port, bind)
 
     async def _secure(self, connection: Connection, host: str, resumed: ssl.SSLSession | None = None) -> None:

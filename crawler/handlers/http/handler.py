@@ -28,6 +28,7 @@ from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
 from crawler import config
 from crawler import stats as names
 from crawler.errors import AddressRefusedError, ConfigError, ProxyError
+from crawler.handlers.connecting import connect_seconds
 from crawler.handlers.deadline import Deadline
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.dialler import Dialler
@@ -51,6 +52,7 @@ class HttpConfig:
     """The handler's settings, under Scrapy's names where those exist."""
 
     timeout: float  # seconds
+    connect_seconds: float
     body: DownloadLimits
     head: HeadLimits
     fail_on_dataloss: bool
@@ -62,6 +64,7 @@ class HttpConfig:
         """Raises ConfigError."""
         return cls(
             timeout=config.number(settings, "DOWNLOAD_TIMEOUT", 0.001, 86_400),
+            connect_seconds=connect_seconds(settings),
             body=DownloadLimits.from_settings(settings),
             head=HeadLimits(
                 config.integer(settings, "DOWNLOAD_HEADERS_MAXSIZE", 1_024, 16_777_216),
@@ -108,7 +111,12 @@ class HttpDownloadHandler:
         tls = tls_context(settings)
         tls.set_alpn_protocols(["http/1.1"])
         self._dialler = Dialler(
-            self._resolver, tls, self._pool.sessions, self._config.head, checks_proxied=self._config.checks_proxied
+            self._resolver,
+            tls,
+            self._pool.sessions,
+            self._config.head,
+            seconds=self._config.connect_seconds,
+            checks_proxied=self._config.checks_proxied,
         )
         self._warned_of_dataloss = False
 

@@ -28,14 +28,15 @@ _BYTES_RECEIVED: Final = slice(128, 136)  # in it, since Linux 4.1
 
 
 class Impersonating(CurlCffiDownloadHandler):
-    """*pin* is curl's only name resolution, in its format: `*:port:address`."""
+    """*pin* is curl's only name resolution, in its format: `*:port:address`. A connection may take *seconds*."""
 
     experimental: ClassVar[bool] = False
 
-    def __init__(self, crawler: Crawler, profile: str, pin: list[str], wire_turn: WireTurn) -> None:
+    def __init__(self, crawler: Crawler, profile: str, pin: list[str], wire_turn: WireTurn, seconds: float) -> None:
         self._impersonated = profile
         self._pinned = pin
         self._wire_turn = wire_turn
+        self._connect_ms = round(1000 * seconds)
         super().__init__(crawler)
 
     def _make_session(self, proxy_headers: tuple[tuple[str, str], ...] = ()) -> Any:
@@ -43,6 +44,7 @@ class Impersonating(CurlCffiDownloadHandler):
         session.impersonate = self._impersonated
         session.http_version = None  # what the browser negotiates
         session.curl_options |= {CurlOpt.FRESH_CONNECT: 1, CurlOpt.FORBID_REUSE: 1}
+        session.curl_options[CurlOpt.CONNECTTIMEOUT_MS] = self._connect_ms  # handshakes and the proxy's answer included
         if self._pinned:  # and without a proxy, or libcurl would use one from the environment
             session.curl_options |= {CurlOpt.RESOLVE: self._pinned, CurlOpt.PROXY: ""}
         session.curl_infos = [CurlInfo.PRETRANSFER_TIME, CurlInfo.STARTTRANSFER_TIME]

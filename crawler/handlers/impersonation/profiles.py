@@ -10,16 +10,20 @@ server can exceed the limit a little.
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadConnectionRefusedError
+from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutError
 from scrapy.http import Response
 
 from crawler.errors import AddressRefusedError, ConfigError, ProxyError
+from crawler.handlers.connecting import connect_seconds, too_slow
+from crawler.handlers.deadline import Deadline
 from crawler.handlers.resolver import Resolver
+from crawler.handlers.route import route
 from crawler.handlers.wire_turn import WireTurn
 from crawler.policy.rules.domains import Rules, load_rules
 from crawler.worker.turns.unsent import MissedError
@@ -41,6 +45,7 @@ class TlsProfiles:
         rules = (self._rules.default, *self._rules.by_host.values())
         wanted = [one.tls_profile for one in rules if one.tls_profile not in {None, "none"}]
         self._resolver = Resolver.of(crawler) if wanted else None
+        self._connect_seconds = connect_seconds(crawler.settings)
         if wanted:
             self._impersonating = _load(wanted[0])
         crawler.signals.connect(self.close, signals.engine_stopped)
@@ -58,23 +63,39 @@ class TlsProfiles:
         if not wire_turn.allowed():
             raise MissedError
         wire_turn.leaving()
-        handler = self._impersonating(self._crawler, self._profile(request), _pin(request, address), wire_turn)
         try:
-            response = await handler.download_request(request)
+            response = await self._downloaded(request, _pin(request, address), wire_turn)
         except DownloadConnectionRefusedError as error:
             if address is None:  # curl has one error for everything that fails on the way to the target
                 raise ProxyError(f"proxy {request.meta['proxy']}: {error}") from None
             raise
-        finally:
-            await handler.close()
         if address is not None and str(response.ip_address) != address:
             raise AddressRefusedError(f"curl connected to {response.ip_address}, though told to connect to {address}")
         return response
+
+    async def _downloaded(self, request: Request, pin: list[str], wire_turn: WireTurn) -> Response:
+        began, seconds = monotonic(), self._seconds(request)
+        profile, to_connect = self._profile(request), min(seconds, self._connect_seconds)
+        handler = self._impersonating(self._crawler, profile, pin, wire_turn, to_connect)
+        try:
+            async with Deadline(seconds):  # curl's own limit is for a server that sends nothing
+                return await handler.download_request(request)
+        except DownloadTimeoutError:
+            if to_connect < seconds > monotonic() - began:
+                raise too_slow(route(request), to_connect) from None
+            raise
+        except TimeoutError:
+            raise DownloadTimeoutError(f"Getting {request.url} took longer than {seconds} seconds.") from None
+        finally:
+            await handler.close()
 
     async def close(self) -> None:
         """Drop pending look-ups."""
         if self._resolver is not None:
             self._resolver.close()
+
+    def _seconds(self, request: Request) -> float:
+        return float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
 
     def _profile(self, request: Request) -> str:
         return self._rules.for_url(request.url).tls_profile or "none"

@@ -28,13 +28,16 @@ class RawServer:
 
     CLOSE = b"<close>"
 
-    def __init__(self, *answers: bytes | Act, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> None:
+    def __init__(
+        self, *answers: bytes | Act, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", port: int = 0
+    ) -> None:
         self.answers = list(answers)
         self.received: list[bytes] = []
         self.connections = 0
         self.open = 0
         self._tls = tls
         self._host = host
+        self._port = port
         self._tasks: set[asyncio.Task[None]] = set()
 
     def url(self, path: str = "/") -> str:
@@ -51,7 +54,7 @@ class RawServer:
                 await asyncio.sleep(0.005)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, self._host, 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._serve, self._host, self._port, ssl=self._tls)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -11,7 +11,12 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from scrapy.exceptions import DownloadCancelledError, DownloadConnectionRefusedError, DownloadFailedError
+from scrapy.exceptions import (
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+)
 from scrapy.http import Response
 
 from crawler.errors import AddressRefusedError, ConfigError, ProxyError
@@ -159,6 +164,21 @@ async def test_what_fails_on_the_way_through_a_proxy_is_a_proxy_error(domains: s
         async with client(domains) as browser:
             with pytest.raises(ProxyError, match="407"):
                 await browser.get("https://127.0.0.1:1/", {"proxy": proxy.url})
+
+
+async def test_a_server_that_drips_has_no_more_time_than_others(domains: str, tls: ssl.SSLContext) -> None:
+    """curl would wait as long as anything comes at all."""
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for piece in (b"HTTP/1.1 200 OK\r\n\r\n", *[b"."] * 1_000):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+    async with RawServer(drip, tls=tls) as server, client(domains) as browser:
+        with pytest.raises(DownloadTimeoutError, match=r"took longer than 0\.7 seconds"):
+            await browser.get(server.url(), {"download_timeout": 0.7})
+        await server.closed()
 
 
 async def test_only_https_of_domains_that_ask_for_it(domains: str) -> None:
