@@ -57,6 +57,9 @@ FEEDS_BROKEN: Final = "extraction/feeds_broken"  # product feeds that were read 
 # feed exports
 FEED_ITEMS_LOST: Final = "feeds/items_lost"  # items that a feed (FEEDS, -o) could not be given, as on a full disk
 
+# media pipelines
+MEDIA_BROKEN: Final = "media/broken_urls"  # URLs of files and images that are none, whose items are stored without
+
 # cookies of shared sessions
 COOKIES_SET: Final = "cookies/set"  # cookies stored in a shared jar
 COOKIES_REFUSED: Final = "cookies/refused"  # cookies that are too long, or whose jar was full

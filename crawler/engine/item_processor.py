@@ -22,7 +22,7 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.engine import generator_callbacks, header_names, page_task, safe_urls
+from crawler.engine import generator_callbacks, header_names, media_urls, page_task, safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.quick_signals import QuickSignals, called
 from crawler.engine.spider_chain import fold
@@ -57,6 +57,7 @@ class ItemProcessor(ItemPipelineManager):
         safe_urls.install()
         header_names.install()
         generator_callbacks.install()
+        media_urls.install(self)
         await super().open_spider_async()
 
     async def close_spider_async(self) -> None:

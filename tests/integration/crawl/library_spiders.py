@@ -112,6 +112,17 @@ class MediaSpider(scrapy.Spider):
         yield {"file_urls": [f"{SITE}/feed.csv"], "image_urls": [f"{SITE}/dot.png"]}
 
 
+class BrokenMediaSpider(scrapy.Spider):
+    """Links that lead nowhere, as pages have them, beside one that is good."""
+
+    name = "broken_media"
+    start_urls = [f"{SITE}/page/1/"]
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        broken = ["http://[bad", "/feed.csv", "http://x:99999/", None]
+        yield {"file_urls": [*broken, f"{SITE}/feed.csv"], "image_urls": [*broken, f"{SITE}/dot.png"]}
+
+
 class RenderedSpider(scrapy.Spider):
     """scrapy-playwright's settings and meta keys."""
 

@@ -98,6 +98,21 @@ async def test_files_and_images_are_fetched_beside_the_queue(crawls: Crawls, tmp
     assert crawls.asked() == ["GET /dot.png ", "GET /feed.csv ", "GET /page/1/ "]
 
 
+async def test_a_broken_media_url_costs_its_file_only(crawls: Crawls, tmp_path: Path) -> None:
+    pipelines = {"scrapy.pipelines.files.FilesPipeline": 1, "scrapy.pipelines.images.ImagesPipeline": 2}
+    stores = {"FILES_STORE": str(tmp_path / "files"), "IMAGES_STORE": str(tmp_path / "images")}
+    found = tmp_path / "items.json"
+    log = await crawls.run("broken_media", "-O", str(found), ITEM_PIPELINES=pipelines, **stores, **LIBRARIES)
+    [item] = json.loads(found.read_text())
+    assert [one["url"] for one in item["files"] + item["images"]] == [
+        crawls.site.url("/feed.csv"),
+        crawls.site.url("/dot.png"),
+    ]
+    assert (count(log, "file_count"), count(log, "media/broken_urls"), count(log, "frontier/acked")) == (2, 8, 1)
+    assert crawls.asked() == ["GET /dot.png ", "GET /feed.csv ", "GET /page/1/ "]
+    assert "http://[bad is no URL: the item is stored without this file" in log
+
+
 async def test_the_redis_pipeline_of_scrapy_redis_finds_the_bundled_redis(
     crawls: Crawls, project_env: dict[str, str]
 ) -> None:
