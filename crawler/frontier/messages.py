@@ -166,8 +166,8 @@ class Report:
     *excused*: the host was not reached because a proxy failed; its pace and record stay unchanged. *fault*: not
     answering is its own fault (implied by a status of 500 or more). *host*: for messages. *again*: this request met a
     complaint before. *origin*: scheme and port, "https:443": faults of one that never answered do not count if another
-    did. *led*: "link" or "redirect" if another site led here: faults of a link count once its origin has answered,
-    those of a redirect never."""
+    did. *led*: "link" or "redirect" if another site led here, "beside" for what is not of the queue (robots.txt,
+    media): faults of a link count once its origin has answered, those of the others never."""
 
     id: str
     token: int

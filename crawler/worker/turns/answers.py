@@ -97,7 +97,9 @@ class AnswerReporter:
 
 def _led(turn: Turn, request: Request | None) -> str:
     """How another site led here. A request beside the queue (robots.txt, media) does not tell: any page may have asked
-    for it."""
+    for it, and it comes before the pages of its host, so that a few such would make a row of faults."""
+    if turn.held is None and turn.led_by is None:
+        return "beside"
     led = str(request.meta.get(LED_HERE) or "") if request is not None else ""
     return led or ("link" if turn.held is None else "")
 

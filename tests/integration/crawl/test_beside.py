@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.crawling import Fleet, count, ended, open_frontier
 from tests.sites import LATE, TICK, Page, Site
 
@@ -63,3 +65,21 @@ async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, t
     assert count(log, "file_count") == 3
     assert left.states == {"done": left.counters.accepted}
     assert (left.in_flight, left.leases) == (0, 0)
+
+
+@pytest.mark.parametrize("status", [500, 503])
+async def test_files_that_fail_pause_no_host_whose_pages_are_good(fleet: Fleet, tmp_path: Path, status: int) -> None:
+    """Three of them, tried three times each, are more faults in a row than open a breaker; any page can name them."""
+    broken = {f"/file{number}": Page("broken", status) for number in range(3)}
+    asked = {f"/asked{number}": Page() for number in range(3)}
+    with (
+        Site({f"/{number}": Page() for number in range(9)} | broken | asked, THERE) as there,
+        Site({"/front": Page()}, "127.0.4.1") as here,
+    ):
+        await fleet.push(here.url("/front"), *(there.url(f"/{number}") for number in range(9)), spider="beside")
+        pipelines = {"ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1}, "FILES_STORE": str(tmp_path)}
+        options = fleet.options(SHOAL_STORE=False, **pipelines)
+        ending, log = await ended(fleet.runner.fork("crawl", "beside", "-a", f"there={there.url('')}", *options))
+    assert ending == 0, log
+    assert there.requested.count("/file0") == 3
+    assert (count(log, "frontier/acked"), count(log, "frontier/breaker_opened")) == (10, 0)

@@ -139,6 +139,7 @@ HOME, BESIDE = "https:443", "http:81"
         ([HOME], HOME, "link", True),
         ([HOME], HOME, "redirect", False),
         ([], BESIDE, "redirect", False),
+        ([HOME], HOME, "beside", False),
     ],
 )
 async def test_faults_count_where_they_are_the_hosts_own(

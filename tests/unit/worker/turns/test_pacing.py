@@ -119,13 +119,12 @@ async def test_who_tells_the_moment_later_charges_before_and_reports_the_moment(
 
 
 @pytest.mark.parametrize(
-    ("leased", "meta", "led"), [(True, {}, ""), (True, {"led_here": "redirect"}, "redirect"), (False, {}, "link")]
+    ("leased", "meta", "led"), [(True, {}, ""), (True, {"led_here": "redirect"}, "redirect"), (False, {}, "beside")]
 )
-async def test_what_goes_beside_the_queue_may_be_another_sites_doing(
+async def test_what_goes_beside_the_queue_is_told_apart(
     site: Site, leased: bool, meta: dict[str, str], led: str
 ) -> None:
-    """Its fault does not count against a host that never answered: the robots.txt of a dead port that a page links
-    to."""
+    """Its fault is not its host's: any page may have asked for it, be it the robots.txt of a dead port."""
     request = PAGE.replace(meta=meta)
     if leased:
         site.holds(request)

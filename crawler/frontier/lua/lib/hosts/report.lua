@@ -3,7 +3,7 @@
 -- fault, and with the first good response of an origin that the worker saw. Flags:
 --   1, 2    the slot is kept for a follow-up request; a proxy failed: the host is excused, its pace stays unchanged
 --   4, 8    the host is to blame, though it did not answer; it complained of this request before
---   LINKED, REDIRECTED  another site linked or redirected here
+--   LINKED, REDIRECTED  another site linked here, or redirected; the latter also for what is not of the queue
 -- jitter: a random number in [0, 1).
 -- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS.
 -- Returns STALE if the token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker,
@@ -12,7 +12,7 @@ local LINKED, REDIRECTED = 16, 32 -- their twins are in server/wire_format.py
 local MOST_ORIGINS = 1000 -- bytes
 
 -- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other
--- sites linked or redirected to a host that never answered.
+-- sites linked to a host that never answered, or redirected, or that are not of the queue: any site may ask for these.
 local function is_own(name, origin, flags)
   if origin == '' then return true end
   if flags >= REDIRECTED then return false end
