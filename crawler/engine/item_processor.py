@@ -22,7 +22,7 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.engine import generator_callbacks, header_names, media_urls, page_task, safe_urls
+from crawler.engine import closing, generator_callbacks, header_names, media_urls, page_task, safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.quick_signals import QuickSignals, called
 from crawler.engine.spider_chain import fold
@@ -53,6 +53,7 @@ class ItemProcessor(ItemPipelineManager):
         scraper.signals = Signals(scraper.signals.sender)
         engine.signals = engine.downloader.signals = QuickSignals(engine.signals.sender)
         page_task.install(engine)
+        closing.install(engine)
         fold(scraper.spidermw)
         safe_urls.install()
         header_names.install()

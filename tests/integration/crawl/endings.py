@@ -451,6 +451,17 @@ class Closes(Ending):
         raise CloseSpider("enough")
 
 
+class ClosesAndWaits(Ending):
+    """The callback closes the spider, waits for that, and has something to add."""
+
+    name = "closes_and_waits"
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        assert self.crawler.engine is not None
+        await self.crawler.engine.close_spider_async(reason="enough")
+        yield {"url": response.url}
+
+
 class DownloadsLate(Ending):
     """Downloads something when all pages have ended, and when the spider is closed."""
 

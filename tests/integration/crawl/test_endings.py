@@ -119,6 +119,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "unserialisable_child": ({"done": 1, "dead": 1}, ["unserialisable_child"]),
     "unfetchable_links": ({"done": 2}, []),
     "closes": ({"waiting": 1}, []),
+    "closes_and_waits": ({"done": 1}, []),
     "downloads_late": ({"done": 1}, []),
     "downloads_again": ({"done": 1}, []),
     "asks_again": ({"done": 3}, []),

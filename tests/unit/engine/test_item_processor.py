@@ -40,6 +40,12 @@ class Engine:
     def crawl(self, request: Request) -> None:
         self.noted.append(f"crawl {request.url}")
 
+    async def close_spider_async(self) -> None:
+        """Nobody closes it here."""
+
+    async def stop_async(self) -> None:
+        """Nor this way."""
+
 
 class Plain:
     def process_item(self, item: Any) -> Any:
