@@ -1,7 +1,7 @@
-"""Bytes out of gzip, Zstandard and Brotli, in pieces and within limits, whatever is in it.
+"""Bytes out of gzip, deflate, Zstandard and Brotli, in pieces and within limits, whatever is in it.
 
-The first two join packed parts (members, frames) as they are, and each may be empty. So parts are counted, too, and as
-what follows a part is copied at its end, they are read in small pieces.
+gzip and Zstandard join packed parts (members, frames) as they are, and each may be empty. So parts are counted, too,
+and as what follows a part is copied at its end, they are read in small pieces.
 """
 
 from __future__ import annotations
@@ -127,7 +127,16 @@ def _member_begins(body: bytes, at: int) -> int:
 
 def _member(body: bytes, at: int, output: _Output) -> int:
     """Unpack the member whose packed bytes begin at *at*; returns where the next one begins."""
-    unpack = zlib.decompressobj(_RAW)
+    at = _stream(body, at, _RAW, output) + _CHECKSUMS
+    if at > len(body):
+        raise EOFError("it ends before its checksums")
+    end = _PADDING.match(body, at)
+    return end.end() if end else len(body)
+
+
+def _stream(body: bytes, at: int, window: int, output: _Output) -> int:
+    """Unpack what begins at *at*; returns where it ends. Raises EOFError if it has no end, but may be all the same."""
+    unpack = zlib.decompressobj(window)
     while not unpack.eof:
         piece = unpack.unconsumed_tail
         if not piece:
@@ -139,11 +148,28 @@ def _member(body: bytes, at: int, output: _Output) -> int:
                 raise CutError(output.all())
             raise EOFError("it ends in the middle")
         output.add(chunk)
-    at += _CHECKSUMS - len(unpack.unused_data)
-    if at > len(body):
-        raise EOFError("it ends before its checksums")
-    end = _PADDING.match(body, at)
-    return end.end() if end else len(body)
+    return at - len(unpack.unused_data)
+
+
+def inflate(body: bytes, limit: int) -> bytes:
+    """Of zlib's format, or the bare one that some servers mean by the name; what follows is ignored, as by Scrapy.
+
+    Raises CutError, TooLongError, zlib.error, and EOFError if nothing can be read.
+    """
+    try:
+        return _inflated(body, limit, zlib.MAX_WBITS)
+    except zlib.error:
+        return _inflated(body, limit, _RAW)
+
+
+def _inflated(body: bytes, limit: int, window: int) -> bytes:
+    output = _Output(limit)
+    try:
+        _stream(body, 0, window, output)
+    except EOFError:
+        if body and not output:
+            raise
+    return output.all()
 
 
 def unzstd(body: bytes, limit: int) -> bytes:

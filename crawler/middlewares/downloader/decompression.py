@@ -21,7 +21,15 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.statscollectors import StatsCollector
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 
-from crawler.extraction.source.unpacking import CutError, ManyPartsError, TooLongError, gunzip, unbrotli, unzstd
+from crawler.extraction.source.unpacking import (
+    CutError,
+    ManyPartsError,
+    TooLongError,
+    gunzip,
+    inflate,
+    unbrotli,
+    unzstd,
+)
 from crawler.middlewares.downloader.retry import RetryMiddleware
 
 MOST_CODINGS: Final = 5  # of one body, curl's limit; servers apply one
@@ -34,8 +42,8 @@ _DAMAGED: Final = (brotli.error, zlib.error, ZstdError, EOFError, OSError)
 class DecompressionMiddleware(HttpCompressionMiddleware):
     """Scrapy's, but for what cannot be read: a body of too many codings or parts raises DownloadCancelledError; one
     that is damaged, cut, or packed in another way than it says ResponseDataLossError. Where `DOWNLOAD_FAIL_ON_DATALOSS`
-    is off, what there is of a cut one is the page, as in Scrapy; of one in `deflate` it always is. Lost data are
-    retried as RetryMiddleware retries them."""
+    is off, what there is of a cut one is the page, as in Scrapy. Lost data are retried as RetryMiddleware retries
+    them."""
 
     def __init__(self, stats: StatsCollector | None = None, *, crawler: Crawler) -> None:
         super().__init__(stats, crawler=crawler)
@@ -86,6 +94,8 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
                 return unzstd(body, max_size)
             if encoding == b"br":
                 return unbrotli(body, max_size)
+            if encoding == b"deflate":
+                return inflate(body, max_size)
         except TooLongError as error:
             raise _DecompressionMaxSizeExceeded(error.length, max_size) from None
         except ManyPartsError as error:
