@@ -16,6 +16,8 @@ from crawler.policy.robots.file import RobotsFile
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 500 * 1024  # RFC 9309 2.5: at least this much has to be parsed; here no more
+MOST_MEMBERS: Final = 2_000  # of a packed file; each may be empty
+PIECE: Final = 4_096  # bytes read at a time: what follows a member is copied at its end
 MAX_DELAY_SECONDS: Final = 3_600.0  # a longer one is a mistake, or means "do not crawl", which robots.txt can say
 MAX_SITEMAPS: Final = 100
 MAX_WAIT_SECONDS: Final = 3_600.0  # between tries at an unreachable file
@@ -71,10 +73,25 @@ def text(body: bytes) -> str:
 
 
 def _unpacked(body: bytes) -> bytes:
+    """What the members of *body* hold, up to where it is damaged, and to one byte beyond MAX_BYTES."""
+    found, at, members = bytearray(), 0, 0
+    while body.startswith(_GZIP, at) and members < MOST_MEMBERS and len(found) <= MAX_BYTES:
+        at = _read_member(body, at, found)
+        members += 1
+    return bytes(found)
+
+
+def _read_member(body: bytes, at: int, found: bytearray) -> int:
+    """Add to *found* what the member at *at* holds; returns where the next one begins."""
+    unpack = zlib.decompressobj(31)  # 31: gzip
     try:
-        return zlib.decompressobj(31).decompress(body, MAX_BYTES + 1)  # 31: gzip
+        while not unpack.eof and at < len(body) and len(found) <= MAX_BYTES:
+            piece = body[at : at + PIECE]
+            at += len(piece)
+            found += unpack.decompress(piece, MAX_BYTES + 1 - len(found))
     except zlib.error:
-        return b""
+        return len(body)
+    return at - len(unpack.unused_data)
 
 
 def _encoding(body: bytes) -> tuple[str, int]:

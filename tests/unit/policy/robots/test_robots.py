@@ -65,6 +65,15 @@ def test_of_a_long_file_the_first_500_kib_count_in_whole_lines() -> None:
     assert len(robots.text(b"x" * 1_000_000)) == robots.MAX_BYTES
 
 
+def test_the_members_of_a_packed_file_are_one_file_as_far_as_they_can_be_read() -> None:
+    line = "Disallow: /0123456789/\n"
+    member = gzip.compress(line.encode(), mtime=0)
+    assert robots.text(member * 1_000) == line * 1_000
+    assert robots.text(member * 2 + b"padding") == line * 2
+    assert robots.text(member * 2 + member[:10] + b"\xff" * 90) == line * 2
+    assert robots.text(gzip.compress(b"", mtime=0) * robots.MOST_MEMBERS + member) == "", "nobody packs so"
+
+
 LINES = st.builds(
     "{}: {}\n".format,
     st.sampled_from(["User-agent", "Allow", "Disallow", "Crawl-delay", "Request-rate", "Visit-time", "Sitemap"]),
