@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from scrapy import Request
@@ -54,6 +55,7 @@ class Chooser:
         self._default = default
         self._rng = rng
         self._clock = clock
+        self._waits: dict[tuple[str, str], tuple[float, int]] = {}  # pool, country -> when it was asked, ms
         self._turn = rng.getrandbits(30)
         domains = rules.domains
         self._named_by_domains = any(one.proxy_pool is not None for one in (domains.default, *domains.by_host.values()))
@@ -79,7 +81,22 @@ class Chooser:
         while choice := choose(pool, await self._health.sick(pool.name), needs, self._turn):
             if not choice.probe or await self._health.claim(pool.name, choice.endpoint.name):
                 return Attempt(pool, choice, self._rules.of(request).group, needs)
-        return max(MIN_WAIT_MS, self._health.wait_ms(pool.name, [one.name for one in serving]))
+        return self._wait_ms(pool, needs.country, serving)
+
+    async def has_fresh(self, request: Request, pool: ProxyPool) -> bool:
+        """Whether *pool* has a usable proxy that has not failed *request*."""
+        needs = self._needs(request, pool)
+        choice = choose(pool, await self._health.sick(pool.name), needs, self._turn)
+        return choice is not None and choice.endpoint.name not in needs.tried
+
+    def _wait_ms(self, pool: ProxyPool, country: str, serving: Sequence[Endpoint]) -> int:
+        """Asked for each request that waits: of thousands of proxies the answer holds for a second."""
+        at, wait_ms = self._waits.get((pool.name, country), (-math.inf, 0))
+        now = self._clock()
+        if not 0 <= now - at < MIN_WAIT_MS / 1000:
+            at, wait_ms = now, self._health.wait_ms(pool.name, [one.name for one in serving])
+            self._waits[pool.name, country] = at, wait_ms
+        return max(MIN_WAIT_MS, wait_ms - round((now - at) * 1000))
 
     def credentials(self, attempt: Attempt) -> tuple[str, str]:
         """User name and password, with the id of the request's session, or else a fresh one."""

@@ -20,6 +20,7 @@ from crawler.policy.proxies.health import Health, HealthPolicy, State
 
 VIEW_SECONDS: Final = 1.0  # maximum age of a view that a proxy is chosen by
 MEMORY_MS: Final = 86_400_000  # a pool without changes for a day counts as good again
+_SICK: Final = frozenset({State.QUARANTINED, State.DUE})
 _TRIES: Final = 5  # per change, while others change the same proxy
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,9 @@ class _View:
     now_ms: int = 0
     at: float = 0.0
     asked_at: float = float("-inf")
+    records: dict[bytes, bytes] = field(default_factory=dict)  # as last read
     proxies: dict[str, Health] = field(default_factory=dict)  # only those with something to remember
+    sick: dict[str, State] = field(default_factory=dict)  # of these, the quarantined and the due
 
 
 class ProxyHealth:
@@ -57,9 +60,8 @@ class ProxyHealth:
         if self._clock() - view.asked_at > VIEW_SECONDS:
             view.asked_at = self._clock()  # meanwhile others use the old view
             await self._ask(pool, view)
-        now = self._now_ms(view)
-        states = {name: self._policy.state(health, now) for name, health in view.proxies.items()}
-        return {name: state for name, state in states.items() if state in {State.QUARANTINED, State.DUE}}
+            self._look(view)
+        return view.sick
 
     def wait_ms(self, pool: str, proxies: Collection[str]) -> int:
         """When to try *proxies* again; 0 if one is due for a trial, or none is quarantined."""
@@ -92,17 +94,20 @@ class ProxyHealth:
     ) -> tuple[Health, Health] | None:
         """Health of *proxy* before and after *change*; None if nothing changed, or others were faster."""
         view = self._view(pool)
-        for _ in range(_TRIES):
-            before = view.proxies.get(proxy, Health())
-            after = change(before, self._now_ms(view))
-            if after == before:
-                return None
-            if await self._ask(pool, view, proxy, before.encode(), after.encode()):
-                return before, after
-        return None
+        try:
+            for _ in range(_TRIES):
+                before = view.proxies.get(proxy, Health())
+                after = change(before, self._now_ms(view))
+                if after == before:
+                    return None
+                if await self._ask(pool, view, proxy, before.encode(), after.encode()):
+                    return before, after
+            return None
+        finally:
+            self._look_at(view, proxy, self._now_ms(view))
 
     async def _ask(self, pool: str, view: _View, *change: str) -> bool:
-        """Read the pool and make a change; False if the record has changed meanwhile."""
+        """Read the pool, or make a change; False if the record has changed meanwhile."""
         try:
             now, made, flat = await self._shards.run("proxy_health", 0, pool, MEMORY_MS, *change)
         except FrontierError as error:
@@ -110,19 +115,49 @@ class ProxyHealth:
             logger.debug("The health of pool %s cannot be shared now: %s", pool, error)
             if change:
                 view.proxies[change[0]] = Health.decode(change[2])
+                view.records[change[0].encode()] = b""  # whatever Redis has then is news
             return True
-        pairs = zip(flat[::2], flat[1::2], strict=True)
-        view.proxies = {}
-        for name, record in pairs:
-            try:
-                view.proxies[name.decode()] = Health.decode(record.decode())
-            except ValueError:  # damaged: its health is unknown
-                await self._shards.client.hdel(self._shards.key(0, f"proxies:{pool}"), name)
+        for name in _update(view, dict(zip(flat[::2], flat[1::2], strict=True)), whole=not change):
+            await self._shards.client.hdel(self._shards.key(0, f"proxies:{pool}"), name)
         view.now_ms, view.at = int(now), self._clock()
         return bool(made)
+
+    def _look(self, view: _View) -> None:
+        now = self._now_ms(view)
+        view.sick = {}
+        for proxy in view.proxies:
+            self._look_at(view, proxy, now)
+
+    def _look_at(self, view: _View, proxy: str, now_ms: int) -> None:
+        health = view.proxies.get(proxy)
+        state = self._policy.state(health, now_ms) if health is not None else State.GOOD
+        if state in _SICK:
+            view.sick[proxy] = state
+        else:
+            view.sick.pop(proxy, None)
 
     def _view(self, pool: str) -> _View:
         return self._views.setdefault(pool, _View(at=self._clock()))
 
     def _now_ms(self, view: _View) -> int:
         return view.now_ms + round((self._clock() - view.at) * 1000)
+
+
+def _update(view: _View, records: dict[bytes, bytes], *, whole: bool) -> list[bytes]:
+    """Take *records* into *view*, the *whole* pool or one proxy's; returns the names of damaged ones. Thousands may be
+    quarantined, and most are as they were: only what is new is decoded."""
+    damaged, known = [], view.records
+    gone = known.keys() - records.keys() if whole else ()
+    changed = [name for name, record in records.items() if known.get(name) != record]
+    for name in (*gone, *changed):
+        view.proxies.pop(name.decode(errors="replace"), None)
+    for name in changed:
+        try:
+            if records[name]:
+                view.proxies[name.decode()] = Health.decode(records[name].decode())
+        except ValueError:  # damaged: its health is unknown
+            damaged.append(name)
+    if whole:
+        known.clear()
+    known.update(records)
+    return damaged

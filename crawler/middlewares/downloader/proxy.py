@@ -26,7 +26,7 @@ from crawler.errors import ConfigError, ProxyError
 from crawler.frontier.state.proxy_health import ProxyHealth
 from crawler.meta import POOL_LAST, POOL_NAME, POOL_PROXY, PROXY_DOUBTED, PROXY_RETRIES, PROXY_TRIED, count, pooled
 from crawler.policy.proxies.pools import ProxyPool, basic_auth
-from crawler.proxies.choice import Attempt, Chooser
+from crawler.proxies.choice import MIN_WAIT_MS, Attempt, Chooser
 from crawler.proxies.faults import Fault, fault
 from crawler.proxies.pools import PoolSource, ProxyConfig
 from crawler.proxies.usage import ProxyUsage
@@ -37,6 +37,7 @@ from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError
 
+MOST_TRIED: Final = 100  # proxies that one page remembers
 POLL_SECONDS: Final = 1.0  # for requests without a lease, which cannot wait in the frontier (robots.txt)
 
 logger = logging.getLogger(__name__)
@@ -163,9 +164,12 @@ class ProxyMiddleware(HttpProxyMiddleware):
             worker.budgets.paid(request, cost)
 
     def _postpone(self, request: Request, pool: ProxyPool, wait_ms: int) -> NoReturn:
-        """Give *request* back to the frontier for about that long."""
-        self._crawler.stats.inc_value(names.PROXY_POSTPONED.format(pool.name))
+        """Give *request* back to the frontier for about that long; then it begins anew."""
         _forget_tries(request)
+        self._give_back(pool, wait_ms)
+
+    def _give_back(self, pool: ProxyPool, wait_ms: int) -> NoReturn:
+        self._crawler.stats.inc_value(names.PROXY_POSTPONED.format(pool.name))
         raise TooLateError(round(wait_ms * self._rng.uniform(1, 1.1)), "no_proxy")
 
     def _ended(self, request: Request) -> Attempt | None:
@@ -199,9 +203,18 @@ class ProxyMiddleware(HttpProxyMiddleware):
             self._crawler.stats.inc_value(names.PROXY_RETRIES.format(pool.name))
             return _again(request, proxy, times, doubted=not counted)
         if found is Fault.PROXY:
-            self._postpone(request, pool, self._settings.health.quarantine_ms)
+            await self._wait_for_others(request, pool, proxy)
         _forget_tries(request)
         return None
+
+    async def _wait_for_others(self, request: Request, pool: ProxyPool, proxy: str) -> NoReturn:
+        """Give *request* back, for a quarantine if *proxy* is the last of *pool* that has failed it."""
+        request.meta[PROXY_TRIED] = tried = [*request.meta.get(PROXY_TRIED, ()), proxy]
+        fresh = await self._chooser.has_fresh(request, pool)
+        if fresh and len(tried) < MOST_TRIED:
+            request.meta.pop(PROXY_RETRIES, None)
+            self._give_back(pool, MIN_WAIT_MS)
+        self._postpone(request, pool, self._settings.health.quarantine_ms)
 
     async def _blame(self, pool: ProxyPool, proxy: str, why: str, host: str = "", *, trial: bool = False) -> bool:
         """Count a failure against the proxy; returns whether it counted."""

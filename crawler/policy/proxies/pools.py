@@ -101,12 +101,14 @@ def choose(pool: ProxyPool, sick: Mapping[str, State], needs: ProxyNeeds, turn: 
         order = (*due, *_from(serving, turn))
     else:
         order = tuple(sorted(serving, key=lambda one: _rank(one, needs), reverse=True))
-    usable = [one for one in order if sick.get(one.name) is not State.QUARANTINED]
-    fresh = next((one for one in usable if one.name not in needs.tried), None)
-    if not usable:
-        return None
-    found = fresh or usable[0]
-    return Choice(found, sick.get(found.name) is State.DUE)
+    again: Endpoint | None = None
+    for one in order:
+        if sick.get(one.name) is State.QUARANTINED:
+            continue
+        if one.name not in needs.tried:
+            return Choice(one, sick.get(one.name) is State.DUE)
+        again = again or one
+    return Choice(again, sick.get(again.name) is State.DUE) if again is not None else None
 
 
 def session_id(pool: ProxyPool, needs: ProxyNeeds, now: float) -> str:

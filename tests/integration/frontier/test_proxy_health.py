@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -84,10 +85,7 @@ async def test_a_good_proxy_leaves_nothing_behind_and_the_rest_is_forgotten_in_t
 async def test_while_redis_is_away_a_worker_goes_by_what_it_saw(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     await fleet.one.sick("homes")
 
-    async def away(*_: Any) -> None:
-        raise FrontierUnavailableError("away")
-
-    monkeypatch.setattr(fleet.frontier.shards, "run", away)
+    monkeypatch.setattr(fleet.frontier.shards, "run", _away)
     assert [await fleet.one.failed("homes", "p:1") for _ in range(2)] == [0, 200]
     assert await fleet.one.sick("homes") == {"p:1": State.QUARANTINED}
     assert fleet.stats.counts[names.REDIS_ERRORS] == 2
@@ -99,6 +97,38 @@ async def test_a_pool_of_thousands_of_quarantined_proxies_can_be_read(fleet: Fle
     await fleet.client.hset(key, mapping={f"p:{number}": record for number in range(10_000)})
     fleet.clock.now += VIEW_SECONDS + 0.01
     assert len(await fleet.one.sick("homes")) == 10_000
+
+
+async def test_of_thousands_a_change_reads_and_looks_at_one(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = (await _record_of_one(fleet)).decode()
+    key = fleet.frontier.shards.key(0, "proxies:homes")
+    await fleet.client.hset(key, mapping={f"p:{number}": record for number in range(1, 5_000)})
+    fleet.clock.now += VIEW_SECONDS + 0.01
+    await fleet.one.sick("homes")
+    looked_at = MagicMock(side_effect=POLICY.state)
+    monkeypatch.setattr(HealthPolicy, "state", looked_at)
+    assert await fleet.one.failed("homes", "q:1") == 0
+    assert await fleet.one.failed("homes", "q:1") == 200
+    assert (await fleet.one.sick("homes"))["q:1"] is State.QUARANTINED
+    assert looked_at.call_count < 5
+
+
+async def test_what_was_seen_while_redis_was_away_yields_to_what_it_has(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fleet.one.failed("homes", "p:1")
+    with monkeypatch.context() as away:
+        away.setattr(fleet.frontier.shards, "run", _away)
+        await fleet.one.failed("homes", "p:1")
+        await fleet.one.failed("homes", "q:1")
+        await fleet.one.failed("homes", "q:1")
+        assert await fleet.one.sick("homes") == {"p:1": State.QUARANTINED, "q:1": State.QUARANTINED}
+    fleet.clock.now += VIEW_SECONDS + 0.01
+    assert await fleet.one.sick("homes") == {}
+
+
+async def _away(*_: Any) -> None:
+    raise FrontierUnavailableError("away")
 
 
 async def _record_of_one(fleet: Fleet) -> bytes:

@@ -199,6 +199,17 @@ async def test_while_no_proxy_works_requests_wait_and_then_go_on(
     assert f"Proxy 127.0.0.1:{port} of pool homes works again" in log
 
 
+async def test_a_page_tries_all_proxies_before_it_waits_for_a_quarantine(fleet: Fleet, tmp_path: Path) -> None:
+    """Six of seven refuse to connect, and one retry is not enough to find the other."""
+    dead = [f"http://127.0.0.1:{any_port()}" for _ in range(6)]
+    aside = {"PROXY_QUARANTINE_SECONDS": 3_600, "PROXY_QUARANTINE_MAX_SECONDS": 3_600}
+    with tinyproxy(tmp_path) as good, Site({"/1": Page()}) as site:
+        log = await crawl(fleet, site, *dead, good.url, PROXY_RETRY_TIMES=1, PROXY_FAILURES=100, **aside)
+        left = await fleet.left()
+    assert left.states == {"done": 1}
+    assert count(log, "proxy/failures/homes") <= 6, "none twice"
+
+
 async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_path: Path) -> None:
     file, refused, changed = tmp_path / "pools.toml", threading.Event(), threading.Event()
     with tinyproxy(tmp_path) as one, proxy_py("crawler", PASSWORD) as two, Site(PAGES) as site:
