@@ -164,7 +164,9 @@ class Connection(asyncio.Protocol):
             self.abort()  # unsolicited
         elif self._receiver.feed(data):
             receiver, self._receiver = self._receiver, None
-            if not receiver.reusable:
+            if self._transport.get_write_buffer_size():
+                self.abort()  # an answer to half a request: the rest would come before the next one
+            elif not receiver.reusable:
                 self._transport.close()
             self._answer(None)
 

@@ -13,16 +13,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Final
 
+from curl_cffi._wrapper import ffi, lib  # type: ignore[import-not-found]
 from curl_cffi.const import CurlInfo, CurlOpt
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 from scrapy_download_handlers_incubator.handlers.curl_cffi import CurlCffiDownloadHandler
+from scrapy_download_handlers_incubator.utils import get_proxy_headers
 
 from crawler.handlers.http.download import DownloadLimits
 from crawler.handlers.wire_turn import WireTurn
 
 LOOK_SECONDS: Final = 0.1  # between checks of how much has arrived
+_ASKED: Final = "int(void *, char *, char *, int, int)"  # the type of CURLOPT_PREREQFUNCTION
 _TCP_INFO: Final = 11  # Linux
 _BYTES_RECEIVED: Final = slice(128, 136)  # in it, since Linux 4.1
 
@@ -37,6 +40,9 @@ class Impersonating(CurlCffiDownloadHandler):
         self._pinned = pin
         self._wire_turn = wire_turn
         self._connect_ms = round(1000 * seconds)
+        self._asked = asked = [0]
+        # Called before each sending. What a server refuses over HTTP/2, curl sends five times more, at once.
+        self._once = ffi.callback(_ASKED, lambda *_: _count(asked) > 1)
         super().__init__(crawler)
 
     def _make_session(self, proxy_headers: tuple[tuple[str, str], ...] = ()) -> Any:
@@ -52,7 +58,7 @@ class Impersonating(CurlCffiDownloadHandler):
 
     @asynccontextmanager
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[Any]:  # noqa: ASYNC109
-        async with super()._make_request(request, timeout) as response:
+        async with self._asking_once(request), super()._make_request(request, timeout) as response:
             infos: dict[Any, float] = response.infos
             # Both times are curl's: its start is unknown on our clock, and a write recorded too early would let the
             # next request go too early.
@@ -66,6 +72,19 @@ class Impersonating(CurlCffiDownloadHandler):
             if monitor.done():
                 monitor.result()
                 raise DownloadCancelledError(f"{request.url} sent more than {most:.0f} bytes, framing included")
+
+    @asynccontextmanager
+    async def _asking_once(self, request: Request) -> AsyncIterator[None]:
+        session: Any = self._get_session(self._extract_proxy_url_with_creds(request), get_proxy_headers(request))
+        curl = await session.pop_curl()  # the next one to be taken again
+        lib._curl_easy_setopt(curl._curl, CurlOpt.PREREQFUNCTION, self._once)  # noqa: SLF001 - see engine/README.md
+        session.push_curl(curl)
+        try:
+            yield
+        except DownloadFailedError as error:
+            if self._asked[0] > 1:
+                raise DownloadFailedError("the server refused the request before it answered (HTTP/2)") from error
+            raise
 
     async def _end_beyond(self, most: float, response: Any) -> None:
         """Return once the connection has brought more than *most* bytes and the transfer was ended.
@@ -83,6 +102,11 @@ class Impersonating(CurlCffiDownloadHandler):
         sessions = (self._session, *self._proxy_header_sessions.values())
         sockets = {one for session in sessions for one in session.acurl._sockfds}  # noqa: SLF001 - see engine/README.md
         return sum(map(_received, sockets)) if sys.platform == "linux" else 0
+
+
+def _count(asked: list[int]) -> int:
+    asked[0] += 1
+    return asked[0]
 
 
 def _received(descriptor: int) -> int:

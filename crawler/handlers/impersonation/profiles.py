@@ -16,7 +16,12 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutError
+from scrapy.exceptions import (
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    UnsupportedURLSchemeError,
+)
 from scrapy.http import Response
 
 from crawler.errors import AddressRefusedError, ConfigError, ProxyError
@@ -80,6 +85,8 @@ class TlsProfiles:
         try:
             async with Deadline(seconds):  # curl's own limit is for a server that sends nothing
                 return await handler.download_request(request)
+        except UnsupportedURLSchemeError as error:  # curl's word for an answer that is no HTTP
+            raise DownloadFailedError(str(error)) from error
         except DownloadTimeoutError:
             if to_connect < seconds > monotonic() - began:
                 raise too_slow(route(request), to_connect) from None

@@ -132,6 +132,29 @@ async def test_what_may_have_had_an_effect_or_an_answer_fails_as_ever(answer: by
         assert not isinstance(raised.value, StaleConnectionError)
 
 
+async def test_an_answer_to_half_a_request_leaves_no_connection_for_the_next() -> None:
+    """What is left of the first one would come before the second."""
+    connections, answered = 0, asyncio.Event()
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig")
+        await writer.drain()
+        await answered.wait()
+        writer.close()
+
+    async with Client(DOWNLOAD_TIMEOUT=60) as client:
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with server:
+            for _ in range(2):
+                assert (await client.get(url, method="POST", body=bytes(32_000_000))).status == 413
+            answered.set()
+    assert connections == 2
+
+
 async def test_a_new_connection_that_is_closed_at_once_is_a_failure_of_its_host() -> None:
     async with RawServer(CLOSE) as server, Client() as client:
         with pytest.raises(Exception, match="the connection ended") as raised:
