@@ -8,7 +8,7 @@ import socket
 import ssl
 from typing import Final
 
-from scrapy.exceptions import DownloadFailedError
+from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
 
 from crawler.errors import ProxyError
 from crawler.handlers.connecting import blaming, in_scrapys_words, too_slow
@@ -52,11 +52,14 @@ class Dialler:
 
     async def dial(self, route: Route) -> Connection:
         """An open connection for requests to *route*. If the server breaks off a handshake that resumes a session, it
-        is dialled again without one."""
+        is dialled again without one; if it hangs in it, the next time."""
         if (resumed := self._sessions.of(route, self._tls)) is None:
             return await self._dial(route, None)
         try:
             return await self._dial(route, resumed)
+        except DownloadTimeoutError:
+            self._sessions.forget(route)
+            raise
         except DownloadFailedError as error:
             self._sessions.forget(route)
             logger.debug("%s refused to resume its TLS session: %s", route.authority, error)

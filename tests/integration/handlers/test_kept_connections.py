@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
+from scrapy.exceptions import DownloadTimeoutError
 
 from crawler import stats as names
 from crawler.handlers.http import pool, sessions
@@ -226,6 +227,24 @@ async def test_a_server_that_cannot_resume_is_asked_for_a_new_session(
         monkeypatch.setattr(client.handler._dialler, "_secure", breaking)
         assert (await client.get(server.url())).body == b"ok"
         assert len(broken) == 1
+
+
+async def test_a_server_that_hangs_as_a_session_is_resumed_is_not_asked_for_it_again(
+    tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with RawServer(CLOSING, tls=tls) as server, Client() as client:
+        await client.get(server.url())
+        secure, dialler = client.handler._dialler._secure, client.handler._dialler
+
+        async def hanging(connection: object, host: str, resumed: ssl.SSLSession | None = None) -> None:
+            await (secure(connection, host) if resumed is None else asyncio.Event().wait())
+
+        monkeypatch.setattr(dialler, "_secure", hanging)
+        monkeypatch.setattr(dialler, "_seconds", 0.2)
+        with pytest.raises(DownloadTimeoutError, match="CONNECT_TIMEOUT_SECONDS"):
+            await client.get(server.url())
+        monkeypatch.setattr(dialler, "_seconds", 60)
+        assert (await client.get(server.url())).body == b"ok"
 
 
 DELAY = 0.4
