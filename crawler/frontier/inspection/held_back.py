@@ -16,8 +16,8 @@ def held_back(
     stats: FrontierStats, workers: Sequence[WorkerState], said: ControlState, closed: Sequence[Closed] = ()
 ) -> list[str]:
     """One phrase for each reason that concerns a spider of *stats*, with its end or its cure."""
-    told = [f"{one.told}, {one.lasts}" for one in closed if one.concerns(stats.spiders)]
-    return [*told, *_paused(stats, said), *_unserved(stats, workers)]
+    closed = [one for one in closed if one.concerns(stats.spiders) and (stats.is_pending or not one.is_of_run)]
+    return [*(f"{one.told}, {one.lasts}" for one in closed), *_paused(stats, said), *_unserved(stats, workers)]
 
 
 def _paused(stats: FrontierStats, said: ControlState) -> Iterator[str]:

@@ -57,6 +57,12 @@ def test_budgets_and_hours_are_named_with_their_end_and_those_of_other_spiders_a
     assert all(one.endswith(" more") for one in told)
 
 
+def test_a_run_that_has_dropped_what_was_left_holds_nothing_back() -> None:
+    spent = [Closed("r:shop:20261122000001", "requests", 1)]
+    assert held_back(stats(shop_http=0), [], ControlState(), spent) == []
+    assert len(held_back(stats(shop_http=1), [], ControlState(), spent)) == 1
+
+
 def test_a_store_that_is_away_is_told_beside_a_full_redis() -> None:
     ours = [worker("shop", "http", slowed="Redis is full", store_away=1, spool_bytes=1_234), worker("shop", "http")]
     assert _held_up(ours) == [
