@@ -38,7 +38,7 @@ class SpentRun(NamedTuple):
         """One line for a log."""
         left = several(self.requests, "request")
         return (
-            f"Run {self.run.id} of {self.run.spider}: its budget is spent ({self.what}), dropped {left} that were left"
+            f"Run {self.run.id} of {self.run.spider}: its budget is spent ({self.what}); dropped what was left: {left}"
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Coroutine
+from typing import Any, Final
 
 from scrapy.crawler import Crawler
 
@@ -12,8 +14,11 @@ from crawler.frontier.run_record import Run
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.runs.spent_runs import REASON, SpentRuns
 from crawler.frontier.state.seeds import Seeds
+from crawler.utils import tasks
 
 logger = logging.getLogger(__name__)
+
+LAST_SECONDS: Final = 5.0  # for what is under way as the worker closes
 
 
 class WorkerRuns:
@@ -25,7 +30,7 @@ class WorkerRuns:
         self._spent = spent
         self._seeds = seeds
         self._turn_ms = max(1, round(seconds * 1000))
-        self._looking: asyncio.Task[None] | None = None
+        self._under_way: dict[str, asyncio.Task[None]] = {}
 
     async def begin(self, generation: str) -> Run | None:
         """The run of this start; None for a spider that waits for start URLs, the first of which begins a run."""
@@ -38,25 +43,32 @@ class WorkerRuns:
         return await self._runs.begin(name, generation)
 
     async def look(self) -> None:
-        """End finished runs, unless another worker has just checked.
-
-        Goes on when it is cancelled, as the closing worker does: a run ends once, and only who ended it can tell.
-        """
-        self._looking = asyncio.create_task(self._settle(turn_ms=self._turn_ms))
-        await asyncio.shield(self._looking)
+        """End finished runs, unless another worker has just checked."""
+        await self._shielded("look", self._settle(turn_ms=self._turn_ms))
 
     async def drop_spent(self) -> None:
         """Drop what is left of runs that have spent their own budget, unless another worker looks."""
+        await self._shielded("drop", self._drop())
+
+    async def last(self, worker: str) -> None:
+        """End finished runs before this *worker* signs off, even if another one has just checked."""
+        if going_on := list(self._under_way.values()):
+            await asyncio.wait(going_on, timeout=LAST_SECONDS)
+            await tasks.end(*going_on)  # another worker drops the rest
+            await asyncio.gather(*going_on, return_exceptions=True)  # what failed is asked again
+        await self._settle(leaving=worker)
+
+    async def _shielded(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Go on when this is cancelled, as the closing worker does: a run ends once, and what is left of it is dropped
+        once, so that only who did it can tell."""
+        self._under_way[name] = asyncio.create_task(work)
+        await asyncio.shield(self._under_way[name])
+
+    async def _drop(self) -> None:
         assert self._crawler.stats is not None
         async for one in self._spent.drop():
             self._crawler.stats.inc_value(names.SCOPE_CUT.format(REASON), one.requests)
             logger.warning("%s", one.told)
-
-    async def last(self, worker: str) -> None:
-        """The same before this *worker* signs off, even if another one has just checked."""
-        if self._looking is not None:
-            await asyncio.gather(self._looking, return_exceptions=True)  # what failed is asked again
-        await self._settle(leaving=worker)
 
     async def _settle(self, *, turn_ms: int = 0, leaving: str = "") -> None:
         assert self._crawler.stats is not None

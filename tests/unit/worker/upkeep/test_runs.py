@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 from unittest.mock import MagicMock, Mock
 
@@ -13,6 +14,7 @@ from scrapy.utils.test import get_crawler
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.spent_runs import SpentRun, SpentRuns
+from crawler.worker.upkeep import runs as upkeep
 from crawler.worker.upkeep.runs import WorkerRuns
 
 WORKER = "one"
@@ -50,14 +52,19 @@ def runs_of(runs: SlowRuns, *spent: SpentRun) -> WorkerRuns:
 async def close_amidst(runs: SlowRuns) -> None:
     """A worker closes while it looks for finished runs."""
     worker = runs_of(runs)
-    looking = asyncio.create_task(worker.look())
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    looking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await looking
+    await cancelled(worker.look())
     asyncio.get_running_loop().call_soon(runs.answer.set)
     await worker.last(WORKER)
+
+
+async def cancelled(duty: Coroutine[Any, Any, None]) -> None:
+    """Begin *duty*, and cancel it at its first pause."""
+    under_way = asyncio.create_task(duty)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    under_way.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await under_way
 
 
 async def test_a_run_that_ends_as_the_worker_closes_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -77,6 +84,39 @@ async def test_what_was_dropped_of_a_spent_run_is_one_line_and_counted(caplog: p
     run = Mock(spec=Run, id="20261123-1", spider="s")
     worker = runs_of(SlowRuns(run), SpentRun(run, "requests", 1_200))
     await worker.drop_spent()
-    words = "Run 20261123-1 of s: its budget is spent (requests), dropped 1,200 requests that were left"
+    words = "Run 20261123-1 of s: its budget is spent (requests); dropped what was left: 1,200 requests"
     assert caplog.messages == [words]
     assert worker._crawler.stats.get_stats()["scope/cut/budget"] == 1_200
+
+
+async def test_what_was_dropped_as_the_worker_closes_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """It closes as nothing is left, which is so before the answer to the last slice has come."""
+    run, answer = Mock(spec=Run, id="20261123-1", spider="s"), asyncio.Event()
+
+    async def slowly() -> AsyncIterator[SpentRun]:
+        await answer.wait()
+        yield SpentRun(run, "requests", 6)
+
+    runs = SlowRuns(run)
+    runs.answer.set()
+    worker = runs_of(runs)
+    worker._spent.drop = slowly  # type: ignore[method-assign]
+    await cancelled(worker.drop_spent())
+    asyncio.get_running_loop().call_soon(answer.set)
+    await worker.last(WORKER)
+    assert [one for one in caplog.messages if "dropped what was left: 6 requests" in one]
+
+
+async def test_a_worker_that_closes_waits_for_a_long_drop_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def endlessly() -> AsyncIterator[SpentRun]:
+        await asyncio.Event().wait()
+        yield Mock()
+
+    monkeypatch.setattr(upkeep, "LAST_SECONDS", 0.01)
+    runs = SlowRuns(told_run())
+    runs.answer.set()
+    worker = runs_of(runs)
+    worker._spent.drop = endlessly  # type: ignore[method-assign]
+    await cancelled(worker.drop_spent())
+    async with asyncio.timeout(60):
+        await worker.last(WORKER)
