@@ -1,6 +1,7 @@
 """A page may close its spider and wait for that: in Scrapy each waits for the other, for ever.
 
-An engine closes once all pages have ended, the one that awaits `engine.close_spider_async()` among them.
+An engine closes once all pages have ended, the one that awaits `engine.close_spider_async()` among them. Known
+weakness: a page that awaits `engine.stop_async()` still waits for ever, as in Scrapy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A broken media URL costs its file, not its page.
 
 Scrapy's media pipelines ask for a Request of each URL in an item, and the first that is none raises: the item would be
-lost, and its page fetched again and again.
+lost, and its page fetched again and again. Known weakness: a pipeline that catches that error itself never sees it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -62,15 +63,19 @@ def _broken(request: Request) -> str:
 
 @contextmanager
 def _any_url() -> Iterator[None]:
-    Request._set_url = _set_any_url  # type: ignore[method-assign, assignment]
+    """In this thread; requests that others make meanwhile are as ever."""
+    mine = get_ident()
+
+    def set_any_url(request: Request, url: Any) -> None:
+        try:
+            _set_url(request, url)
+        except (TypeError, ValueError):
+            if get_ident() != mine:
+                raise
+            _set_url(request, NOWHERE + quote(str(url), safe="", errors="replace"))
+
+    Request._set_url = set_any_url  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
         Request._set_url = _set_url  # type: ignore[method-assign]
-
-
-def _set_any_url(request: Request, url: Any) -> None:
-    try:
-        _set_url(request, url)
-    except (TypeError, ValueError):
-        _set_url(request, NOWHERE + quote(str(url), safe="", errors="replace"))

@@ -58,8 +58,7 @@ class Frontier(LeaseCalls):
     - `control` is what operators have paused or cancelled; `dead` keeps dead letters, `gone` missing pages
     - `runs` opens and ends runs, of which `totals` sums the stats, `coverage` the fields of items, `scopes` says what
       they may fetch and what was cut, `generations` forgets what they know
-    - `budgets` says what may be spent, dealt to shards as `shares`, `spent` drops what is left of runs without any;
-      `schedules` says what is crawled when
+    - `budgets` says what may be spent, dealt as `shares`, `spent` ends runs without any; `schedules` says when to crawl
     - `robots` and `sitemaps` are files of sites; `addresses` tells which hosts share one, `domains` what busy ones
       answer, `breakers` which are down
     - `damage` names what was set aside, `gauge` whether Redis is full
@@ -86,7 +85,7 @@ class Frontier(LeaseCalls):
         self.runs = Runs(self.shards)
         self.spent = SpentRuns(self.shards, self.runs)
         self.totals = RunTotals(self.shards)
-        self.shares = Shares(self.shards)
+        self.shares = Shares(self.shards, rng)
         self.breakers = HostBreakers(self.shards)
         self.robots = Robots(self.shards)
         self.sitemaps = Sitemaps(self.shards)

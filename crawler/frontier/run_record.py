@@ -146,8 +146,11 @@ class Run:
         words += [f"{count:,} {name}" for name in ("dead", "dropped") if (count := getattr(counts, name))]
         if counts.pending:
             words.append(f"{counts.pending:,} to do")
-        if self.counts.cut_by:
-            rules = sorted(counts.cut_by.items(), key=lambda one: (-one[1], one[0]))
+        cut_by = dict(counts.cut_by)
+        if cut_by.pop("budget", 0):
+            words.append("its budget is spent")
+        if cut_by:
+            rules = sorted(cut_by.items(), key=lambda one: (-one[1], one[0]))
             words.append("out of scope: " + ", ".join(f"{rule} {count:,}" for rule, count in rules))
         return f"run {self.id} {self.state}: {', '.join(words)} ({' '.join(filter(None, (self.spider, self.name)))})"
 

@@ -30,6 +30,8 @@ TABLE: Final[Mapping[str, str]] = {
     "storage/spool/*bytes": "",
     "storage/spool/oldest_timestamp_seconds": "",
     "archive/away": "",
+    "frontier/budget_dropped": "",
+    "frontier/requests_damaged": "",
     "frontier/runs_ended": "",
     "webhooks/*": "",
 }

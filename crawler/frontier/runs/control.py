@@ -90,8 +90,12 @@ class Control:
 
     async def drop(self, run: Run, reason: str) -> int:
         """Drop all that is queued and delayed of *run*; returns how many requests. As with `sift`, repeat it."""
-        total = await self._sort(_DELAYED, run_target(run).removeprefix("run "), reason)
-        return total + await self.sift(Target(run.spider, run.generation), "drop", reason)
+        total = 0
+        if run.counts.delayed:
+            total += await self._sort(_DELAYED, run_target(run).removeprefix("run "), reason)
+        if run.counts.queued:
+            total += await self.sift(Target(run.spider, run.generation), "drop", reason)
+        return total
 
     async def _sort(self, kinds: Sequence[str], run: str = "", reason: str = "") -> int:
         total = 0
@@ -132,7 +136,7 @@ class Control:
             if not listed:
                 gone = invalid + (meant if action != "count" else 0)
                 at += looked - gone
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(PAUSE_SECONDS if looked else 0)
         return total
 
     async def _queues(self, target: Target) -> AsyncIterator[tuple[int, str, str]]:

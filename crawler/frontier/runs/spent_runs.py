@@ -79,8 +79,10 @@ class SpentRuns:
         if leased or not what:
             return None
         await self._takes_turn(DROPPING_MS, anew=True)
-        requests = await self._control.drop(run, REASON)
-        await self._takes_turn(TURN_MS, anew=True)
+        try:
+            requests = await self._control.drop(run, REASON)
+        finally:  # a worker that closes leaves the rest to others
+            await self._takes_turn(TURN_MS, anew=True)
         return SpentRun(run, KINDS[what], requests) if requests else None
 
     async def _standing(self, run: Run) -> tuple[float, str]:

@@ -18,7 +18,7 @@ _PRIORITY: Final = struct.Struct(">h")
 _BYTES: Final = [bytes((value,)) for value in range(256)]
 _HANDLE: Final = struct.Struct("<dd")  # id, token
 _REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
-_LED: Final = {"link": 16, "redirect": 32, "beside": 32}  # LINKED and REDIRECTED in lua/lib/hosts/report.lua
+_LED: Final = {"link": 16, "redirect": 32, "beside": 48}  # twins of those in lua/lib/hosts/report.lua
 # The head of a lease's record, HEAD_FORMAT in lua/lib/shard/damage.lua: token, score, reserved, start by, started,
 # deliveries, released, status. Behind it stand host, stream, generation and worker, each length-prefixed.
 _RECORD: Final = struct.Struct("<dddddBBH")

@@ -8,7 +8,7 @@ import socket
 import ssl
 from typing import Final
 
-from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
+from scrapy.exceptions import DownloadFailedError
 
 from crawler.errors import ProxyError
 from crawler.handlers.connecting import blaming, in_scrapys_words, too_slow
@@ -53,27 +53,29 @@ class Dialler:
     async def dial(self, route: Route) -> Connection:
         """An open connection for requests to *route*. If the server breaks off a handshake that resumes a session, it
         is dialled again without one; if it hangs in it, the next time."""
+        try:
+            return await self._dial_resuming(route)
+        except TimeoutError:
+            self._sessions.forget(route)
+            raise too_slow(route, self._seconds) from None
+
+    async def _dial_resuming(self, route: Route) -> Connection:
         if (resumed := self._sessions.of(route, self._tls)) is None:
             return await self._dial(route, None)
         try:
             return await self._dial(route, resumed)
-        except DownloadTimeoutError:
-            self._sessions.forget(route)
-            raise
         except DownloadFailedError as error:
             self._sessions.forget(route)
             logger.debug("%s refused to resume its TLS session: %s", route.authority, error)
             return await self._dial(route, None)
 
     async def _dial(self, route: Route, resumed: ssl.SSLSession | None) -> Connection:
+        """Raises TimeoutError if it takes too long."""
         addresses = await self._addresses(route)
-        try:
-            async with Deadline(self._seconds):
-                if route.proxy is not None:
-                    return await self._dial_through(route.proxy, addresses, route, resumed)
-                return await self._dial_directly(addresses, route, resumed)
-        except TimeoutError:
-            raise too_slow(route, self._seconds) from None
+        async with Deadline(self._seconds):
+            if route.proxy is not None:
+                return await self._dial_through(route.proxy, addresses, route, resumed)
+            return await self._dial_directly(addresses, route, resumed)
 
     async def _addresses(self, route: Route) -> list[str]:
         """Those to dial: of the proxy, if there is one."""

@@ -17,6 +17,7 @@ from crawler import stats as names
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
+from crawler.utils.plural import several
 from crawler.worker.parts import WorkerParts
 from crawler.worker.upkeep.run_stats import RunStats, read_table
 from crawler.worker.upkeep.runs import WorkerRuns
@@ -212,8 +213,9 @@ class Maintenance:
         """What was lost since this worker began: its crawl is not complete."""
         if (lost := await self._count_damaged() - self._damaged) > 0:
             self._crawler.stats.inc_value(names.DAMAGED, lost)
-            text = "%d requests were lost, as what Redis held of them was damaged: push them again. %s"
-            logger.error(text, lost, "`scrapy status` names what was moved away")
+            text = "Since this worker began %s lost, as what Redis held of them was damaged: push them again. %s"
+            were = f"{several(lost, 'request')} {'was' if lost == 1 else 'were'}"
+            logger.error(text, were, "`scrapy status` names what was moved away")
 
     async def _obey(self) -> None:
         """What operators have said since: leases in hand that may not go out are given back."""

@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from crawler import stats as names
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.runs import Runs
-from crawler.frontier.runs.spent_runs import REASON, SpentRuns
+from crawler.frontier.runs.spent_runs import SpentRuns
 from crawler.frontier.state.seeds import Seeds
 from crawler.utils import tasks
 
@@ -67,7 +67,7 @@ class WorkerRuns:
     async def _drop(self) -> None:
         assert self._crawler.stats is not None
         async for one in self._spent.drop():
-            self._crawler.stats.inc_value(names.SCOPE_CUT.format(REASON), one.requests)
+            self._crawler.stats.inc_value(names.BUDGET_DROPPED, one.requests)
             logger.warning("%s", one.told)
 
     async def _settle(self, *, turn_ms: int = 0, leaving: str = "") -> None:

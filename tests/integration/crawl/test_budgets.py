@@ -77,7 +77,7 @@ async def test_a_run_that_has_spent_its_budget_ends_by_itself_and_says_what_was_
     assert pushed.returncode == 0, pushed.stderr
     assert waited.returncode == 0, waited.stderr
     assert fetched == 4
-    assert waited.stdout.strip() == (f"run {run} finished: 4 done, 6 dropped, out of scope: budget 6 (walk nightly)")
+    assert waited.stdout.strip() == f"run {run} finished: 4 done, 6 dropped, its budget is spent (walk nightly)"
     assert "dropped            6   budget 6" in shown
     assert "budget 6" in looked_at
     assert again.returncode == 0, again.stderr
@@ -85,4 +85,4 @@ async def test_a_run_that_has_spent_its_budget_ends_by_itself_and_says_what_was_
     assert status == 0, log
     told = re.findall(rf"Run {run} of walk: its budget is spent \(requests\); dropped what was left: (\d+)", log)
     assert sum(map(int, told)) == 6, f"{told}: in one look or more"
-    assert count(log, "scope/cut/budget") == 6
+    assert count(log, "frontier/budget_dropped") == 6

@@ -76,6 +76,19 @@ async def test_what_says_nothing_of_the_host_neither_opens_nor_ends_a_row(
     assert (await state_of(world)).faults == 4
 
 
+async def test_what_is_beside_the_queue_does_not_probe_a_dead_host_again_and_again(redis_client: Any) -> None:
+    """Such a fault opens nothing; but it was none of an open breaker, either, which let one after the other through."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, cap=8) for number in range(60)])
+    assert await exchange(world, 200, origin="http:80") == 1
+    for _ in range(5):
+        await exchange(world, origin="http:80")
+    await world.pass_ms(OPEN)
+    assert await exchange(world, origin="http:80", led="beside") >= OPEN
+    assert ((await state_of(world)).breaker, (await state_of(world)).openings) == ("open", 2)
+    assert await world.lease(1) == []
+
+
 async def test_one_request_probes_it_and_a_success_lets_all_through(redis_client: Any) -> None:
     world = await broken(redis_client)
     await world.pass_ms(OPEN)

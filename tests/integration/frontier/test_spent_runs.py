@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import struct
 from typing import Any
@@ -12,9 +13,10 @@ from crawler.frontier.messages import Lease, PushOutcome
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.control import run_target
 from crawler.frontier.runs.letter_retries import Retries
-from crawler.frontier.runs.spent_runs import SpentRun
+from crawler.frontier.runs.spent_runs import TURN_MS, SpentRun
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.shares import Shares
+from crawler.utils import tasks
 from tests.integration.frontier.making import START_MS, Timed, acked, handles, message, sent, timed
 
 DAY = 86_400_000
@@ -286,3 +288,32 @@ async def test_one_worker_of_the_fleet_drops_at_a_time_and_damage_costs_nothing(
         await made.client.set(key, "1")
     assert await dropped_now(made) == []
     assert (await made.frontier.runs.known(run.id)).counts.pending == 4
+
+
+async def test_what_waits_of_a_spent_run_does_not_come_due_all_at_once(redis_client: Any, shards: int) -> None:
+    """Retries of other runs stood behind it, for minutes, while its last page was under way."""
+    made = await timed(redis_client, shards=shards)
+    await run_with(made, range(400), requests=1)
+    await leased_one(made)
+    if shards > 1:
+        pytest.skip("what waits for a shard's share first is put off at one moment")
+    for _ in range(60):
+        await made.lease(16)
+    due = [at for _, at in await made.client.zrange(made.frontier.shards.key(0, "delayed"), 0, -1, withscores=True)]
+    assert len(due) == 399
+    assert max(due) - min(due) >= 40 * 390
+
+
+async def test_another_worker_goes_on_with_the_drop_of_one_that_closes(redis_client: Any, shards: int) -> None:
+    made = await timed(redis_client, shards=shards)
+    run = await run_with(made, range(40), requests=2)
+    await acked(made.frontier, handles(await leased_within(made)))
+    await made.client.delete(made.frontier.shards.key(0, "spent:turn"))
+    dropping = asyncio.create_task(anext(made.frontier.spent.drop()))
+    while (await made.frontier.runs.known(run.id)).counts.dropped == 0:
+        assert not dropping.done()
+        await asyncio.sleep(0)
+    await tasks.end(dropping)
+    assert await made.client.pttl(made.frontier.shards.key(0, "spent:turn")) <= TURN_MS
+    _, found = await looked_at(made, run)
+    assert (found.state, found.counts.dropped) == ("finished", 38)

@@ -11,10 +11,12 @@ from cryptography import x509
 from scrapy.exceptions import DownloadTimeoutError
 
 from crawler import stats as names
+from crawler.errors import ProxyError
 from crawler.handlers.http import pool, sessions
 from crawler.handlers.http.connection import PLAIN_BYTES, TLS_BYTES
 from crawler.handlers.http.errors import StaleConnectionError
 from crawler.handlers.http.pool import MB
+from crawler.handlers.route import Proxy, Route
 from tests.crawling import Fleet, count, ended
 from tests.integration.handlers.rawserver import OK, Client, RawServer
 from tests.integration.handlers.test_http import certified
@@ -245,6 +247,22 @@ async def test_a_server_that_hangs_as_a_session_is_resumed_is_not_asked_for_it_a
             await client.get(server.url())
         monkeypatch.setattr(dialler, "_seconds", 60)
         assert (await client.get(server.url())).body == b"ok"
+
+
+async def test_a_proxy_that_hangs_as_a_session_is_resumed_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialled: list[object] = []
+
+    async def hanging(route: Route, resumed: object) -> None:
+        dialled.append(resumed)
+        raise TimeoutError
+
+    async with Client() as client:
+        dialler = client.handler._dialler
+        monkeypatch.setattr(dialler, "_dial", hanging)
+        monkeypatch.setattr(dialler._sessions, "of", lambda *_: "a session")
+        with pytest.raises(ProxyError, match="CONNECT_TIMEOUT_SECONDS"):
+            await dialler.dial(Route("https", "a.example", 443, Proxy("http", "p.example", 8080)))
+    assert dialled == ["a session"]
 
 
 DELAY = 0.4

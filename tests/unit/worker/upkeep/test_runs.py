@@ -86,7 +86,7 @@ async def test_what_was_dropped_of_a_spent_run_is_one_line_and_counted(caplog: p
     await worker.drop_spent()
     words = "Run 20261123-1 of s: its budget is spent (requests); dropped what was left: 1,200 requests"
     assert caplog.messages == [words]
-    assert worker._crawler.stats.get_stats()["scope/cut/budget"] == 1_200
+    assert worker._crawler.stats.get_stats()["frontier/budget_dropped"] == 1_200
 
 
 async def test_what_was_dropped_as_the_worker_closes_is_told(caplog: pytest.LogCaptureFixture) -> None:

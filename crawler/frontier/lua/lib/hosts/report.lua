@@ -3,19 +3,21 @@
 -- fault, and with the first good response of an origin that the worker saw. Flags:
 --   1, 2    the slot is kept for a follow-up request; a proxy failed: the host is excused, its pace stays unchanged
 --   4, 8    the host is to blame, though it did not answer; it complained of this request before
---   LINKED, REDIRECTED  another site linked here, or redirected; the latter also for what is not of the queue
+--   LINKED, REDIRECTED, BESIDE  another site linked here, or redirected; it is not of the queue
 -- jitter: a random number in [0, 1).
 -- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS.
 -- Returns STALE if the token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker,
 -- CLOSED if it closed it.
-local LINKED, REDIRECTED = 16, 32 -- their twins are in server/wire_format.py
+local LINKED, REDIRECTED, BESIDE = 16, 32, 48 -- their twins are in server/wire_format.py
 local MOST_ORIGINS = 1000 -- bytes
 
 -- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other
 -- sites linked to a host that never answered, or redirected, or that are not of the queue: any site may ask for these.
-local function is_own(name, origin, flags)
+-- The latter open no breaker, but where a tripped one meets silence they keep it open: else a dead host is
+-- probed again and again.
+local function is_own(name, origin, flags, tripped)
   if origin == '' then return true end
-  if flags >= REDIRECTED then return false end
+  if flags >= REDIRECTED and not (flags >= BESIDE and tripped) then return false end
   local known = call('HGET', T .. ':answers', name)
   if known then return string.find(known, '\n' .. origin .. '\n', 1, true) ~= nil end
   return flags < LINKED
@@ -42,7 +44,7 @@ local function report(r, id, row, jitter)
   local a = address and host(address)
   local again, origin = (heard or r[STATUS] == 429 or r[STATUS] == 503) and 1 or 0, string.sub(row, 32)
   local fault = at_fault or (status >= 500 and not (status == 503 and retry_after > 0))
-  if fault and not is_own(r[HOST], origin, flags) then fault = nil end
+  if fault and not is_own(r[HOST], origin, flags, status == 0 and h[TRIPS] > 0) then fault = nil end
   if fault == false and status > 0 and origin ~= '' then note_origin(r[HOST], origin) end
   if not excused then
     local granted = r[START_BY] - START_MS

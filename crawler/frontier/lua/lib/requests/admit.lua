@@ -47,11 +47,20 @@ local function set_apart(base, place, name, entry)
   return true
 end
 
+-- Until when a request waits for its run's own budget: the longer, the more wait already. 'reap' queues a few at a
+-- time, and those of other runs stand behind them.
+local EACH_MS, LONGEST_MS = 40, 900000
+
+local function held_in_turn(held)
+  if held < now + LATER_MS then return held end
+  return math.min(held + EACH_MS * call('ZCARD', T .. ':delayed'), now + LONGEST_MS)
+end
+
 -- Whether an entry is leased; if not, it is dropped or waits until its run's budget renews.
 local function may_go(base, name, entry)
   local run = has_budgets() and budget_of_run(spider_of(base), generation_of(string.sub(entry, MEMBER_AT)))
   local held = run and held_until({run})
-  if held then return put_back(base, name, entry, held) end
+  if held then return put_back(base, name, entry, held_in_turn(held)) end
   if limits and not admit(base, name, entry) then return false end
   if run then spend(run, 1, 0, 0, 0) end
   return true
