@@ -52,10 +52,10 @@ class Shown:
         combine.
 
         Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
-        identifier (1), out-of-stock wording or just one price in attributes (1), a URL that names a product (1) or has
-        an identifier (0.5), structured data with a product's name (0.5). A price for a month or a night, and a front
-        page, count 2 less. It takes 3, without a heading 4, and 2 more if structured data lists other products. A price
-        that repeats like those of a listing's entries or of plans rules it out.
+        identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
+        data with a product's name (0.5). A price for a month or a night, and a front page, count 2 less. It takes 3,
+        without a heading 4, and 2 more if structured data lists other products. A price that repeats like those of a
+        listing's entries or of plans rules it out.
         """
         if self.is_of_several:
             return False
@@ -72,7 +72,7 @@ class Shown:
             return False
         score += identifiers.has_label(self.view)
         if enough - 1 <= score < enough:
-            score += visible_stock.is_out(self.view) or (best is None and attribute_price.has_one(self.view))
+            score += visible_stock.is_out(self.view)
         return score >= enough and not other_kinds.outweigh(self.view, score - enough)
 
     def is_called_product(self, metas: Mapping[str, str]) -> bool:
@@ -180,7 +180,7 @@ class Shown:
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
         price, document = self.draft.fields["price"], self.draft.document
-        if len(set(evidence.prices)) > 1 or evidence.highest or price_in_source.is_net(document):
+        if len(set(evidence.prices)) > 1 or evidence.others or evidence.highest or price_in_source.is_net(document):
             return True
         markup = document.markup
         places = price_in_source.places_of(price, markup)
@@ -218,7 +218,7 @@ class Shown:
 
     def _standing(self, evidence: StructuredData) -> ShownAs:
         """Whether the page shows the one price that is stated: in its texts that costs less than to doubt it."""
-        if len(set(evidence.prices)) > 1:
+        if len(set(evidence.prices)) > 1 or evidence.others:
             return ShownAs.NOWHERE
         return stated_price.standing(self.view, self.draft.fields["price"], self.draft.fields.get("currency"))
 
@@ -250,7 +250,8 @@ class Shown:
             best = None
         else:
             stated, currency = evidence.prices or [draft.fields["price"]], draft.fields.get("currency")
-            best = stated_price.corrected(stated, self._prices, currency, evidence.highest)
+            best = stated_price.in_another(self._prices, currency, evidence.others)
+            best = best or stated_price.corrected(stated, self._prices, currency, evidence.highest)
             if currency is not None and draft.found_in["currency"] != "rule":
                 draft.set("currency", stated_price.currency_instead(stated[0], currency, best, self._prices), "html")
         if best is not None:

@@ -30,6 +30,7 @@ class StructuredData:
     other: bool = False  # an article or a page of another kind is described
     free: bool = False  # a price of zero is stated: often a template's, so that the page has to confirm it
     prices: list[Decimal] = field(default_factory=list)  # stated prices, in order of trust
+    others: set[tuple[Decimal, Any]] = field(default_factory=set)  # stated in another currency, with it
     highest: Decimal | None = None  # of the range of prices whose lowest is the first of these
     other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
     trail: list[str] = field(default_factory=list)  # breadcrumbs
@@ -160,8 +161,9 @@ class Structured:
         if (price := values.price(stated, currency)) is not None:
             highest = values.price(raw.get("highest_price"), currency) if not self.evidence.prices else None
             self.evidence.highest = highest if highest is not None and highest > price else self.evidence.highest
-            others = (values.price(other) for other in raw.get("other_prices", ()))
-            self.evidence.prices += [price, *filter(None, others)]
+            others = ((values.price(other, code), code) for other, code in raw.get("other_prices", ()))
+            self.evidence.others.update((other, code) for other, code in others if other is not None)
+            self.evidence.prices.append(price)
         elif values.is_zero(stated):
             self.evidence.free = True
 

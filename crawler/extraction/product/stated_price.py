@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from crawler.extraction.visible import money, statements
 from crawler.extraction.visible.shown_price import Price
@@ -109,6 +109,14 @@ def _is_instead(asked: Price, stated: Decimal, prices: Sequence[Price]) -> bool:
     )
 
 
+def in_another(prices: Sequence[Price], currency: str | None, others: Collection[tuple[Decimal, Any]]) -> Price | None:
+    """The likeliest price, if it is one of *others*, each with its currency, and none is shown in *currency*."""
+    likely = [each for each in prices if each.score >= MIN_SCORE and not each.past]
+    if not others or not likely or any(each.currency in (None, currency) for each in likely):
+        return None
+    return likely[0] if (likely[0].amount, likely[0].currency) in others else None
+
+
 def currency_instead(stated: Decimal, currency: str, best: Price | None, prices: Sequence[Price]) -> str | None:
     """The currency that replaces the stated one: of the *best* price, if that replaces the *stated* amount, else of
     that amount on a page that shows no price in the stated *currency*.
@@ -116,7 +124,7 @@ def currency_instead(stated: Decimal, currency: str, best: Price | None, prices:
     None if one symbol may stand for both: `$`, `kr`.
     """
     if best is not None:
-        is_another = best.currency is not None and not currencies.may_look_alike(best.currency, currency)
+        is_another = best.currency not in (None, currency) and not currencies.may_look_alike(best.currency, currency)
         return best.currency if is_another else None
     shown = {price.currency for price in prices}
     likely = {price.currency for price in prices if price.amount == stated and price.score >= MIN_SCORE}

@@ -20,6 +20,7 @@ MAX_STATES: Final = 20  # per page
 MAX_STATE: Final = 2_000_000  # characters per state
 MAX_ALL: Final = 4_000_000  # characters of all
 FIRST: Final = 4_000  # characters of the body
+BLANKS: Final = 64  # characters before a state
 MAX_NODES: Final = 50_000  # objects and lists examined per page
 MAX_STEPS: Final = 64  # of a path, and references followed
 
@@ -79,7 +80,7 @@ def _in_scripts(html: str, scripts: Iterable[Script], wanted: Callable[[str], bo
         if not 20 <= size <= min(MAX_STATE, left) or not (is_json or _OTHER_TYPE.search(script.attributes) is None):
             continue
         code = html[script.start : script.end]
-        if is_json and code[:MAX_STEPS].lstrip().startswith("{&q;"):
+        if is_json and code[:BLANKS].lstrip().startswith("{&q;"):
             code = _ANGULAR.sub(lambda escaped: _ESCAPED[escaped[1]], code)
         is_streamed = not is_json and "__next_f" in code
         if not is_streamed and not ((is_json or "rice" in code) and wanted(code)):  # no "price"

@@ -19,8 +19,8 @@ STEMS: Final = ("rice", "ricing", "ffer", "ariants", "aster", "RICE", "RICING", 
 LONGEST: Final = 24  # characters of a key on either side of its stem, with what parts its words
 MOST: Final = 5_000  # stems that are none, before the script is read to know it
 
-_BEFORE = re.compile(r"[\w-]*+\Z")
-_BEHIND = re.compile(rf"([\w-]{{0,{LONGEST}}}+)\\{{0,4}}+[\"']?+\s{{0,9}}+:")
+_BEFORE = re.compile(r"(?:(?<=\\)(?:u0022|x22))?+([\w-]*+)\Z")
+_BEHIND = re.compile(rf"([\w-]{{0,{LONGEST}}}+)\\{{0,4}}+(?:[\"']|u0022|x22)?+\s{{0,9}}+:")
 _KNOWN: Final = frozenset(KEYS)
 
 
@@ -42,7 +42,7 @@ def _has_key(code: str, stem: str) -> bool:
         behind = _BEHIND.match(code, end)
         if behind is not None:
             before = _BEFORE.search(code, max(0, place - LONGEST), place)
-            if state_nodes.key(f"{before[0] if before else ''}{stem}{behind[1]}") in _KNOWN:
+            if state_nodes.key(f"{before[1] if before else ''}{stem}{behind[1]}") in _KNOWN:
                 return True
         place = code.find(stem, end)
     return True

@@ -106,7 +106,7 @@ def _not_too_deep(page: bytes) -> bytes:
     Nobody is to know where a piece begins: what is in a comment there, as <svg>, would be read in the piece.
     """
     begins = _begins(page)
-    length = max(len(page) // PIECES, PIECE)
+    length = max(len(page) // PIECES * 8 // 7, PIECE)
     place = depth = steps = 0
     while place < len(page):
         part = page[place : place + length - randrange(length // 4)]  # noqa: S311 - as in _places
@@ -139,9 +139,9 @@ def _depth(begin: bytes, part: bytes) -> int:
     takes time in proportion to the square of the depth, so a long part is tried in short ones first.
     """
     if len(part) > PIECE:
-        deepest = max(_depth(begin, part[at : at + PIECE]) for at in range(0, len(part), PIECE))
-        if deepest > 2 * MAX_DEPTH:
-            return deepest
+        short = (_depth(begin, part[at : at + PIECE]) for at in range(0, len(part), PIECE))
+        if too_deep := next((depth for depth in short if depth > 2 * MAX_DEPTH), 0):
+            return too_deep
     part = _TEMPLATE.sub(b"object", part)
     if begin == b"<svg>":
         part = _FORM.sub(b"section", part)

@@ -50,10 +50,11 @@ def choose(offers: Any, url: str) -> dict[str, Any]:
     return (in_stock or priced)[0]
 
 
-def in_other_currencies(offers: Any, currency: Any) -> list[Any]:
+def in_other_currencies(offers: Any, currency: Any) -> list[tuple[Any, Any]]:
     """The prices of *offers* in another than *currency*, for buyers in other countries."""
     others = [each for each in _nodes(offers) if each.get("priceCurrency", currency) != currency]
-    return [each["price"] for each in _flattened(others) if each["priceCurrency"] not in (None, currency)]
+    stated = ((each["price"], each["priceCurrency"]) for each in _flattened(others))
+    return [(price, code) for price, code in stated if code not in (None, currency)]
 
 
 def _flattened(offers: Any) -> list[dict[str, Any]]:

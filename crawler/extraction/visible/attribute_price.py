@@ -27,18 +27,9 @@ def hidden_price(page: View) -> tuple[Decimal, str | None] | None:
 
     A label has to state its currency, any other attribute its decimals: `4990` may be in cents.
     """
-    return next(_hidden(page), None)
-
-
-def has_one(page: View) -> bool:
-    """Whether attributes state just one price, as where a script writes a product's; a listing's differ."""
-    return len({amount for amount, _ in _hidden(page)}) == 1
-
-
-def _hidden(page: View) -> Iterator[tuple[Decimal, str | None]]:
     nodes = page.document.tree.css(_SELECTOR)[:MAX_ELEMENTS]
     asked = (each for each in nodes if not page.flags(each) & (view.OTHER | view.LINK | view.PAST | view.OLD))
-    return (found for each in asked for found in _stated(page, each.attributes))
+    return next((found for each in asked for found in _stated(page, each.attributes)), None)
 
 
 def _stated(page: View, attributes: dict[str, str | None]) -> Iterator[tuple[Decimal, str | None]]:

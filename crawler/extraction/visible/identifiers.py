@@ -213,8 +213,8 @@ def _label(text: str, site: str) -> tuple[str, str]:
 
 def _site(page: View) -> str:
     """The name in the site's address: `acme` of www.acme.co.uk."""
-    parts = urls.split(page.document.url).netloc.lower().split(".")
-    return max(parts[:-1], key=len, default="")
+    host = urls.split(page.document.url).hostname or ""
+    return urls.registrable(host).partition(".")[0] if "." in host else ""
 
 
 def _is_priced(page: View, index: int, value: str) -> bool:
@@ -297,8 +297,9 @@ def shown_gtin(page: View) -> str | None:
         before = page.texts[index - 1][0][:MAX_GTIN_TEXT] if index else ""
         if index > 1 and not before.strip(" :："):
             before = page.texts[index - 2][0][:MAX_GTIN_TEXT]
-        labelled = labels.GTIN_LABEL.search(text, 0, numbers[-1].start()) or labels.GTIN_LABEL.search(before)
-        gtin = next(filter(None, (values.gtin(number[0]) for number in numbers)), None) if labelled else None
+        own = labels.GTIN_LABEL.search(text, 0, numbers[-1].start())
+        start = 0 if labels.GTIN_LABEL.search(before) else own.end() if own else len(text)
+        gtin = next(filter(None, (values.gtin(number[0]) for number in numbers if number.start() >= start)), None)
         if gtin and not page.flags(node) & view.OTHER:
             return gtin
     return None

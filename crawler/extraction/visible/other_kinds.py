@@ -86,14 +86,18 @@ _RECIPE = re.compile(
 _BYLINE = re.compile(
     r"byline|(?:entry|post|article|news|story)[-_]{0,2}(?:date|meta|author|info)|posted-on", re.IGNORECASE
 )
-_AREA = re.compile(r"\d\s?(?:m²|m2\b|qm\b|sq\.? ?ft|sqft|м²|кв\. ?м)", re.IGNORECASE)
+# No "up to 40 m²", "bis 800 m²": a room or garden that a device is made for.
+_AREA = re.compile(
+    r"(?<![\d.,])(?<!до )(?<!do )(?<! à )(?<!bis )(?<!tot )(?<!max )(?<!up to )(?<!till )\d[\d.,]*+"
+    r"\s?(?:m²|m2\b|qm\b|sq\.? ?ft|sqft|м²|кв\. ?м)",
+    re.IGNORECASE,
+)
 _ROOMS = re.compile(
     r"\b(?:bed(?:room)?s?|bath(?:room)?s?|hab\.?|habitaci\w+|dormitorios?|quartos?|zimmer|pièces?|chambres?|local[ie]|camer[ae]"
-    r"|kamers?|poko(?:je|i|jů)|комнат\w*|кімнат\w*|szob\w+|izb[ay]|sob[aeu]|rum|værelser|soverom|makuuhuone\w*|vani|odalı)\b"
-    # Land has none:
-    r"|baugrund|grundstück|\bterrain (?:à bâtir|constructible|de \d)|\bterreno (?:edifica|urban|[ei]n )"
-    r"|building plot|land for sale|zemljišt|pozemek|pozemok|działk|építési telek|участок|ділянк|\barsa\b"
-    r"|byggetomt|\btomt\b|bouwgrond",
+    r"|kamers?|poko(?:je|i|jů)|комнат\w*|кімнат\w*|szob\w+|izb[ay]|sob[aeu]|værelser|soverom|makuuhuone\w*|vani|odalı)\b"
+    # Land has none, where it is said to be for building: a garden is what mowers are for.
+    r"|baugrund|\bterrain (?:à bâtir|constructible)|\bterreno (?:edifica|urban)"
+    r"|building plot|land for sale|zemljišt|építési telek|\barsa\b|byggetomt|\btomt\b|bouwgrond",
     re.IGNORECASE,
 )
 _INGREDIENTS = re.compile(
@@ -112,7 +116,7 @@ _TICKETS = re.compile(
     re.IGNORECASE,
 )
 _APPLIED = re.compile(  # for a job, a card, a loan
-    r"^(?:apply (?:now|online|here|for (?!.*\b(?:credit|cards?)\b).{1,30})"  # many shops have a card
+    r"^(?:apply (?:now|online|here|for (?!an? .{0,20}\bcredit card$).{1,30})"  # many shops have one
     r"|(?:jetzt |online )?bewerben|jetzt beantragen|postuler|je postule"
     r"|postular(?:me)?|inscribirme|solicitar (?:ahora|online)|candidati(?: ora)?|candidatar-se"
     r"|solliciteer(?: nu| direct)?|solliciteren|aplikuj|ansök(?: nu)?|søk (?:stillingen|nå)|søg jobbet"

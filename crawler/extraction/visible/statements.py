@@ -69,7 +69,9 @@ def _with_tax(page: View, text: str, stated: list[StatedAmount]) -> StatedAmount
         return None
     said = _said_of_each(text, stated)
     taxed = [each for each, words in zip(stated, said, strict=True) if says("with_tax", words)]
-    whole = _amount(taxed[0]) if len(taxed) == 1 else Decimal(0)
+    if len(taxed) != 1 or not (says("side_price", text) or set("(（[").intersection(text)):
+        return None  # "45 – 54 € inkl. MwSt.": both are with tax
+    whole = _amount(taxed[0])
     if not any(_amount(each) < whole <= _amount(each) * MAX_TAX for each in stated):
         return None
     return taxed[0]._replace(words=text[taxed[0].start : taxed[0].end])

@@ -12,6 +12,7 @@ from crawler.extraction.words import currencies
 
 MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
+ABOVE: Final = 60  # texts before a row in which the product's own price may stand
 BEFORE: Final = 3  # texts before a price that may be one label, with a number in per cent
 _OF_PRICE: Final = ("price", "past_price")
 _LABELS: Final = tag_ids("td th dt label")
@@ -22,7 +23,8 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _QUANTITY = re.compile(
-    r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})(?: [^\d%]{2,12})?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
+    r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})"
+    r"(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
 )
 _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
@@ -31,11 +33,12 @@ _PERIOD = re.compile(
     r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|(?:first|1st|ersten|första|premi[eè]re?|primer|primo"
     r"|pierwszy|eerste|první) (?:month|year|monat|jahr|månad|mois|année|mes\b|año|mese|anno"
     r"|miesiąc|rok|maand|měsíc)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊"
-    r"|(?:/ ?|\b(?:per|pr\.|por|za|na|w|în|v|i|в|за|на|ανά) )(?:mies|m-c\b|rok\b|os(?:\.|ob|\b)|den\b"
-    r"|týd|týž|měs|mesia|hó(?:nap)?\b|éj|fő\b|lun[aă]\b|noapte|pers(?:\.|\b)|pax\b|persoan|kişi|gece|ay\b|gün\b|yıl\b"
-    r"|kk\b|yö\b|hlö|henkilö|nat\b|måned|uge\b"
-    r"|vecka|noć|mjesec|mesec|dan\b|особ|людин|місяц|ніч|доб|день|чел|ден\b|нощ|βράδυ|μήνα|άτομο|ώρα)"
-    r"|/ ?[晚夜月人位年]|/ ?(?:월|박|인)|\bp\. ?p\b|\bpp\b"
+    r"|(?:/ ?|\b(?:per|pr\.|por|za|na|în|за|на|ανά) )(?:mies|m-c\b|rok\b|osob[aęuy]\b|týd|týž|měs|mesia"
+    r"|hó(?:nap)?\b|éj|fő\b|lun[aă]\b|noapte|pers(?:\.|\b)|pax\b|persoan|kişi|gece|ay\b|gün\b|yıl\b|kk\b|yö\b"
+    r"|hlö|henkilö|nat\b|måned|vecka|mjesec|mesec|людин|місяць?|особу\b|чел|βράδυ|μήνα|άτομο|ώρα)"
+    # "Krém na den", "Доставка в день заказа", "i den", "za noć" are no prices for a day or a night
+    r"|(?:/ ?|\b(?:per|pr\.) )(?:os(?:\.|ob|\b)|den\b|dan\b|noć|uge\b|ніч|доб|день|ден\b|нощ)"
+    r"|/ ?[晚夜月人位年]|/ ?(?:월|박|인)|\bp\. ?p\b|\d\D{0,5}\bpp\b"
     r"|^(?:night|nacht|nuit|noche|notte|noite|month|monat|mois|mes|mese|mês)$",
     re.IGNORECASE,
 )
@@ -59,15 +62,16 @@ def is_part(page: View, index: int) -> bool:
 
 def is_subscribers(page: View, index: int) -> bool:
     """Whether the texts before say that a price is for those who order again and again: `Subscribe & save` `15%`."""
-    before = page.texts[max(0, index - BEFORE) : index]
+    begin = page.heading_index + 1 if page.heading_index < index else 0
+    before = page.texts[max(begin, index - BEFORE) : index]
     for text, _ in before:
         if "%" in text:
             break
     else:
         return False  # nearly always
     label = ""
-    for text, _ in reversed(before):
-        if len(text) > MAX_LABEL or (any(map(str.isdigit, text)) and "%" not in text):
+    for text, node in reversed(before):
+        if len(text) > MAX_LABEL or page.flags(node) & view.LINK or (any(map(str.isdigit, text)) and "%" not in text):
             break
         label = f"{text} {label}"
     return page.lexicon.says("subscribed", label)
@@ -78,6 +82,10 @@ def is_in_row(page: View, index: int) -> bool:
     following = page.texts[index + 1 : index + 3]
     if len(following) < 2 or not page.numbered.issuperset((index + 1, index + 2)):
         return False
+    begin = max(page.heading_index + 1, index - ABOVE) if page.heading_index < index else 0
+    country = page.document.country
+    if not any(currencies.mentions(text, country) for text, _ in page.texts[begin : index - 1]):
+        return False  # nothing else may be its price: a row of quantities
     return {page.look(node) for _, node in following} == {page.look(page.texts[index][1])}
 
 
@@ -139,7 +147,13 @@ def _label_behind(page: View, index: int) -> str:
     nodes = [node for _, node in texts[index - 2 : index + 2]]
     parents = {parent.mem_id for node in nodes if (parent := node.parent) is not None}
     is_side_by_side = len(parents) == 1 and len({node.mem_id for node in nodes}) == len(nodes)
-    return texts[index + 1][0] if is_side_by_side and not (index > 2 and _is_of_price(page, index - 3)) else ""
+    is_first = index < 3 or (around := texts[index - 3][1].parent) is None or around.mem_id not in parents
+    is_label_behind = is_side_by_side and is_first and nodes[1].tag_id not in _LABELS
+    return (
+        texts[index + 1][0]
+        if is_label_behind and currencies.mentions(texts[index - 2][0], page.document.country)
+        else ""
+    )
 
 
 def _is_of_price(page: View, index: int) -> bool:

@@ -70,6 +70,10 @@ SCRIPTS = {
     "single quotes": f"<script>window.__STATE__ = JSON.parse('{json.dumps({**PRODUCT, 'x': '_'})}')</script>".replace(
         '"_"', r'"\\n\'"'
     ),
+    "escaped quotes": f"<script>window.__STATE__ = JSON.parse('{json.dumps(PRODUCT)}')</script>".replace(
+        '"', r"\u0022"
+    ),
+    "hexadecimal quotes": f"<script>var state = JSON.parse('{json.dumps(PRODUCT)}')</script>".replace('"', r"\x22"),
     "attribute": f"<body><div id=app data-page='{json.dumps({'props': {'product': PRODUCT}})}'></div>",
     "escaped attribute": f'<body><div data-page="{escape(json.dumps({"props": PRODUCT}))}">',
     "angular": '<script id="app-state" type="application/json">'
