@@ -309,7 +309,7 @@ async def test_another_worker_goes_on_with_the_drop_of_one_that_closes(redis_cli
     run = await run_with(made, range(40), requests=2)
     await acked(made.frontier, handles(await leased_within(made)))
     await made.client.delete(made.frontier.shards.key(0, "spent:turn"))
-    dropping = asyncio.create_task(anext(made.frontier.spent.drop()))
+    dropping = asyncio.create_task(dropped_now(made))
     while (await made.frontier.runs.known(run.id)).counts.dropped == 0:
         assert not dropping.done()
         await asyncio.sleep(0)
