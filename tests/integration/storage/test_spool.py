@@ -393,8 +393,21 @@ async def test_a_file_that_the_disk_does_not_let_go_of_is_stored_once_and_left(
 
 
 async def test_a_directory_that_cannot_be_searched_is_named_once_until_it_can(
-    build: Build, mongod: Server, settings: dict[str, Any], stats: RecordedStats, caplog: pytest.LogCaptureFixture
+    build: Build,
+    mongod: Server,
+    settings: dict[str, Any],
+    stats: RecordedStats,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    replaced, replay = asyncio.Event(), fallback.SpoolFallback.replay
+
+    async def after_that(self: fallback.SpoolFallback) -> int:
+        """Or it might have opened the file, and wait for MongoDB with it."""
+        await replaced.wait()
+        return await replay(self)
+
+    monkeypatch.setattr(fallback.SpoolFallback, "replay", after_that)
     writer = build()
     await writer.open()
     mongod.kill()
@@ -402,6 +415,7 @@ async def test_a_directory_that_cannot_be_searched_is_named_once_until_it_can(
     directory = writer_setup.spool_directory(settings, config(settings))
     shutil.rmtree(directory)
     directory.touch()
+    replaced.set()
     await until(lambda: "cannot be searched: File exists" in caplog.text)
     waiting = asyncio.create_task(writer.store(seen(2, "11")))
     await asyncio.sleep(1)  # for some more tries
