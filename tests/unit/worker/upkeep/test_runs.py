@@ -120,3 +120,4 @@ async def test_a_worker_that_closes_waits_for_a_long_drop_for_a_while_only(monke
     await cancelled(worker.drop_spent())
     async with asyncio.timeout(60):
         await worker.last(WORKER)
+    assert worker._under_way["drop"].cancelled(), "the rest is for others"
