@@ -110,7 +110,7 @@ class Command(FleetCommand, ScrapyCommand):
         return []
 
     async def _retry(self, frontier: Frontier, letters: Sequence[DeadLetter], opts: argparse.Namespace) -> None:
-        retries = Retries(frontier.shards, frontier.runs, _box(frontier, opts.kind))
+        retries = Retries(frontier.shards, frontier.runs, frontier.spent, _box(frontier, opts.kind))
         with _going_on(letters):
             done, runs = await retries.retry(letters)
         print("\n".join(retried(letters, done, opts.limit)))

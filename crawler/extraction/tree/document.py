@@ -70,15 +70,18 @@ class Document:
         """JSON in its scripts (see state.py); a page that is JSON itself is its only state."""
         if self.is_json:
             return [self._json]
-        return [*state.of_page(self.markup), *state.states(self.html, self.source.scripts)]
+        return [*self._of_page, *state.states(self.html, self.source.scripts)]
 
     @cached_property
     def priced_states(self) -> list[Any]:
         """Those that may hold a price."""
         if self.is_json:
             return self.states
-        source = self.source
-        return [*state.of_page(source.markup), *state.states(self.html, source.scripts, state_prices.may_be_in)]
+        return [*self._of_page, *state.states(self.html, self.source.scripts, state_prices.may_be_in)]
+
+    @cached_property
+    def _of_page(self) -> list[Any]:
+        return state.of_page(self.source.markup)
 
     @property
     def is_json(self) -> bool:

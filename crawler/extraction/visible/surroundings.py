@@ -148,12 +148,9 @@ def _label_behind(page: View, index: int) -> str:
     parents = {parent.mem_id for node in nodes if (parent := node.parent) is not None}
     is_side_by_side = len(parents) == 1 and len({node.mem_id for node in nodes}) == len(nodes)
     is_first = index < 3 or (around := texts[index - 3][1].parent) is None or around.mem_id not in parents
-    is_label_behind = is_side_by_side and is_first and nodes[1].tag_id not in _LABELS
-    return (
-        texts[index + 1][0]
-        if is_label_behind and currencies.mentions(texts[index - 2][0], page.document.country)
-        else ""
-    )
+    if not (is_side_by_side and is_first) or nodes[1].tag_id in _LABELS:
+        return ""
+    return texts[index + 1][0] if currencies.mentions(texts[index - 2][0], page.document.country) else ""
 
 
 def _is_of_price(page: View, index: int) -> bool:

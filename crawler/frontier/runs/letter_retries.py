@@ -19,11 +19,11 @@ PRODUCER: Final = "dead retry"
 class Retries:
     """Moves letters, or gone pages, of *box* back into the queue."""
 
-    def __init__(self, shards: Shards, runs: Runs, box: DeadLetters) -> None:
+    def __init__(self, shards: Shards, runs: Runs, spent: SpentRuns, box: DeadLetters) -> None:
         self._shards = shards
         self._runs = runs
         self._box = box
-        self._spent = SpentRuns(shards, runs)
+        self._spent = spent
         self._known: dict[str, list[Run]] = {}  # the runs of a spider, cached
 
     async def retry(self, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:

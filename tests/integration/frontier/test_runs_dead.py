@@ -194,7 +194,7 @@ async def test_damage_there_costs_no_page(redis_client: Any, key: str, value: by
 async def retried(world: Timed, **which: Any) -> tuple[int, list[Run]]:
     frontier = world.frontier
     found = await frontier.dead.find(**which)
-    return await Retries(frontier.shards, frontier.runs, frontier.dead).retry(found)
+    return await Retries(frontier.shards, frontier.runs, frontier.spent, frontier.dead).retry(found)
 
 
 @pytest.mark.parametrize("fresh", [True, False])

@@ -265,7 +265,7 @@ async def test_a_letter_of_a_spent_run_is_retried_in_a_run_without_a_budget(redi
     await sent(made.frontier, handles([first, second]))
     assert await made.frontier.bury(first.id, first.token, reason="http_500")
     letters = await made.frontier.dead.find()
-    retries = Retries(made.frontier.shards, made.frontier.runs, made.frontier.dead)
+    retries = Retries(made.frontier.shards, made.frontier.runs, made.frontier.spent, made.frontier.dead)
     done, [opened] = await retries.retry(letters)
     assert (done, opened.name) == (1, f"retry of {run.id}")
     await acked(made.frontier, handles([second]))

@@ -13,8 +13,8 @@ local MOST_ORIGINS = 1000 -- bytes
 
 -- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other
 -- sites linked to a host that never answered, or redirected, or that are not of the queue: any site may ask for these.
--- The latter open no breaker, but where a tripped one meets silence they keep it open: else a dead host is
--- probed again and again.
+-- The latter open no breaker, but where a tripped one meets silence they keep it open: else a dead host is probed again
+-- and again.
 local function is_own(name, origin, flags, tripped)
   if origin == '' then return true end
   if flags >= REDIRECTED and not (flags >= BESIDE and tripped) then return false end
