@@ -126,7 +126,7 @@ bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages
 	@$(BIN)/python -m benchmarks.pace $(ARGS)
 
 pace-bars: $(STAMP)  ## How often simulated crawls miss the bars of the pace; writes docs/pace.md (20 minutes)
-	@$(BIN)/python -m tests.integration.frontier.pace_bars
+	@$(BIN)/python -m tests.integration.frontier.pace_bars $(ARGS)
 
 bench-wide: $(STAMP)  ## 2,000 hosts with a few pages each, over TLS with robots.txt; writes docs/benchmarks-wide.md
 	@$(BIN)/python -m benchmarks.wide $(ARGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -136,6 +137,7 @@ def _mean(values: Sequence[float]) -> float:
 
 def main() -> int:
     """Simulate on a Valkey of its own; write the three tables."""
+    argparse.ArgumentParser(prog="pace_bars", description="How often simulated crawls miss the bars").parse_args()
     with (
         standalone("pace", mongodb=False) as fleet,
         redis.Redis.from_url(fleet.redis_url, socket_timeout=600) as client,
