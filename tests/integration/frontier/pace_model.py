@@ -72,7 +72,7 @@ class Rule:
                 self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
-                h.events, h.answers = int(soon), 0
+                h.events, h.answers = soon and (3 if h.events in (1, 3) else 1), 0
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
@@ -161,7 +161,7 @@ class Rule:
         before, new, turns = abs(h.row) - 1, self._is_new(h), self._takes_turns(h)
         rest = h.delay * 2.0 ** min(before, 30)
         if turns and h.noise == SHARED and h.row == 1 and step > LONG_MS:
-            rest = h.delay * 1.029
+            rest = h.delay * 1.02
         elif new or turns:
             rest = self._search_rest(h, step if new else self._fitting(h, step), before, jitter, new=new)
         return float(min(rest, max(self.config.breaker_max_ms, h.delay)))
@@ -180,7 +180,7 @@ class Rule:
         return float(max(rest, step) * (1 + jitter / 10))
 
     def _is_few(self, h: Pace) -> bool:
-        return self._remembered(h) >= PACED_TURN_MS or (h.peak >= TURN_MS and h.noise != PACED)
+        return self._remembered(h) >= PACED_TURN_MS or h.peak >= (PACED_TURN_MS if h.noise == PACED else TURN_MS)
 
     def _takes_turns(self, h: Pace) -> bool:
         is_lost = not self._is_few(h) and h.row >= 3 and h.bad >= h.ok
@@ -198,7 +198,7 @@ class Rule:
 
     def _give_way(self, h: Pace) -> None:
         if h.noise == SHARED:
-            self._aim(h, max(self._remembered(h), h.peak) * 1.012, HELD)
+            self._aim(h, max(self._remembered(h), h.peak) * 1.015, HELD)
         elif HELD <= h.grown < 1:
             self._aim(h, self._remembered(h) * 1.01, h.grown)
         else:
@@ -236,6 +236,8 @@ class Rule:
             self._aim(h, refused / KEPT, HELD)
         elif not new and not self._is_few(h):
             self._find_turns(h, apart)
+        elif not new and h.noise != SHARED and h.events == 3 and apart <= 1.5 * h.delay:
+            self._aim(h, apart, HELD)
         elif long and not new:
             self._take_long_turn(h, apart)
         elif h.row >= (2 if shared else 3):

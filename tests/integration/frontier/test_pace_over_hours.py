@@ -71,6 +71,23 @@ def test_a_delay_that_is_refused_each_time_is_not_kept(client: Any) -> None:
     assert worst([simulate(client, site, seed) for seed in (6, 48)])[1] <= 0.03
 
 
+@pytest.mark.parametrize("floor", [100, 250])
+def test_nor_on_a_busy_machine(client: Any, floor: float) -> None:
+    """Where requests take 15 ms to the wire; up to 27 % were refused in the second and third minute."""
+    site = Site(1, floor=floor, cap=8, start_ms=0, path_ms=15)
+    good, refused = worst([simulate(client, site, seed) for seed in range(1, 9)])
+    assert good >= 0.85
+    assert refused <= 0.03
+
+
+def test_a_pace_that_retry_after_taught_is_probed_as_a_turn(client: Any) -> None:
+    """Else each probe is followed by refusals one after the other, which look like another fleet."""
+    site = Site(1, 1_000, floor=100, cap=8, path_ms=30, latency_ms=20)
+    good, refused = worst([simulate(client, site, seed) for seed in range(1, 9)])
+    assert good >= 0.85
+    assert refused <= 0.03
+
+
 @pytest.mark.parametrize("rate", [5, 20])
 @pytest.mark.parametrize("retry_after_ms", [0, 1_000])
 def test_two_fleets_share_a_site(client: Any, rate: int, retry_after_ms: int) -> None:

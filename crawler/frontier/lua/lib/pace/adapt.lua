@@ -86,7 +86,8 @@ end
 local function onset(p)
   if p[GROWN] < HELD or p[TRYING] > 0 then return 0 end
   if p[NOISE] == SHARED then return p[GROWN] >= 1 and PROBED or 0 end
-  return p[ANSWERS] <= AGAIN and QUICK or 0
+  if p[ANSWERS] > AGAIN then return 0 end
+  return is_quick(p) and OFTEN_QUICK or QUICK
 end
 
 -- again: this request met a complaint before, so this one says nothing new about the pace. denied: by a block page,

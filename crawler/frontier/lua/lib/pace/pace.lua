@@ -13,14 +13,14 @@
 -- Where turns are taken four of them mean something else:
 --   REF      a delay that is a guess until a refusal confirms it; below 0: how many pairs were in vain (pace_pairs)
 --   TRYING   below 0: for how many ms together it refused before each of the requests that it served last
---   EVENTS   QUICK if the present ROW began soon after the one before, PROBED if it began while a delay shared with
---            another fleet was shorter than its PEAK
+--   EVENTS   QUICK if the present ROW began soon after the one before, OFTEN_QUICK if that one did, too; PROBED if it
+--            began while a delay shared with another fleet was shorter than its PEAK
 --   ANSWERS  all answers since that ROW began
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local SLACK_MS, LATE_MS = 20, 1000
 local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
-local QUICK, PROBED = 1, 2
+local QUICK, PROBED, OFTEN_QUICK = 1, 2, 3
 local PACED, SHARED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, -2, 0.05, 0.1, 512, 0.01
 local paces = {}
 

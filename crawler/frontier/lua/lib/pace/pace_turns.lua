@@ -25,7 +25,7 @@ local MOST, MOST_SHARED = 2, 1.25 -- times a delay may grow at once; if the othe
 
 -- What is remembered is few requests a second.
 local function is_few(p)
-  return remembered(p) >= PACED_TURN_MS or (p[PEAK] >= TURN_MS and p[NOISE] ~= PACED)
+  return remembered(p) >= PACED_TURN_MS or p[PEAK] >= (p[NOISE] == PACED and PACED_TURN_MS or TURN_MS)
 end
 
 -- A host that refuses again and again, and has refused at least what it served: what is remembered is far too fast.
@@ -81,13 +81,17 @@ local function give_way(h, p)
   end_trouble(p)
 end
 
+local function is_quick(p)
+  return p[EVENTS] == QUICK or p[EVENTS] == OFTEN_QUICK
+end
+
 -- After long rests the first good response tells only that there is another fleet, or that this one's turn is lost:
 -- then it looks for another. Two requests were served in `apart` ms, so that the delay of two fleets is no longer.
 local function take_long_turn(h, p, apart)
   if p[NOISE] == SHARED and p[ROW] > 1 then
     p[NOISE] = 0
     aim(h, p, remembered(p) / PAIR, HELD)
-  elseif p[NOISE] ~= SHARED and (p[EVENTS] == QUICK or p[ROW] > 1) and p[GROWN] >= HELD and p[DEBT] > h[DELAY] / 2 then
+  elseif p[NOISE] ~= SHARED and (is_quick(p) or p[ROW] > 1) and p[GROWN] >= HELD and p[DEBT] > h[DELAY] / 2 then
     p[NOISE] = SHARED
     aim(h, p, math.min(apart, PAIR * math.max(math.min(h[DELAY], apart / 2), ALONE_MS)), PAIRED)
   end
@@ -116,6 +120,12 @@ local function is_slow(p, refused)
   return p[TRYING] <= -SURE_MS
 end
 
+-- Whether this fleet, alone as far as it knows, is refused in one turn after the other, and then served after little
+-- more than its delay: that is too short by more than CREEP soon mends.
+local function is_early(h, p, apart)
+  return p[NOISE] ~= SHARED and p[EVENTS] == OFTEN_QUICK and apart <= WIDE * h[DELAY]
+end
+
 -- The first good response after several refusals tells how far apart requests may be.
 local function take_turn(h, p)
   local new, shared = is_new(h, p), p[NOISE] == SHARED
@@ -125,6 +135,7 @@ local function take_turn(h, p)
   local refused = apart - (now - h[HURT])
   if not new and is_slow(p, refused) then return leave_turns(h, p, refused) end
   if not new and not is_few(p) then return find_turns(h, p, apart) end
+  if not new and is_early(h, p, apart) then return aim(h, p, apart, HELD) end
   if long and not new then return take_long_turn(h, p, apart) end
   if p[ROW] < (shared and 2 or 3) or (shared and p[EVENTS] == PROBED) then return end -- its delay was long enough
   if long then return aim(h, p, ALONE_MS, HELD) end
