@@ -18,11 +18,13 @@ from curl_cffi.const import CurlInfo, CurlOpt
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
+from scrapy.http import Response
 from scrapy_download_handlers_incubator.handlers.curl_cffi import CurlCffiDownloadHandler
 from scrapy_download_handlers_incubator.utils import get_proxy_headers
 
 from crawler.handlers.http.download import DownloadLimits
 from crawler.handlers.wire_turn import WireTurn
+from crawler.utils import tasks
 
 LOOK_SECONDS: Final = 0.1  # between checks of how much has arrived
 _ASKED: Final = "int(void *, char *, char *, int, int)"  # the type of CURLOPT_PREREQFUNCTION
@@ -45,6 +47,20 @@ class Impersonating(CurlCffiDownloadHandler):
         self._once = ffi.callback(_ASKED, lambda *_: _count(asked) > 1)
         super().__init__(crawler)
 
+    async def download_request(self, request: Request) -> Response:
+        """As Scrapy's. curl counts only the body's bytes; frames, heads and chunks may carry any amount of others."""
+        most = DownloadLimits(self._default_maxsize, self._default_warnsize).of(request).wire
+        download = asyncio.ensure_future(super().download_request(request))
+        beyond = asyncio.ensure_future(self._brought(most))
+        try:
+            await asyncio.wait({download, beyond}, return_when=asyncio.FIRST_COMPLETED)
+            if download.done():
+                return await download
+            raise DownloadCancelledError(f"{request.url} sent more than {most:.0f} bytes, framing included")
+        finally:
+            await tasks.finished(beyond)
+            await tasks.finished(download)
+
     def _make_session(self, proxy_headers: tuple[tuple[str, str], ...] = ()) -> Any:
         session: Any = super()._make_session(proxy_headers)
         session.impersonate = self._impersonated
@@ -63,15 +79,7 @@ class Impersonating(CurlCffiDownloadHandler):
             # Both times are curl's: its start is unknown on our clock, and a write recorded too early would let the
             # next request go too early.
             self._wire_turn.sent(max(0.0, infos[CurlInfo.STARTTRANSFER_TIME] - infos[CurlInfo.PRETRANSFER_TIME]))
-            most = DownloadLimits(self._default_maxsize, self._default_warnsize).of(request).wire
-            monitor = asyncio.create_task(self._end_beyond(most, response))
-            try:
-                yield response
-            finally:
-                monitor.cancel()
-            if monitor.done():
-                monitor.result()
-                raise DownloadCancelledError(f"{request.url} sent more than {most:.0f} bytes, framing included")
+            yield response
 
     @asynccontextmanager
     async def _asking_once(self, request: Request) -> AsyncIterator[None]:
@@ -86,15 +94,10 @@ class Impersonating(CurlCffiDownloadHandler):
                 raise DownloadFailedError("the server refused the request before it answered (HTTP/2)") from error
             raise
 
-    async def _end_beyond(self, most: float, response: Any) -> None:
-        """Return once the connection has brought more than *most* bytes and the transfer was ended.
-
-        curl counts only the body's bytes, and chunks may carry any amount of framing.
-        """
+    async def _brought(self, most: float) -> None:
+        """Return once the connection has brought more than *most* bytes."""
         while self._received() <= most:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(LOOK_SECONDS)
-        task, response.astream_task = response.astream_task, None  # nothing may await a cancelled task
-        task.cancel()
 
     def _received(self) -> int:
         """Bytes received by all connections of this request. 0 where the system does not tell; there only time bounds

@@ -85,7 +85,7 @@ class TlsProfiles:
         try:
             async with Deadline(seconds):  # curl's own limit is for a server that sends nothing
                 return await handler.download_request(request)
-        except UnsupportedURLSchemeError as error:  # curl's word for an answer that is no HTTP
+        except (UnsupportedURLSchemeError, ValueError) as error:  # no HTTP, or a head that makes no sense
             raise DownloadFailedError(str(error)) from error
         except DownloadTimeoutError:
             if to_connect < seconds > monotonic() - began:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from scrapy.exceptions import DownloadFailedError, ResponseDataLossError
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, ResponseDataLossError
 
 from crawler.handlers.impersonation.profiles import TlsProfiles
 from tests.integration.handlers.rawserver import Client, RawServer
@@ -17,7 +18,7 @@ from tests.integration.handlers.test_http import certified
 
 pytest.importorskip("curl_cffi", reason="the extra `tls` is not installed")
 
-DATA, HEADERS, RESET, SETTINGS, GOAWAY, END, HEADERS_END, STREAM = 0, 1, 3, 4, 7, 1, 4, 1
+DATA, HEADERS, RESET, SETTINGS, GOAWAY, ALTSVC, END, HEADERS_END, PADDED, STREAM = 0, 1, 3, 4, 7, 10, 1, 4, 8, 1
 PREFACE_BYTES: Final = 24
 
 
@@ -36,6 +37,8 @@ class Http2Server(RawServer):
         tls.set_alpn_protocols(["h2"])
         super().__init__(tls=tls)
         self.frames = b"".join(frames)
+        self.last: bytes | None = None  # a frame that is sent for ever after these
+        self.sent = 0  # bytes of it
         self.asked = 0
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -48,7 +51,15 @@ class Http2Server(RawServer):
                 self.asked += 1
                 writer.write(self.frames)
                 await writer.drain()
+                await self._go_on(writer)
                 return self.frames[3] != GOAWAY and not await reader.read()
+
+    async def _go_on(self, writer: asyncio.StreamWriter) -> None:
+        while self.last is not None and self.sent < 1 << 30:
+            writer.write(self.last * 100)
+            await writer.drain()
+            await asyncio.sleep(0)  # a socket that has broken must be able to say so
+            self.sent += 100 * len(self.last)
 
 
 async def fetch(tmp_path: Path, *frames: bytes) -> tuple[Any, int]:
@@ -86,3 +97,23 @@ async def test_what_is_no_http_at_all_is_a_failed_download(tmp_path: Path) -> No
     wants_http1 = frame(RESET, 0, STREAM, b"\0\0\0\x0d")
     error, _ = await fetch(tmp_path, wants_http1)
     assert type(error) is DownloadFailedError
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a connection has brought")
+@pytest.mark.parametrize(
+    ("begin", "last"),
+    [
+        (b"", frame(ALTSVC, 0, 0, b"\0\x09https://a" + b'h2=":1"')),
+        (FOUND, frame(DATA, PADDED, STREAM, b"\xff" + bytes(255))),
+    ],
+    ids=["before the head", "before the body"],
+)
+async def test_frames_that_carry_nothing_count(tmp_path: Path, begin: bytes, last: bytes) -> None:
+    """Of an answer of 1 MB half a gigabyte came in six seconds."""
+    (tmp_path / "domains.toml").write_text('[default]\ntls_profile = "chrome"\n')
+    handler = Client(TlsProfiles, DOMAINS_FILE=str(tmp_path / "domains.toml"), DOWNLOAD_MAXSIZE=1_000_000)
+    async with Http2Server(begin, tls=certified(tmp_path)) as server, handler as client:
+        server.last = last
+        with pytest.raises(DownloadCancelledError, match="framing included"):
+            await client.get(server.url(), {"download_timeout": 60})
+        assert server.sent < 1 << 29

@@ -242,6 +242,17 @@ async def test_all_bytes_count(domains: str, tls: ssl.SSLContext, begin: bytes, 
         await server.closed()
 
 
+@pytest.mark.parametrize("length", [b"2, 2", b"two"])
+async def test_a_head_that_makes_no_sense_is_a_failed_download(
+    domains: str, tls: ssl.SSLContext, length: bytes
+) -> None:
+    """curl leaves it as it is where the body's end is known otherwise; who reads it may not."""
+    answer = CHUNKED + b"0\r\nContent-Length: " + length + b"\r\n\r\n"
+    async with RawServer(answer, tls=tls) as server, client(domains) as browser:
+        with pytest.raises(DownloadFailedError, match="invalid literal"):
+            await browser.get(named(browser, server))
+
+
 async def test_a_body_within_its_limit_is_whole(domains: str, tls: ssl.SSLContext) -> None:
     """Though it takes longer than a look at what has come."""
 
