@@ -52,6 +52,7 @@ DISABLED: Final = (
     # Each window loads two pages for the popup of its address bar, with 400 scripts: two thirds of a page's CPU.
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
+    "FetchLaterAPI",
 )
 ENABLED: Final = (
     *PLAYWRIGHT_ENABLES,
@@ -70,6 +71,7 @@ FLAGS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-shared-workers",
     f"--disable-features={','.join(DISABLED)}",
     f"--enable-features={','.join(ENABLED)}",
 )
@@ -147,7 +149,8 @@ class Chromium:
                 chromium_sandbox=os.geteuid() != 0,  # it does not start with one as root
                 proxy={"server": proxy_url, "bypass": "<-loopback>"},  # loopback too goes through it
                 args=list(FLAGS),
-                ignore_default_args=["--disable-popup-blocking"],  # popups of a page have no turn
+                # Popups of a page have no turn; 200,000 changes of the history in a row would hang browser and worker.
+                ignore_default_args=["--disable-popup-blocking", "--disable-ipc-flooding-protection"],
                 handle_sigint=False,  # a worker that drains still needs it
                 handle_sigterm=False,
                 handle_sighup=False,

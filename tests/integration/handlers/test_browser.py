@@ -308,6 +308,18 @@ async def test_no_page_is_asked_for_before_its_turn(handler: BrowserDownloadHand
     assert site.requested == ["/", "/later"]
 
 
+@pytest.mark.parametrize("way", ["new SharedWorker('/late')", "fetchLater('/late')"])
+async def test_nothing_is_asked_for_where_no_limit_of_a_page_counts_it(
+    handler: BrowserDownloadHandler, way: str
+) -> None:
+    """Neither while it is loaded nor once its tab is closed."""
+    with Site({"/": Page(f"a page<script>{way}</script>"), "/next": Page("fine")}) as site:
+        for path in ("/", "/next"):
+            await handler.download_request(Request(site.url(path)))
+
+    assert site.requested == ["/", "/next"]
+
+
 @pytest.mark.parametrize("kind", ["application/json", "application/octet-stream", "text/html"])
 async def test_what_is_shown_as_no_page_ends_at_its_limit(
     handler: BrowserDownloadHandler, temporary: Path, kind: str

@@ -85,6 +85,13 @@ async def test_a_page_whose_script_never_ends_times_out(handler: BrowserDownload
         assert "fine" in await text(handler, Request(site.url("/next")))
 
 
+async def test_a_page_changes_its_history_so_often_and_no_more(handler: BrowserDownloadHandler) -> None:
+    """200,000 changes in a row hung the browser, and with it the pages of others."""
+    script = "for (i = 0; i < 2000; i++) history.pushState({}, '', `/${i}`); document.write(`at ${location.pathname} `)"
+    with Site({"/": Page(f"<script>{script}</script>")}) as site:
+        assert "at /199 " in await text(handler, Request(site.url("/")))
+
+
 async def test_no_connection_is_the_hosts_failure(handler: BrowserDownloadHandler) -> None:
     with Site({}) as site:
         url = site.url("/")
