@@ -80,7 +80,7 @@ class ProviderCalls:
                 if lacks := shortage(error):
                     raise self._failed(ProviderDownError(lacks), 0.0) from None
                 raise self._failed(CallFailedError(type(error).__name__), 0.0, suspect=suspect) from None
-        asked = retry_after((response.headers.get("Retry-After") or b"").decode("latin-1"), datetime.now(UTC))
+        asked = retry_after(response.headers, datetime.now(UTC))
         if response.status in FAULTS:
             raise self._failed(ProviderDownError(f"status {response.status}"), asked)
         if response.status >= 500:

@@ -69,7 +69,7 @@ class RetryMiddleware(ScrapyRetryMiddleware):
     def _again(self, request: Request, response: Response, vendor: str | None) -> Request | None:
         kind = self._policy.failure(response.status, blocked=vendor is not None)
         reason = response_status_message(response.status) if vendor is None else f"blocked by {vendor}"
-        return self._later(request, kind, reason, asked_seconds(response))
+        return self._later(request, kind, reason, retry_after(response.headers, datetime.now(UTC)))
 
     def _is_beside(self, request: Request) -> bool:
         """Whether a callback or pipeline downloads it directly, so that no spider middleware sees the response."""
@@ -116,9 +116,3 @@ class RetryMiddleware(ScrapyRetryMiddleware):
             priority_adjust=meta.get("priority_adjust", self.priority_adjust),
             give_up_log_level=meta.get("give_up_log_level", level),
         )
-
-
-def asked_seconds(response: Response) -> float:
-    """The Retry-After of *response* in seconds; 0 without one."""
-    header = response.headers.get("Retry-After")
-    return retry_after(header.decode("latin-1") if header else None, datetime.now(UTC))

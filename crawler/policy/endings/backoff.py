@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from crawler.policy.endings.response_headers import values_of
 
 MAX_RETRY_AFTER_SECONDS = 86_400.0
+_NAME: Final = "Retry-After"
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 
 def full_jitter(attempt: int, base: float, cap: float, uniform: Callable[[float, float], float]) -> float:
@@ -17,16 +23,19 @@ def full_jitter(attempt: int, base: float, cap: float, uniform: Callable[[float,
     return uniform(0.0, min(cap, base * 2.0 ** min(max(attempt - 1, 0), 32)))
 
 
-def retry_after(value: str | None, now: datetime) -> float:
-    """Seconds that a Retry-After header asks for, in either form; 0 if it is absent or invalid.
+def retry_after(headers: Mapping[Any, Any], now: datetime) -> float:
+    """Seconds that the Retry-After of a response's *headers* asks for, the longest if there are several; 0 without one
+    that makes sense.
 
     Capped at a day. *now* is aware.
     """
-    if not value:
-        return 0.0
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return min(float(value[:12]), MAX_RETRY_AFTER_SECONDS)
+    return max((_seconds(value.decode("latin-1").strip(), now) for value in values_of(headers, _NAME)), default=0.0)
+
+
+def _seconds(value: str, now: datetime) -> float:
+    """Of either form; some servers send fractions (`2.0`)."""
+    if _NUMBER.fullmatch(value):
+        return min(float(value[:20]), MAX_RETRY_AFTER_SECONDS)
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, OverflowError):  # OverflowError: a number beyond any date or zone

@@ -107,5 +107,4 @@ def _led(turn: Turn, request: Request | None) -> str:
 def _retry_after_ms(response: Response | None) -> int:
     if response is None or response.status not in PUSH_BACK:
         return 0
-    header = response.headers.get("Retry-After")
-    return round(retry_after(header.decode("latin-1") if header else None, datetime.now(UTC)) * 1000)
+    return round(retry_after(response.headers, datetime.now(UTC)) * 1000)

@@ -8,6 +8,7 @@ from email.utils import format_datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.http import Headers
 
 from crawler.policy.endings.backoff import MAX_RETRY_AFTER_SECONDS, full_jitter, retry_after
 
@@ -28,13 +29,14 @@ def test_the_window_doubles_with_each_attempt() -> None:
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [
-        (None, 0),
         ("", 0),
         ("120", 120),
         (" 5 ", 5),
         ("-5", 0),
         ("soon", 0),
-        ("1.5", 0),
+        ("2.0", 2),
+        ("1.5", 1.5),
+        ("1.", 0),
         ("9" * 400, MAX_RETRY_AFTER_SECONDS),
         (format_datetime(NOW + timedelta(minutes=2), usegmt=True), 120),
         (format_datetime(NOW - timedelta(minutes=2), usegmt=True), 0),
@@ -46,10 +48,15 @@ def test_the_window_doubles_with_each_attempt() -> None:
         ("²", 0),
     ],
 )
-def test_retry_after_is_read_in_both_forms(value: str | None, seconds: float) -> None:
-    assert retry_after(value, NOW) == seconds
+def test_retry_after_is_read_in_both_forms(value: str, seconds: float) -> None:
+    assert retry_after({"Retry-After": value}, NOW) == seconds
 
 
-@given(st.text())
-def test_no_header_breaks_it(value: str) -> None:
-    assert 0 <= retry_after(value, NOW) <= MAX_RETRY_AFTER_SECONDS
+def test_of_several_the_longest_counts() -> None:
+    assert retry_after(Headers({"Retry-After": ["soon", "120", "5"]}), NOW) == 120
+    assert retry_after(Headers(), NOW) == 0
+
+
+@given(st.binary())
+def test_no_header_breaks_it(value: bytes) -> None:
+    assert 0 <= retry_after(Headers({"Retry-After": value}), NOW) <= MAX_RETRY_AFTER_SECONDS
