@@ -98,6 +98,7 @@ ITEM_ISSUES: Final = "items/issues/{}"  # items with an issue, by its name
 FIELD_PRESENT: Final = "items/present/{}"  # items by field that they have; counted before an item may be rejected
 FIELD_MISSING: Final = "items/missing/{}"  # items by field that is None or empty
 FIELD_INVALID: Final = "items/invalid/{}"  # items by field that has an issue
+CONTESTED: Final = "storage/contested"  # items that take the place of those of another page, which states their URL
 STORE_ERRORS: Final = "storage/errors"  # writes that MongoDB did not serve
 STORE_OUTAGES: Final = "storage/outages"  # times that MongoDB went away
 STORE_AWAY: Final = "storage/away"  # 1 while MongoDB does not serve, 0 again after

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -15,9 +16,22 @@ from crawler import config
 from crawler import stats as names
 from crawler.items import Item
 from crawler.pipelines.drops import DuplicateItem, readable
+from crawler.storage.items import origin
 from crawler.storage.items.documents import content_hash, identity, moment_of
 from crawler.storage.items.values import HeavyError, UnstorableError
+from crawler.urls import canonicalize
 from crawler.utils import caches
+
+logger = logging.getLogger(__name__)
+
+
+class _Sent(NamedTuple):
+    """What was sent to storage last, and of which page."""
+
+    digest: str
+    generation: object
+    fetched_at: datetime
+    page: str
 
 
 class DedupePipeline:
@@ -32,7 +46,8 @@ class DedupePipeline:
         self._window = timedelta(seconds=seconds)
         self._stats = stats
         self._now = now
-        self._sent: caches.Recent[tuple[str, str], tuple[str, object, datetime]] = caches.Recent(size)
+        self._sent: caches.Recent[tuple[str, str], _Sent] = caches.Recent(size)
+        self._told: set[str] = set()  # collections
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -68,8 +83,31 @@ class DedupePipeline:
     def _repeats(self, item: Item, digest: str, fetched_at: datetime) -> bool:
         key = (item.collection, caches.key(identity(item)))
         generation = item.source.get("generation") if isinstance(item.source, dict) else None
+        found = origin.current()
+        sent = _Sent(digest, generation, fetched_at, caches.key(found.url) if found is not None else "")
         before = self._sent.get(key)
-        if before and before[:2] == (digest, generation) and abs(fetched_at - before[2]) < self._window:
-            return True
-        self._sent[key] = (digest, generation, fetched_at)
+        if before is not None and before.generation == generation:
+            if before.digest == digest and abs(fetched_at - before.fetched_at) < self._window:
+                return True
+            if before.digest != digest and _is_other(sent.page, before.page):
+                self._tell(item, before.page, sent.page)
+        self._sent[key] = sent
         return False
+
+    def _tell(self, item: Item, *pages: str) -> None:
+        """Of an item that takes the place of another page's, in one crawl; only what one worker meets is noticed."""
+        self._stats.inc_value(names.CONTESTED)
+        if item.collection not in self._told:
+            self._told.add(item.collection)
+            words = (
+                "%.300s and %.300s differ, and both say that their URL is %.300s: the one fetched last is stored in %s"
+            )
+            logger.warning(words, *pages, item.url, item.collection)
+
+
+def _is_other(page: str, before: str) -> bool:
+    """Whether two pages, if known, have different URLs."""
+    try:
+        return bool(page and before) and canonicalize(page) != canonicalize(before)
+    except ValueError:
+        return page != before

@@ -33,6 +33,9 @@ _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNO
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}>", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
+_FRONT = re.compile(  # the path of a front page, also of a language or country
+    r"(?:/[a-z]{2}(?:[-_][a-z]{2})?){0,2}(?:/(?:(?:index|default)\.\w{2,5})?)?", re.IGNORECASE | re.ASCII
+)
 _NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)/?$", re.IGNORECASE)  # in the path
 _HREF = re.compile(r"(?<![\w:-])href\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
@@ -182,8 +185,8 @@ class Document:
         """The page's rel=canonical if it is within the page's own site, else its URL.
 
         A canonical link to another site is ignored (it would let one site overwrite another's documents). So are common
-        template errors: one to the front page from another page, a sentence or an unfilled placeholder instead of a
-        URL.
+        template errors: one to the front page, also of a language, from another page, a sentence or an unfilled
+        placeholder instead of a URL.
         """
         target = self.declared_url
         if target and same_site(target, self.url) and _same_depth(target, self.url) and _is_whole(target):
@@ -236,8 +239,9 @@ def _href(element: str) -> str:
 
 
 def _same_depth(target: str, url: str) -> bool:
-    front = ("", "/")
-    return urlsplit(target).path not in front or urlsplit(url).path in front
+    path, query = urlsplit(target)[2:4]
+    is_script = query and "." in path  # that shows any page: index.php?id=1
+    return bool(is_script or not _FRONT.fullmatch(path) or _FRONT.fullmatch(urlsplit(url).path))
 
 
 def _is_whole(target: str) -> bool:

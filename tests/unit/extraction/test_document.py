@@ -78,6 +78,32 @@ def test_rel_canonical_counts_within_its_own_site(head: str, canonical: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("page", "stated", "counts"),
+    [
+        ("/p/1", "/index.php", False),
+        ("/index.php/p/1", "/index.php", False),
+        ("/p/1", "/Default.aspx", False),
+        ("/en/p/1", "/en/", False),
+        ("/us/en-us/p/1", "/us/en-us", False),
+        ("/p/1", "/de/index.html", False),
+        ("/?ref=mail", "/", True),
+        ("/", "/en/", True),
+        ("/index.html", "/", True),
+        ("/de/index.php?lang=de", "/de/", True),
+        ("/tvs/page/2", "/tvs/", True),
+        ("/p/1/reviews", "/p/1", True),
+        ("/p/1", "/en/p/1", True),
+        ("/p/1", "/index/1", True),
+        ("/p/1", "/index.php?id=1", True),
+    ],
+)
+def test_a_front_page_is_that_of_no_other_page(page: str, stated: str, counts: bool) -> None:
+    """A template that names it on each page would leave one document of a whole site."""
+    found = Document(f'<html><head><link rel=canonical href="{stated}">', f"{ROOT}{page}").canonical_url
+    assert found == f"{ROOT}{stated if counts else page}"
+
+
+@pytest.mark.parametrize(
     ("html", "language"),
     [
         ('<html data-lang="en" lang="de">', "de"),

@@ -13,6 +13,8 @@ from scrapy.statscollectors import MemoryStatsCollector
 from crawler.items import PageItem, ProductItem
 from crawler.pipelines.dedupe import DedupePipeline
 from crawler.pipelines.drops import DuplicateItem
+from crawler.storage.items import origin
+from crawler.storage.items.origin import Origin
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -54,6 +56,26 @@ async def test_recrawl_passes_after_the_window_or_in_another_generation(pipeline
 
 async def test_change_and_change_back_pass(pipeline: DedupePipeline) -> None:
     assert [await passes(pipeline, product(title)) for title in ("a", "b", "a", "a")] == [True, True, True, False]
+
+
+async def test_pages_that_state_one_url_and_differ_are_told_of(
+    pipeline: DedupePipeline, stats: MemoryStatsCollector, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As where a template names one URL on each page: of the whole site one document is left."""
+
+    async def seen(page: str, title: str, run: str = "1") -> None:
+        with origin.being(Origin(f"https://a.example/{page}", START)):
+            assert await passes(pipeline, product(title, source={"generation": run}))
+
+    await seen("1", "Knife")
+    await seen("1?utm_source=mail", "Knife, sharpened")
+    await seen("2", "Fork", run="2")
+    assert stats.get_value("storage/contested") is None
+    for page, title in (("3", "Spoon"), ("4", "Pan")):
+        await seen(page, title, run="2")
+    assert stats.get_value("storage/contested") == 2
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert told.startswith("https://a.example/2 and https://a.example/3 differ, and both say that their URL is https")
 
 
 async def test_other_items_do_not_count(pipeline: DedupePipeline) -> None:
