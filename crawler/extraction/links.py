@@ -20,6 +20,7 @@ from crawler.urls import MAX_URL_LENGTH, same_site
 from crawler.utils.caches import cached
 
 MAX_LINKS = 5_000  # examined per page
+MANY_LINKS: Final = "many_links"  # how a page with more is flagged, and counted among what is cut
 LONGEST_PAGE: Final = 20  # characters of a page number at the end of a path
 _TRAP: Final = "trap"
 
@@ -75,6 +76,7 @@ class Links:
     pagination: tuple[str, ...] = ()
     listing: tuple[str, ...] = ()
     nofollow: bool = field(default=False, compare=False)  # the page asks to follow none
+    cut: bool = field(default=False, compare=False)  # it has more than MAX_LINKS
 
     def __iter__(self) -> Iterator[str]:
         """All links, pagination first."""
@@ -103,9 +105,22 @@ def links(html: str | bytes | Document, url: str, rules: DomainRules | None = No
     if not excluding and rules.exclude:
         rules = replace(rules, exclude=())
     kinds: dict[str, list[str]] = {"product": [], "pagination": [], "listing": []}
-    for kind, target in _chosen(document, rules) if _has_own(rules) else _guessed(document, rules):
+    most = _Most()
+    for kind, target in _chosen(document, rules, most) if _has_own(rules) else _guessed(document, rules, most):
         kinds[kind].append(target)
-    return Links(tuple(kinds["product"]), tuple(kinds["pagination"]), tuple(kinds["listing"]))
+    return Links(tuple(kinds["product"]), tuple(kinds["pagination"]), tuple(kinds["listing"]), cut=most.is_cut)
+
+
+class _Most:
+    """Lets MAX_LINKS of the links pass that it is called with, and knows whether there were more."""
+
+    def __init__(self) -> None:
+        self.is_cut = False
+
+    def __call__(self, found: Iterable[Anchor]) -> Iterator[Anchor]:
+        left = iter(found)
+        yield from islice(left, MAX_LINKS)
+        self.is_cut = self.is_cut or next(left, None) is not None
 
 
 def _has_own(rules: DomainRules) -> bool:
@@ -120,10 +135,10 @@ def _forbids(document: Document) -> bool:
     return "nofollow" in words or "none" in words
 
 
-def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
+def _guessed(document: Document, rules: DomainRules, most: _Most) -> Iterator[tuple[str, str]]:
     """By the form of their URLs."""
     seen, excluded = {document.url.partition("#")[0]}, rules.exclude
-    for root, path, relations in _followed(document, anchors(document, following=True), rules):
+    for root, path, relations in _followed(document, most(anchors(document, following=True)), rules):
         kind = _kind(path)  # so that host names are not mistaken for paths
         if relations and kind != _TRAP and "next" in relations:
             kind = "pagination"
@@ -178,12 +193,12 @@ def _is_product(path: str, segments: list[str], query: str) -> bool:
     )
 
 
-def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
+def _chosen(document: Document, rules: DomainRules, most: _Most) -> Iterator[tuple[str, str]]:
     """By the rules, each link under the first kind that matches."""
     seen = {document.url.partition("#")[0]}
     for kind, choices in (("product", rules.product), ("pagination", rules.pagination), ("listing", rules.follow)):
         for rule in choices:
-            for root, path, _ in _followed(document, _selected(document, rule), rules):
+            for root, path, _ in _followed(document, most(_selected(document, rule)), rules):
                 target = root + path
                 if target in seen or len(target) > MAX_URL_LENGTH or _is_excluded(target, rules.exclude):
                     continue
@@ -214,7 +229,7 @@ def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -
     origin, own, beside, start = base.origin, base.own, base.beside, len(base.origin)
     is_root, is_itself = base.root == origin != "", base.url == document.url
     known: set[str] = set()
-    for href, relations in islice(found, MAX_LINKS):
+    for href, relations in found:
         if not href or (relations and obeys and "nofollow" in relations):
             continue
         if href in known and not (relations and "next" in relations):

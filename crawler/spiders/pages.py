@@ -11,6 +11,7 @@ from scrapy.http import Response, TextResponse
 
 from crawler.errors import ConfigError
 from crawler.extraction import Document, Links, extract_page, links
+from crawler.extraction.links import MANY_LINKS
 from crawler.items import PageItem
 from crawler.policy.robots.tags import NOFOLLOW
 from crawler.policy.rules.domains import DomainRules, Rules, load_rules
@@ -60,6 +61,8 @@ class PagesSpider(FrontierSpider):
         yield item
         if found.nofollow:
             response.flags.append(NOFOLLOW)
+        if found.cut:
+            response.flags.append(MANY_LINKS)
         yield from self.plain_requests(response, found)
 
     def reading(self, response: TextResponse) -> Reading:

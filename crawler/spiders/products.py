@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response, TextResponse
 
 from crawler.extraction import Document, Feed, Links, extract_product, is_feed, links
+from crawler.extraction.links import MANY_LINKS
 from crawler.items import ProductItem
 from crawler.policy.robots.tags import NOFOLLOW
 from crawler.policy.rules.domains import DomainRules, Rules, load_rules
@@ -50,6 +51,8 @@ class ProductsSpider(FrontierSpider):
             yield product
         if found.nofollow:
             response.flags.append(NOFOLLOW)
+        if found.cut:
+            response.flags.append(MANY_LINKS)
         yield from self.plain_requests(response, found)
 
     def _feed(self, response: TextResponse) -> Iterator[ProductItem]:

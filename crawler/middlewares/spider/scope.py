@@ -13,6 +13,7 @@ from scrapy.spidermiddlewares.depth import DepthMiddleware
 
 from crawler import stats as names
 from crawler.extraction import Document
+from crawler.extraction.links import MANY_LINKS
 from crawler.extraction.structured.opengraph import metas
 from crawler.meta import ANY_SCOPE
 from crawler.middlewares.fleet import FleetMiddleware
@@ -70,8 +71,9 @@ class ScopeMiddleware(FleetMiddleware, OutputMiddleware[LinkingPage]):
 
     def end(self, page: LinkingPage) -> None:
         """Count what our spiders found in the page."""
-        if NOFOLLOW in page.response.flags:
-            self._count(NOFOLLOW, page.response.url, page.held)
+        for rule in (NOFOLLOW, MANY_LINKS):
+            if rule in page.response.flags:
+                self._count(rule, page.response.url, page.held)
 
     def _pushed(self, request: Request) -> str:
         return self._scopes.of(self._worker.generation).pushed(request.url)

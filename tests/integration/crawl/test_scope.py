@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler import stats
+from crawler.extraction.links import MAX_LINKS
 from tests.crawling import Fleet, count, ended, open_frontier
 from tests.sites import Page, Site
 
@@ -100,15 +101,16 @@ async def test_a_spider_has_a_scope_of_its_own_and_pages_say_what_may_be_stored(
     assert await cuts(fleet, "walk") == {"exclude": 1, "noindex": 2}
 
 
-async def test_our_spiders_say_where_a_page_asks_that_nothing_be_followed(fleet: Fleet) -> None:
-    body = '<html><head><title>t</title><meta name="robots" content="nofollow"></head><a href="/c/x">x</a></html>'
-    with Site({"/": Page(body)}) as site:
+async def test_our_spiders_say_which_links_of_a_page_they_leave_out(fleet: Fleet) -> None:
+    asks = '<html><head><title>t</title><meta name="robots" content="nofollow"></head><a href="/c/x">x</a></html>'
+    many = '<html><title>t</title><a href="/asks/c/1">x</a>' + "<a href='#'>x</a>" * MAX_LINKS + "<a href=/c/2>y</a>"
+    with Site({"/": Page(many), "/asks/c/1": Page(asks)}) as site:
         await fleet.push(site.url(), spider="pages")
         worker = fleet.start("pages", SPIDER_MODULES="crawler.spiders")
         status, log = await ended(worker)
     assert status == 0, log
-    assert site.requested == ["/"]
-    assert await cuts(fleet, "pages") == {"nofollow": 1}
+    assert site.requested == ["/", "/asks/c/1"]
+    assert await cuts(fleet, "pages") == {"nofollow": 1, "many_links": 1}
 
 
 async def test_a_start_url_that_is_excluded_is_not_fetched(fleet: Fleet) -> None:
