@@ -89,7 +89,7 @@ ADDRESSES_REFUSED: Final = "guard/refused"  # hosts that resolve to addresses th
 CONDITIONAL_ASKED: Final = "conditional/asked"  # conditional requests for remembered pages
 CONDITIONAL_UNCHANGED: Final = "conditional/unchanged"  # answered 304: not parsed again
 CONDITIONAL_REMEMBERED: Final = "conditional/remembered"  # pages whose version was noted for the next crawl
-CONDITIONAL_REFETCHED: Final = "conditional/refetched/{}"  # 304s not accepted: not_asked, not_stored, links_unreadable
+CONDITIONAL_REFETCHED: Final = "conditional/refetched/{}"  # answers not accepted: not_asked, not_stored, status_412 ...
 CONDITIONAL_ERRORS: Final = "conditional/errors"  # pages fetched whole or not remembered because MongoDB was away
 
 # items

@@ -32,6 +32,7 @@ from crawler.worker.leases.held import HeldLease
 from crawler.worker.scheduler import in_use
 
 AWAY_SECONDS: Final = 30.0  # pause after a MongoDB error
+REFUSED: Final = frozenset({400, 412})  # what servers and firewalls say that do not like a condition
 CONDITIONS: Final = ("If-None-Match", "If-Modified-Since")
 
 logger = logging.getLogger(__name__)
@@ -92,6 +93,8 @@ class ConditionalMiddleware:
     async def process_response(self, request: Request, response: Response) -> Request | Response:
         """An unchanged page with its stored links; the request again, unconditional, where the 304 is unusable."""
         page = self._asked.pop(request, None)
+        if page is not None and response.status in REFUSED:
+            return self._again(request, f"status_{response.status}")
         if response.status != 304 or (held := self._held(request)) is None:
             return response
         if page is None:
@@ -131,7 +134,7 @@ class ConditionalMiddleware:
     def _again(self, request: Request, why: str) -> Request:
         """*request* without conditions, under the same lease."""
         self._count(names.CONDITIONAL_REFETCHED.format(why))
-        logger.info("%s answered 304, which is unusable here (%s): fetching the whole page", request, why)
+        logger.info("The answer to the condition of %s is unusable (%s): fetching the whole page", request, why)
         whole = request.replace(dont_filter=True)
         _without_conditions(whole)
         whole.headers["Cache-Control"] = "no-cache"

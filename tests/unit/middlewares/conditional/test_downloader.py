@@ -154,6 +154,18 @@ async def test_an_unchanged_page_whose_links_cannot_be_read_is_asked_for_whole(m
     assert site.stats.counts["conditional/refetched/links_unreadable"] == 1
 
 
+@pytest.mark.parametrize("status", [400, 412])
+async def test_a_condition_that_a_server_refuses_costs_no_page(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    site = Site(monkeypatch)
+    await site.ask(request := Request(URL))
+    whole = await site.middleware.process_response(request, Response(URL, status))
+    assert isinstance(whole, Request)
+    assert await site.ask(whole) == {}
+    final = Response(URL, status)
+    assert await site.middleware.process_response(whole, final) is final, "asked once more, not for ever"
+    assert site.stats.counts == {"conditional/asked": 1, f"conditional/refetched/status_{status}": 1}
+
+
 @pytest.mark.parametrize("middleware", [ConditionalMiddleware, VersionMiddleware])
 @pytest.mark.parametrize(
     "changed",
