@@ -111,6 +111,8 @@ class PageLoad:
         """
         try:
             return await self._ended(asyncio.ensure_future(loading))
+        except PlaywrightTimeoutError:
+            raise  # if the tab has crashed, it was made to after that
         except (Error, ResponseDataLossError) as error:
             if self._tab is None or not self._tab.has_crashed:
                 raise

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,9 +78,13 @@ async def test_a_resource_that_never_comes_costs_the_settling_time_only(handler:
         hold.set()
 
 
-async def test_a_page_whose_script_never_ends_times_out(handler: BrowserDownloadHandler) -> None:
-    """Which is its fault: the host has answered."""
-    with Site({"/": Page("<script>for (;;) {}</script>"), "/next": Page("fine")}) as site:
+@pytest.mark.parametrize("script", ["", "alert()"])
+async def test_a_page_whose_script_never_ends_times_out(
+    handler: BrowserDownloadHandler, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    """Which is its fault: the host has answered. That its tab may have to be made to crash is no browser's failure."""
+    monkeypatch.setattr(handler, "_browser", replace(handler._browser, idle_seconds=60))
+    with Site({"/": Page(f"<script>for (;;) {{{script}}}</script>"), "/next": Page("fine")}) as site:
         with pytest.raises(PageTimeoutError, match=r"came, and took longer than 3\.0 s to load"):
             await handler.download_request(Request(site.url("/"), meta={"download_timeout": 3}))
         assert "fine" in await text(handler, Request(site.url("/next")))
