@@ -22,11 +22,12 @@ SCHEMES_BEFORE_HOST = ("http://", "https://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 _DEFAULTS = frozenset({":80", ":443"})
 
-# Parameters that say where the visitor came from, never which page it is.
+# Parameters that say where the visitor came from, never which page it is. Those of recommendations differ on each page
+# that shows them, some at each visit.
 TRACKING = re.compile(
     r"^(utm_\w+|mtm_\w+|pk_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|ysclid|igshid|twclid|ttclid"
     r"|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|hsctatracking|vero_id|oly_anon_id|oly_enc_id|wickedid|s_kwcid|ref_src"
-    r"|srsltid|spm|scm)$",
+    r"|srsltid|spm|scm|p[df]_rd_\w+|pr_prod_strat|pr_rec_p?id|pr_ref_pid|pr_seq|_trk(?:sid|parms))$",
     re.IGNORECASE,
 )
 
