@@ -31,7 +31,7 @@ from crawler.frontier.state.robots import FetchTask
 from crawler.policy.robots.file import RobotsFile
 from crawler.policy.robots.responses import RobotsVerdict
 from crawler.scrapy_hooks import is_heard
-from crawler.urls import SCHEMES
+from crawler.urls import DEFAULT_PORTS, SCHEMES
 from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
@@ -124,7 +124,8 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         """The rules for *request*, or None; raises TooLateError if it has to wait for them in the frontier, and
         NotSupported where its scheme is off."""
         url = urlparse_cached(request)
-        origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"  # without user and password, which stay out of Redis
+        host = url.netloc.rpartition("@")[2]  # without user and password, which stay out of Redis
+        origin = f"{url.scheme}://{host.removesuffix(f':{DEFAULT_PORTS.get(url.scheme)}')}"
         if url.scheme in self._off:
             raise NotSupported(f"{origin}/robots.txt cannot be fetched: DOWNLOAD_HANDLERS[{url.scheme!r}] = None")
         held = self._worker.book.of(request)

@@ -159,8 +159,8 @@ async def test_a_file_is_forgotten_when_redis_may_have_lost_it(monkeypatch: pyte
 
 async def test_whoever_asks_the_file_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(monkeypatch, RULES)
-    for user in ("", "me:secret@", "you@"):
-        await site.middleware.process_request(Request(f"http://{user}a.example/page"))
+    for authority in ("a.example", "me:secret@a.example", "you@a.example", "a.example:80"):
+        await site.middleware.process_request(Request(f"http://{authority}/page"))
     assert (site.asked, site.origins) == (1, {"http://a.example"})
 
 
