@@ -73,6 +73,10 @@ def check_components(settings: BaseSettings) -> None:
             check_class(name, settings[name])
     for one in settings.getlist("RETRY_EXCEPTIONS"):
         check_class("RETRY_EXCEPTIONS", one)
+    for name in ("FEED_EXPORTERS", "FEED_STORAGES") if config.mapping(settings, "FEEDS") else ():
+        for key, path in config.mapping(settings, name).items():
+            if path is not None:
+                check_class(f"{name}[{key!r}]", path)
     if settings["DOWNLOAD_BIND_ADDRESS"]:
         _check_address("DOWNLOAD_BIND_ADDRESS", settings["DOWNLOAD_BIND_ADDRESS"])
     known = settings["HTTPAUTH_USER"] or settings["HTTPAUTH_PASS"]
@@ -92,6 +96,16 @@ def loaded(name: str, path: Any, value: object, expected: str = A_CLASS) -> Any:
         return load_object(path)
     except (ImportError, NameError, TypeError, ValueError) as error:
         raise ConfigError(name, value, f"{expected} ({error})") from None
+
+
+def check_module(name: str, path: Any) -> None:
+    """Raise ConfigError if *path*, which setting *name* switches off, is in a module that is gone: Scrapy raises."""
+    try:
+        load_object(path)
+    except ImportError as error:
+        raise ConfigError(name, None, f"a component that there is ({error}): leave it out") from None
+    except (NameError, TypeError, ValueError):
+        return
 
 
 def _check_address(name: str, value: Any) -> None:

@@ -39,6 +39,7 @@ OWN_FILE: Final = (
     "opens {} to write, as each worker does, over what the others wrote: give it a name of the worker's own, or use a "
     "feed with %(worker)s in its URI"
 )
+OPENERS: Final = ("open", "codecs.open", "io.open", "Path.open")
 SEEDLESS: Final = ("next_requests", "fetch_data", "spider_idle", "schedule_next_requests")
 ONE_PROCESS: Final[Mapping[str, str]] = {
     "scrapy_deltafetch.DeltaFetch": "remembers pages on this machine only; a crawl generation does that",
@@ -208,15 +209,23 @@ def _files(crawler: Crawler) -> Iterator[Finding]:
 
 def _file(call: ast.Call) -> str:
     """The file that *call* opens to write, if it says so; whatever it was is lost."""
-    modes = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
-    named = (
-        isinstance(call.func, ast.Name)
-        and call.func.id == "open"
-        and call.args
-        and isinstance(call.args[0], ast.Constant)
-    )
+    opener, arguments = ast.unparse(call.func), call.args
+    path = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if isinstance(path, ast.Call) and _method(path) == "Path":
+        opener, arguments = f"Path.{_method(call)}", [*path.args[:1], *arguments]
+    modes = [*arguments[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
     writes = any(isinstance(mode, ast.Constant) and str(mode.value)[:1] in {"w", "x"} for mode in modes)
-    return repr(call.args[0].value) if named and writes else ""  # type: ignore[attr-defined]
+    named = opener in OPENERS and arguments and _is_fixed(arguments[0])
+    return ast.unparse(arguments[0]) if named and writes else ""
+
+
+def _is_fixed(name: ast.AST) -> bool:
+    """Whether *name* is made of literals and the spider's name, and so the same in all workers."""
+    if isinstance(name, ast.Attribute):
+        return name.attr == "name" and ast.unparse(name.value).endswith("spider")
+    if isinstance(name, (ast.BinOp, ast.JoinedStr, ast.FormattedValue, ast.Tuple)):
+        return all(map(_is_fixed, ast.iter_child_nodes(name)))
+    return isinstance(name, (ast.Constant, ast.operator, ast.expr_context))
 
 
 def _overrides(spider: type[Spider]) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from scrapy.utils.reactor import is_reactor_installed
 from crawler import components, config, defaults
 from crawler.components import ADDON, path_of
 from crawler.errors import ConfigError
-from crawler.scrapy_settings import loaded
+from crawler.scrapy_settings import check_module, loaded
 from crawler.startup import moved
 
 PRIORITY: Final = "addon"
@@ -234,8 +234,11 @@ def require_components(settings: BaseSettings) -> None:
     """Raise ConfigError for a component in use that cannot be imported."""
     for name in (*components.TABLES, *(f"{table}_BASE" for table in components.TABLES)):
         for key, place in config.mapping(settings, name).items():
+            setting = f"{name}[{path_of(key)!r}]"
             if place is not None:
-                loaded(f"{name}[{path_of(key)!r}]", key, place)
+                loaded(setting, key, place)
+            elif name in components.TABLES:
+                check_module(setting, key)
 
 
 def require_wired(settings: BaseSettings) -> None:

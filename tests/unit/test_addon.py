@@ -542,9 +542,18 @@ def test_our_pipelines_are_looked_at_too(given: Any) -> None:
 
 @pytest.mark.parametrize("path", ["no.such.Class", "abc", "crawler.addon.Nope"])
 def test_a_component_that_cannot_be_imported_is_named(path: str) -> None:
-    require_components(of({"EXTENSIONS": {path: None}}))
     with pytest.raises(ConfigError, match=rf"EXTENSIONS\['{path}'\]"):
         require_components(of({"EXTENSIONS": {path: 5}}))
+
+
+@pytest.mark.parametrize("path", ["abc", "crawler.addon.Nope"])
+def test_a_component_that_is_off_and_was_never_there_passes_as_in_scrapy(path: str) -> None:
+    require_components(of({"EXTENSIONS": {path: None}}))
+
+
+def test_a_component_that_is_off_is_named_if_its_module_is_gone() -> None:
+    with pytest.raises(ConfigError, match=r"EXTENSIONS\['scrapy.telnet.TelnetConsole'\] = None .* leave it out"):
+        require_components(of({"EXTENSIONS": {"scrapy.telnet.TelnetConsole": None}}))
 
 
 @pytest.mark.parametrize("name", ["SCHEDULER_PERSIST", "SCHEDULER_FLUSH_ON_START", "SCHEDULER_IDLE_BEFORE_CLOSE"])

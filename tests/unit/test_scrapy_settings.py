@@ -62,6 +62,13 @@ def test_a_class_that_there_is_not_is_named(name: str, value: object) -> None:
         build(**{name: value})
 
 
+@pytest.mark.parametrize("name", ["FEED_EXPORTERS", "FEED_STORAGES"])
+def test_what_writes_feeds_is_named_if_it_cannot_be_imported(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^{name}\['x'\] = 'no.such.Class' is invalid: expected a class"):
+        build(**{name: {"x": "no.such.Class"}, "FEEDS": {"items.csv": {"format": "csv"}}})
+    build(**{name: {"x": "no.such.Class"}})  # which nobody loads
+
+
 @pytest.mark.parametrize("name", ["LOG_FORMATTER", "REQUEST_FINGERPRINTER_CLASS", "ROBOTSTXT_PARSER", "STATS_CLASS"])
 def test_a_class_that_scrapy_cannot_do_without_is_named(name: str) -> None:
     with pytest.raises(ConfigError, match=f"^{name} = None is invalid: expected a class, or its path"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -329,12 +331,32 @@ class WritingPipeline:
         return item
 
 
+class NamingPipeline:
+    """As many projects have it; the last two may be each worker's own."""
+
+    def open_spider(self, spider: scrapy.Spider) -> None:
+        self.files = [
+            codecs.open("items.json", "w", encoding="utf-8"),  # noqa: SIM115 # 'items.json'
+            open(f"{spider.name}.csv", "wb"),  # noqa: PTH123, SIM115 # f'{spider.name}.csv'
+            open("%s.csv" % spider.name, mode="wb"),  # noqa: PTH123, SIM115, UP031 # '%s.csv' % spider.name
+            Path("items.txt").open("w"),  # noqa: SIM115 # 'items.txt'
+            open(f"{os.getpid()}.csv", "w"),  # noqa: PTH123, SIM115
+            Path(spider.path).open("w"),  # type: ignore[attr-defined] # noqa: SIM115
+        ]
+
+
 def test_a_pipeline_whose_file_each_worker_writes_over_is_named_with_its_line() -> None:
     places = {WritingPipeline: 400, "no.such.Pipeline": 401}
     [found] = findings(completed(shipped(ITEM_PIPELINES=places), PagesSpider))
     lines = Path(__file__).read_text().splitlines()
     [number] = [number for number, line in enumerate(lines, 1) if line.endswith("# each worker's")]
     assert str(found).startswith(f"{__file__}:{number}: opens 'items.jsonl' to write")
+
+
+def test_a_file_is_named_whichever_way_it_is_opened() -> None:
+    found = findings(completed(shipped(ITEM_PIPELINES={NamingPipeline: 400}), PagesSpider))
+    names = ["'items.json'", "f'{spider.name}.csv'", "'%s.csv' % spider.name", "'items.txt'"]
+    assert [one.what.partition(" to write")[0] for one in found] == [f"opens {name}" for name in names]
 
 
 async def test_start_requests_are_tried() -> None:
