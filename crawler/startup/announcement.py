@@ -11,7 +11,7 @@ from scrapy.utils.conf import build_component_list
 
 from crawler import components, config
 
-QUEUES: Final = ("FRONTIER_KEY", "REDIS_URL", "REDIS_PARAMS")
+QUEUES: Final = ("FRONTIER_KEY", "REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_PARAMS")
 PLACES: Final = (*QUEUES, "MONGODB_URI", "MONGODB_DATABASE")
 PACE: Final = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS_PER_DOMAIN", "ROBOTSTXT_OBEY")  # Scrapy: 0, 8 and False
 _ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
@@ -54,7 +54,9 @@ def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True)
         yield f"Requests of {spider} come from {_scheduler(settings)} ({why})"
         yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
         return
-    server = config.shown_uri(config.text(settings, "REDIS_URL")) or "the bundled Redis of this machine"
+    from crawler.frontier.server.connection import place  # takes time that `shell` and others need not spend
+
+    server = place(settings) or "the bundled Redis of this machine"
     yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
     yield _items(settings, spider, beside)
     if own := own_places(settings):

@@ -546,6 +546,23 @@ def test_a_component_that_cannot_be_imported_is_named(path: str) -> None:
         require_components(of({"EXTENSIONS": {path: 5}}))
 
 
+@pytest.mark.parametrize(
+    ("given", "server"),
+    [
+        ({}, "the bundled Redis of this machine"),
+        ({"REDIS_URL": "redis://me:secret@r.example/1", "REDIS_HOST": "x"}, "redis://***@r.example/1"),
+        ({"REDIS_HOST": "r.example"}, "r.example:6379"),
+        ({"REDIS_HOST": "r.example", "REDIS_PORT": 7000, "REDIS_PARAMS": {"db": 3}}, "r.example:7000"),
+        ({"REDIS_PORT": "7000"}, "localhost:7000"),
+        ({"REDIS_PARAMS": {"url": "redis://r.example"}}, "redis://r.example"),
+        ({"REDIS_PARAMS": {"unix_socket_path": "/run/redis"}}, "/run/redis"),
+    ],
+)
+def test_a_start_says_which_redis_has_the_queue(given: Any, server: str) -> None:
+    told = "\n".join(announcement(of({}, **given), "s"))
+    assert f"come from the frontier 'shoal' on {server}, shared by its workers" in told
+
+
 @pytest.mark.parametrize("path", ["abc", "crawler.addon.Nope"])
 def test_a_component_that_is_off_and_was_never_there_passes_as_in_scrapy(path: str) -> None:
     require_components(of({"EXTENSIONS": {path: None}}))

@@ -145,6 +145,15 @@ def arguments(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
     return url, params
 
 
+def place(settings: BaseSettings) -> str:
+    """The server that *settings* name, to be shown; "" for the bundled one."""
+    url, params = _given(settings)
+    if url:
+        return config.shown_uri(str(url))
+    named = f"{params['host']}:{params.get('port', 6379)}" if "host" in params else ""
+    return str(params.get("unix_socket_path") or named)
+
+
 def joined_url(settings: BaseSettings) -> str:
     """Where the bundled server listens, if *settings* name no other one and this process is its user already, else
     ""."""

@@ -36,13 +36,18 @@ def hints(monkeypatch: pytest.MonkeyPatch, loader: Loader, places: Any, **projec
 def test_each_spider_with_a_place_of_its_own_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = {"REDIS_URL": "redis://me:secret@r.example/1", "REDIS_PARAMS": {"password": "secret"}}
     loader = Loader(
-        shop={"MONGODB_DATABASE": "shops", "FRONTIER_KEY": "shops"}, broken=ValueError("oh"), plain={}, apart=queue
+        shop={"MONGODB_DATABASE": "shops", "FRONTIER_KEY": "shops"},
+        broken=ValueError("oh"),
+        plain={},
+        apart=queue,
+        old={"REDIS_HOST": "r.example"},
     )
     assert hints(monkeypatch, loader, spider_stores.STORES) == [
         "spider shop has a place of its own: -s MONGODB_DATABASE=shops looks there"
     ]
     assert hints(monkeypatch, loader, QUEUES) == [
         "spider apart has a place of its own: -s REDIS_URL=redis://***@r.example/1 -s REDIS_PARAMS=... looks there",
+        "spider old has a place of its own: -s REDIS_HOST=r.example looks there",
         "spider shop has a place of its own: -s FRONTIER_KEY=shops looks there",
     ]
 
