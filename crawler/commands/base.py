@@ -18,7 +18,7 @@ from scrapy.settings import BaseSettings, Settings
 
 from crawler.addon import check_dicts, completed
 from crawler.commands import early_settings, misspelt, spider_stores
-from crawler.commands.options import NonEmpty
+from crawler.commands.options import OneValue
 from crawler.commands.terminal import answering
 from crawler.errors import ConfigError, ShoalError
 from crawler.frontier.frontier import Frontier
@@ -49,7 +49,7 @@ class OneLine(_Command):
         if parser.usage:
             parser.usage = "\n      ".join(_folded(parser.usage.split(), width - 6))
         parser.error = partial(_fail, parser)  # type: ignore[method-assign]
-        parser.register("action", None, NonEmpty)  # of the options that follow: Scrapy's stay as they are
+        parser.register("action", None, OneValue)  # of the options that follow: Scrapy's stay as they are
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy's, but what it answers with a traceback is named in a line."""

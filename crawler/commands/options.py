@@ -1,4 +1,4 @@
-"""Options that several commands share: none that is empty; a host, an integer in a range, a time; and a verb."""
+"""Options that several commands share: none is empty or given twice; a host, an integer in a range, a time; a verb."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ _AGO = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-class NonEmpty(argparse.Action):
+class OneValue(argparse.Action):
     """Stores an option's value, but not an empty one: of a variable that is not set, say, it would mean any host or
-    spider, and drop more than was asked for."""
+    spider, and drop more than was asked for. Nor a second one: of two runs the first would be left out in silence."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         if values == "":
             raise argparse.ArgumentError(self, f"'' is invalid: expected a value, or no {option} at all")
+        if getattr(namespace, self.dest) != self.default:
+            raise argparse.ArgumentError(self, f"{values!r} is invalid: expected one value, {option} is given twice")
         setattr(namespace, self.dest, values)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.commands.options import host_name, integer, parse_since
+from crawler.commands.options import OneValue, host_name, integer, parse_since
 from crawler.errors import ConfigError
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -41,6 +41,24 @@ def test_what_is_no_host_is_named(wrong: str) -> None:
 def test_any_text_is_a_host_or_is_refused(text: str) -> None:
     with contextlib.suppress(argparse.ArgumentTypeError):
         assert host_name(text).isascii()
+
+
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [
+        ("--run a", ""),
+        ("--run=", "'' is invalid"),
+        ("--run a --run b", "given twice"),
+        ("--most 3 --most 3", "given twice"),
+    ],
+)
+def test_an_option_has_one_value(words: str, refused: str) -> None:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    parser.register("action", None, OneValue)
+    parser.add_argument("--run", default="")
+    parser.add_argument("--most", type=integer(1, 5))
+    with pytest.raises(argparse.ArgumentError, match=refused) if refused else contextlib.nullcontext():
+        parser.parse_args(words.split())
 
 
 def test_an_integer_of_the_range_passes() -> None:
