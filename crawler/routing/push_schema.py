@@ -1,18 +1,6 @@
 """The message schema of `scrapy push`: one line of text, a URL or a JSON object, checked key by key.
 
-| key | type | meaning |
-|---|---|---|
-| url | text, required | http or https, at most 4096 characters |
-| method | text | GET (default), POST, PUT, PATCH, DELETE, HEAD, OPTIONS |
-| headers | object of texts | sent with the request |
-| body | text | sent with the request, at most 128 KiB |
-| meta | object | passed to the callback; keys that steer the crawler are refused |
-| callback | text | a public method defined by the spider's own classes; default `parse` |
-| priority | whole number | -1000 to 1000, higher first |
-| dont_filter | true or false | crawl even if known |
-| not_before | number or text | Unix seconds, or ISO 8601 with a time zone |
-| country, proxy_pool | text | passed on in meta, for the proxy layer |
-| tier | text | http, browser or api: the lowest tier that the page needs |
+What each key means is in README.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from crawler.frontier.messages import MAX_PRIORITY
 from crawler.meta import RESERVED
 from crawler.routing.push_schema import MAX_LINE, callbacks, external_meta, parse_line
 from crawler.spiders.base import FrontierSpider
+from tests.zygote import PROJECT_DIR
 
 
 class Shop(Spider):
@@ -38,6 +40,14 @@ def test_a_plain_url_is_a_message() -> None:
         False,
     )
     assert request.meta == {}
+
+
+def test_the_readme_has_a_row_for_each_key() -> None:
+    table = (PROJECT_DIR / "README.md").read_text().partition("| key | type | meaning |")[2].partition("\n\n")[0]
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    with pytest.raises(MessageError) as refused:
+        parse_line(line(nope=1), Shop)
+    assert named == set(str(refused.value).partition("one of ")[2].split(", "))
 
 
 def test_every_key_of_the_schema_reaches_the_request() -> None:
