@@ -66,8 +66,9 @@ class Shoal:
     def update_settings(self, settings: Settings) -> None:
         """Complete *settings*, and log where requests come from and where items go."""
         complete(settings)
-        if settings.get("FRONTIER_ENABLED") is not None or is_script() or is_scrapys_crawl():
-            for line in announcement(settings, getattr(self._crawler.spidercls, "name", ""), in_script=is_script()):
+        command = "" if is_script() else running_command()
+        if settings.get("FRONTIER_ENABLED") is not None or not is_scrapys_tool(command):
+            for line in announcement(settings, getattr(self._crawler.spidercls, "name", ""), command):
                 logger.info(line)
         _tell_others(settings)
 
@@ -82,10 +83,15 @@ def _tell_others(settings: BaseSettings) -> None:
             settings.set("REDIS_URL", url, priority=PRIORITY)
 
 
-def is_scrapys_crawl() -> bool:
-    """Whether the command is `crawl`. Asked where FRONTIER_ENABLED is unset, which Shoal's `crawl` sets: then it is
-    Scrapy's own, because Shoal is on the path (PYTHONPATH) and its commands are not installed."""
-    return next((word for word in sys.argv[1:] if not word.startswith("-")), "") == "crawl"
+def running_command() -> str:
+    """The command that `scrapy` was called with."""
+    return next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+
+
+def is_scrapys_tool(command: str) -> bool:
+    """Whether *command* is Scrapy's and looks at pages, like `shell`, where nobody expects a fleet. `crawl` may be
+    Scrapy's, too, where Shoal is on the path (PYTHONPATH) and its commands are not installed."""
+    return command not in {"", "crawl"} and importlib.util.find_spec(f"scrapy.commands.{command}") is not None
 
 
 def wanted(settings: BaseSettings) -> bool:

@@ -44,13 +44,13 @@ NOTES: Final = {
 }
 
 
-def announcement(settings: BaseSettings, spider: str, *, in_script: bool = True) -> Iterator[str]:
+def announcement(settings: BaseSettings, spider: str, command: str = "") -> Iterator[str]:
     """Two log lines, one for a place of the spider's own, one for a pace that is ours, and one for each setting that
-    means something else in a fleet."""
+    means something else in a fleet. *command* is what runs, "" for a script."""
     feeds = [config.shown_uri(str(uri)) for uri in config.mapping(settings, "FEEDS")]
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not config.boolean(settings, "FRONTIER_ENABLED"):
-        why = _why_alone(settings, in_script=in_script)
+        why = _why_alone(settings, command)
         yield f"Requests of {spider} come from {_scheduler(settings)} ({why})"
         yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
         return
@@ -76,11 +76,12 @@ def own_places(settings: BaseSettings, places: Sequence[str] = PLACES) -> list[s
     return [name for name in places if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]
 
 
-def _why_alone(settings: BaseSettings, *, in_script: bool) -> str:
+def _why_alone(settings: BaseSettings, command: str) -> str:
     if settings.get("FRONTIER_ENABLED") is not None:
         return "FRONTIER_ENABLED = False"
-    if in_script:
-        return "a script joins the fleet with FRONTIER_ENABLED = True"
+    if command != "crawl":
+        who = f"`{command}`, which is none of Shoal's," if command else "a script"
+        return f"{who} joins the fleet with FRONTIER_ENABLED = True"
     return "this is Scrapy's own `crawl`: Shoal's commands are not installed, `pip install ./shoal` does that"
 
 

@@ -459,8 +459,11 @@ def test_a_pace_that_is_slower_than_scrapys_is_said_unless_the_project_sets_it()
     assert "Shoal's own" not in "\n".join(announcement(of(PACE), "s"))
 
 
-def test_other_commands_say_nothing_and_stay_scrapys(caplog: pytest.LogCaptureFixture) -> None:
+def test_other_commands_say_nothing_and_stay_scrapys(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     importlib.import_module("scrapy.cmdline")  # as the script `scrapy` does
+    monkeypatch.setattr(sys, "argv", ["scrapy", "fetch", "https://shop.example/"])
     caplog.set_level(logging.INFO)
     crawler = Crawler(Spider, Settings({"ADDONS": {ADDON: 500}}))
     crawler.addons.load_settings(crawler.settings)
@@ -600,14 +603,15 @@ def test_a_spider_with_a_queue_or_a_store_of_its_own_is_told_who_does_not_look_t
     assert not [line for line in announcement(of({}, FRONTIER_KEY="ours"), "mine") if "of its own" in line]
 
 
-def test_scrapys_own_crawl_says_why_it_is_alone(
+def test_a_command_that_is_none_of_ours_says_why_it_is_alone(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Shoal on the path, not installed: `crawl` is Scrapy's, which sets no FRONTIER_ENABLED."""
+    """Shoal on the path, not installed: `crawl` is Scrapy's, which sets no FRONTIER_ENABLED, nor does a project's own
+    command."""
     monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
     caplog.set_level(logging.INFO)
     said = []
-    for words in (["crawl", "mine"], ["shell"]):
+    for words in (["crawl", "mine"], ["shell"], ["crawlall"]):
         monkeypatch.setattr(sys, "argv", ["scrapy", *words])
         caplog.clear()
         crawler = Crawler(type("Mine", (Spider,), {"name": "mine"}), Settings({"ADDONS": {ADDON: 500}}))
@@ -616,6 +620,7 @@ def test_scrapys_own_crawl_says_why_it_is_alone(
     why = "this is Scrapy's own `crawl`: Shoal's commands are not installed, `pip install ./shoal` does that"
     assert said[0][0] == f"Requests of mine come from Scrapy's own scheduler, in this process alone ({why})"
     assert said[1] == []
+    assert "process alone (`crawlall`, which is none of Shoal's, joins the fleet with FRONTIER_EN" in said[2][0]
 
 
 def test_only_the_store_can_be_switched_off_by_a_setting() -> None:
