@@ -40,7 +40,7 @@ class Command(FleetCommand, ScrapyCommand):
     `diff` lists the stored documents that are new, changed or gone between two runs."""
 
     def syntax(self) -> str:
-        return "[SPIDER] | show ID | wait ID | seal ID | diff ID ID [--limit N] [--json]"
+        return "[list] [SPIDER] | show ID | wait ID | seal ID | diff ID ID [--limit N] [--json]"
 
     def short_desc(self) -> str:
         return "List runs; show, wait for, seal or compare them"
@@ -53,7 +53,8 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 for a wrong call or id; `wait`: 0 done, 1 with dead letters, 3 cancelled."""
         with answering(args):
-            verb, ids = (args[0], args[1:]) if args and args[0] in VERBS else ("", args)
+            listed = args[1:] if args[:1] == ["list"] else args  # as other commands have it
+            verb, ids = (args[0], args[1:]) if args and args[0] in VERBS else ("", listed)
             if len(ids) > max(1, VERBS.get(verb, 0)) or (verb and len(ids) != VERBS[verb]):
                 raise UsageError(f"expected scrapy runs {self.syntax()}")
             for one in ids if verb else ():

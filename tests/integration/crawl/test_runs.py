@@ -72,7 +72,7 @@ async def test_the_commands(fleet: Fleet) -> None:
         assert "Traceback" not in done.stderr
         return done.returncode, done.stdout, done.stderr
 
-    assert scrapy() == (0, "There has been no run yet.\n", "")
+    assert scrapy() == scrapy("list") == scrapy("list", "products") == (0, "There has been no run yet.\n", "")
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         nightly = await frontier.runs.open("products", name="nightly", fresh=True)
         urls = [message(number, f"h{number}.example", "products", generation=nightly.generation) for number in (1, 2)]
@@ -160,7 +160,7 @@ async def test_what_a_recrawl_changed(fleet: Fleet) -> None:
     [
         (("show", "7"), "'7' is not a run: expected an id like 20261122-1, `scrapy runs` shows them"),
         (("wait", "20261122-77"), "there is no run 20261122-77: `scrapy runs` shows them"),
-        (("diff", "20261122-1"), "scrapy runs [SPIDER] | show ID"),
+        (("diff", "20261122-1"), "scrapy runs [list] [SPIDER] | show ID"),
         (("nonsense",), "there is no spider 'nonsense'"),
         (("--limit", "0"), "--limit = '0' is invalid: expected an integer from 1"),
     ],
