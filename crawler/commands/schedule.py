@@ -24,13 +24,13 @@ from crawler.errors import ShoalError
 from crawler.frontier.command_session import session
 from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
-from crawler.policy.schedules import Cron, Interval, Timing, check_zone, following, span
+from crawler.policy.schedules import MISSED, Cron, Interval, Timing, check_zone, following, span
 from crawler.policy.tiers import TIERS
 from crawler.producers import sources
 from crawler.producers.lines import chunks_apart
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
-from crawler.producers.schedule import Schedule, ScheduleSource, refused
+from crawler.producers.schedule import OVERLAPS, Schedule, ScheduleSource, refused
 from crawler.producers.schedule_chunks import check_file
 from crawler.producers.schedule_push import sitemap_pusher
 from crawler.producers.sitemap_push import ROBOTS
@@ -80,12 +80,12 @@ class Command(FleetCommand, ScrapyCommand):
         )
         add("--exclude", action="append", default=[], metavar="RE", help="of sitemaps no pages whose URL matches")
         add("--changed-only", action="store_true", help="skip sitemaps whose lastmod is the same as at the last tick")
-        add("--missed", default="once", help="which missed ticks to run: once (default), all or none")
+        add("--missed", default="once", choices=MISSED, help="which missed ticks to run: once (default), all or none")
         words = "skip (default), queue, replace or allow a tick while the last run is not over"
-        add("--overlap", default="skip", help=words)
+        add("--overlap", default="skip", choices=OVERLAPS, help=words)
         ranged = integer(-MAX_PRIORITY, MAX_PRIORITY)
         add("--priority", type=ranged, default=0, help="-1000 to 1000, higher first (default 0)")
-        add("--tier", default="", help=f"the lowest tier that its pages need ({', '.join(TIERS)})")
+        add("--tier", default="", choices=TIERS, help="the lowest tier that its pages need")
         add("--column", default="", help="the file is CSV: the column of the URLs, its name or number")
         add("--scope", default="", metavar="JSON", help="what its runs may fetch (docs/scope.md)")
         add("--json", action="store_true", help="list, show: one JSON object per schedule")

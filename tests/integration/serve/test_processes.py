@@ -47,12 +47,14 @@ class InProcess:
         command.settings = shipped("settings.test", **self._settings)
         parser = ScrapyArgumentParser(conflict_handler="resolve", usage="scrapy schedule")
         command.add_options(parser)
-        opts, args = parser.parse_known_args([str(argument) for argument in arguments])
         wrong = ""
         try:
+            opts, args = parser.parse_known_args([str(argument) for argument in arguments])
             command.run(args, opts)
         except UsageError as error:
             command.exitcode, wrong = 2, str(error)
+        except SystemExit as error:  # argparse's, which has said why
+            command.exitcode = int(error.code or 0)
         told = self._capsys.readouterr()
         return int(command.exitcode or 0), told.out, told.err + wrong
 
@@ -176,9 +178,9 @@ def test_sitemaps_and_what_is_due_are_sources(schedule: InProcess) -> None:
         ((*ADD, URL, "--cron", "0 25 * * *"), r"--cron = '0 25 \* \* \*' is invalid.*bad hour"),
         ((*ADD, URL, "--cron", "@daily", "--zone", "Berlin"), "--zone = 'Berlin' is invalid"),
         ((*ADD, URL, "--cron", "@daily", "--zone", "localtime"), "--zone = 'localtime' is invalid: expected a zone"),
-        ((*ADD, URL, "--every", "1d", "--missed", "twice"), "missed = 'twice' is invalid"),
-        ((*ADD, URL, "--every", "1d", "--overlap", "refuse"), "overlap = 'refuse' is invalid"),
-        ((*ADD, URL, "--every", "1d", "--tier", "ftp"), "tier = 'ftp' is invalid"),
+        ((*ADD, URL, "--every", "1d", "--missed", "twice"), ": --missed = 'twice' is invalid"),
+        ((*ADD, URL, "--every", "1d", "--overlap", "refuse"), ": --overlap = 'refuse' is invalid"),
+        ((*ADD, URL, "--every", "1d", "--tier", "ftp"), ": --tier = 'ftp' is invalid"),
         (("add", "S:1", "products", URL, "--every", "1d"), "name = 'S:1' is invalid"),
         (("add", "s", "nobody", URL, "--every", "1d"), "there is no spider 'nobody'"),
         ((*ADD, "/nowhere/urls.txt", "--every", "1d"), "a file that can be read .No such file"),
