@@ -12,9 +12,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import iter_modules
 from traceback import extract_tb
 from typing import Any, Final, Self
 
+import scrapy.commands
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
@@ -84,14 +86,14 @@ def _tell_others(settings: BaseSettings) -> None:
 
 
 def running_command() -> str:
-    """The command that `scrapy` was called with."""
-    return next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    """The command that `scrapy` was called with, and has taken out of `sys.argv`."""
+    return next((word for word in sys.orig_argv[-len(sys.argv) :] if not word.startswith("-")), "")
 
 
 def is_scrapys_tool(command: str) -> bool:
     """Whether *command* is Scrapy's and looks at pages, like `shell`, where nobody expects a fleet. `crawl` may be
     Scrapy's, too, where Shoal is on the path (PYTHONPATH) and its commands are not installed."""
-    return command not in {"", "crawl"} and importlib.util.find_spec(f"scrapy.commands.{command}") is not None
+    return command != "crawl" and any(command == module.name for module in iter_modules(scrapy.commands.__path__))
 
 
 def wanted(settings: BaseSettings) -> bool:

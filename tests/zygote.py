@@ -275,6 +275,7 @@ def _become(request: dict[str, Any], files: list[int]) -> str:
     os.environ.update(request["env"])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     sys.argv = [request["module"] or "scrapy", *request["arguments"]]
+    sys.orig_argv = ["python", *sys.argv]
     return str(request["module"])
 
 

@@ -459,11 +459,17 @@ def test_a_pace_that_is_slower_than_scrapys_is_said_unless_the_project_sets_it()
     assert "Shoal's own" not in "\n".join(announcement(of(PACE), "s"))
 
 
+def call(monkeypatch: pytest.MonkeyPatch, command: str, *words: str) -> None:
+    """What there is once Scrapy has read its command line, from which it takes *command*."""
+    monkeypatch.setattr(sys, "argv", ["scrapy", *words])
+    monkeypatch.setattr(sys, "orig_argv", ["python", "scrapy", command, *words])
+
+
 def test_other_commands_say_nothing_and_stay_scrapys(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     importlib.import_module("scrapy.cmdline")  # as the script `scrapy` does
-    monkeypatch.setattr(sys, "argv", ["scrapy", "fetch", "https://shop.example/"])
+    call(monkeypatch, "fetch", "https://shop.example/")
     caplog.set_level(logging.INFO)
     crawler = Crawler(Spider, Settings({"ADDONS": {ADDON: 500}}))
     crawler.addons.load_settings(crawler.settings)
@@ -612,7 +618,7 @@ def test_a_command_that_is_none_of_ours_says_why_it_is_alone(
     caplog.set_level(logging.INFO)
     said = []
     for words in (["crawl", "mine"], ["shell"], ["crawlall"]):
-        monkeypatch.setattr(sys, "argv", ["scrapy", *words])
+        call(monkeypatch, *words)
         caplog.clear()
         crawler = Crawler(type("Mine", (Spider,), {"name": "mine"}), Settings({"ADDONS": {ADDON: 500}}))
         crawler.addons.load_settings(crawler.settings)
