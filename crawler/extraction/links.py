@@ -13,6 +13,7 @@ from crawler.extraction.structured import opengraph
 from crawler.extraction.tree.base_url import DOUBLE, NO_PAGES
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.names import word_set
+from crawler.extraction.words.url_identifiers import ENDED
 from crawler.policy.rules.domain_values import LinkRule
 from crawler.policy.rules.domains import NO_RULES, DomainRules
 from crawler.policy.rules.patterns import Pattern
@@ -186,7 +187,7 @@ def _is_product(path: str, segments: list[str], query: str) -> bool:
         following and word in _PRODUCT_WORDS for word, following in pairwise(segments)
     ):
         return True
-    if "/p/" in path and _P.search(path):
+    if ("/p/" in path and _P.search(path)) or (path.endswith("/p") and ENDED.search(path)):
         return True
     return ("/gp/product/" in path and segments[-1] != "") or (
         query != "" and _QUERY_PRODUCTS.search(query) is not None

@@ -19,6 +19,7 @@ from crawler.extraction.visible import (
     identifiers,
     other_kinds,
     surroundings,
+    unnamed_price,
     visible_brand,
     visible_facts,
     visible_free,
@@ -203,10 +204,10 @@ class Shown:
     def _best_price(self) -> Price | None:
         best = visible_price.best_price(self._prices)
         if best is None and self._prices:
-            best = visible_price.price_by_button(self._prices, buy_buttons.buy_places(self.view))
+            best = unnamed_price.price_by_button(self.view, self._prices, buy_buttons.buy_places(self.view))
             if best is None and buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE:
-                best = visible_price.only_price(self.view, self._prices)
-            elif best is None and (regular := visible_price.regular_price(self._prices)):
+                best = unnamed_price.only_price(self.view, self._prices)
+            elif best is None and (regular := unnamed_price.regular_price(self._prices)):
                 best = regular if visible_stock.is_out(self.view) else None
         return best
 

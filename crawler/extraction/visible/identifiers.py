@@ -41,7 +41,7 @@ _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 # An identifier without a digit.
 _LETTERED = re.compile(
-    r"[A-Z]{2,}(?:-[A-Z]+)+|(?!(?:NONE|PENDING|SELECT|UNAVAILABLE|UNKNOWN|VARIOUS|VARIES)$)[A-Z]{4,}"
+    r"[A-Z]{2,}(?:[-_][A-Z]+)+|(?!(?:NONE|PENDING|SELECT|UNAVAILABLE|UNKNOWN|VARIOUS|VARIES)$)[A-Z]{4,}"
 )
 _PARTED = re.compile(r"[|·•]|(?= SKU\b)")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")

@@ -23,6 +23,7 @@ MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
+_PERCENT = re.compile(r"\(?\d{1,2}(?:[.,]\d)? ?%\)? ?")
 _TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
 _TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")
 _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
@@ -61,12 +62,23 @@ def numbers(page: View) -> list[int]:
         index
         for index in page.numbers
         if len(text := texts[index][0]) <= MAX_TEXT
-        and "%" not in text
+        and ("%" not in text or _is_with_rate(page, text))
         and not (cents.are_cents(texts, index) or (text[-1] in "x×" and _TIMES.fullmatch(text)))
     ]
     if len(found) > MAX_NUMBERS:
         found = sorted(sorted(found, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
     return found
+
+
+def _is_with_rate(page: View, text: str) -> bool:
+    """Whether the per cent in a *text* with an amount are the tax that it is with or without: `59 € inkl. 19% MwSt.`
+
+    Not a discount, nor a tax of that amount (`VAT 20%: £10`).
+    """
+    if surroundings.RATE.search(text) is None or not currencies.mentions(text, page.document.country):
+        return False
+    said = _PERCENT.sub("", text)
+    return "%" not in said and any(page.lexicon.says(kind, said) for kind in ("with_tax", "side_price"))
 
 
 def candidate(page: View, index: int, country: str) -> Candidate | None:
@@ -212,7 +224,13 @@ def _beside(page: View, index: int, number: str, country: str) -> str | None:
     mentions = currencies.mentions
     if not ((before and mentions(before, country)) or (after and mentions(after, country))):
         return None  # nearly always
+    if after and _is_in_words(page, index) and not cents.is_near(page.texts[index + 1][1], page.texts[index][1]):
+        after = ""  # the next number's: "Amp X3" "$" "399"
     return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
+
+
+def _is_in_words(page: View, index: int) -> bool:
+    return any(map(str.isalpha, page.texts[index][0]))
 
 
 def says(kind: str, page: View, each: Candidate) -> bool:

@@ -19,21 +19,30 @@ NEAR: Final = 40  # texts from the page's heading to a price that is one itself
 MAX_H1S: Final = 50  # looked at for the same name
 MAX_CELL: Final = 6  # elements around a price up to its row
 MAX_STEPS: Final = 100  # parents climbed to what is around the heading
+_DASHES: Final = frozenset("-–—~～")
 
 
 def of(page: View, prices: Sequence[Price], least: float) -> list[Price]:
     """Those of *prices*, all the same amount, that are the product's although others of their form make a list.
 
-    It stands in one part of the page with the heading, all others outside of that part or in other products' cards.
-    *least* is the score that it needs. Empty if there is none; in a listing the first entry is as near as the others.
+    It stands in one part of the page with the heading, all others outside of that part or in other products' cards,
+    but for its own old price and the other end of its range. *least* is the score that it needs. Empty if there is
+    none; in a listing the first entry is as near as the others.
     """
-    for each in prices[:MAX_LIKELY] if page.heading is not None else ():
-        if each.repeated and each.score >= least and not _is_others(page, each):
-            alike = [one for one in prices if one.repeated and one.look == each.look and one.currency == each.currency]
-            if all(one.amount == each.amount or is_apart(page, each, one) for one in alike):
+    current = [each for each in prices if each.repeated and not each.past]
+    for each in current[:MAX_LIKELY] if page.heading is not None else ():
+        if each.score >= least and not _is_others(page, each):
+            alike = [one for one in current if one.look == each.look and one.currency == each.currency]
+            others = (one for one in alike if one.amount != each.amount and not _ends_range(page, each, one))
+            if all(is_apart(page, each, one) for one in others):
                 return [one for one in alike if one.amount == each.amount]
             return []
     return []
+
+
+def _ends_range(page: View, lower: Price, higher: Price) -> bool:
+    """Whether only a dash stands between both: `$69` `-` `$79`."""
+    return higher.index == lower.index + 2 and page.texts[lower.index + 1][0] in _DASHES
 
 
 def heading_level(page: View, price: money.Candidate) -> int:

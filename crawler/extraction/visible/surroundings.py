@@ -22,6 +22,13 @@ _PER = re.compile(
     r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
     re.IGNORECASE,
 )
+_TAX: Final = (
+    r"(?:vat|gst|tax|mwst|ust|mehrwertsteuer|btw|tva|iva|moms|mva|alv|dph|áfa|pdv|ндс|пдв|ддс|kdv|φπα|pvm|km)\b\.?"
+)
+RATE: Final = re.compile(
+    rf"\d{{1,2}}(?:[.,]\d)? ?%\)? ?(?:de |di )?{_TAX}|\b{_TAX},? ?[(@]?(?: ?(?:de|di|@|a|à))? ?\d{{1,2}}(?:[.,]\d)? ?%",
+    re.IGNORECASE,
+)
 _QUANTITY = re.compile(
     r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})"
     r"(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
@@ -108,10 +115,17 @@ def is_aside(page: View, index: int) -> bool:
         index, after = index + 1, texts[index + 2][0]
     if _PER.match(after):
         return True
-    is_own = after != "" and is_label(page, index + 1) and after[-1] not in ":：" and not says("price", after)
+    is_alone = after != "" and (is_label(page, index + 1) or _is_rate(after))
+    is_own = is_alone and after[-1] not in ":：" and not says("price", after)
     if not is_own or not says("side_price", after):
         return False
     return not (index + 2 in page.numbered and _is_label_of(page, index + 2))
+
+
+def _is_rate(text: str) -> bool:
+    """Whether a short *text* has no other number than a rate of tax: `zzgl. 19% MwSt.`"""
+    without = RATE.sub("", text) if "%" in text and len(text) <= MAX_LABEL else text
+    return without != text and not any(map(str.isdigit, without))
 
 
 def _is_label_of(page: View, index: int) -> bool:

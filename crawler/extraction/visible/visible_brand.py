@@ -48,6 +48,7 @@ _MANY = re.compile(
     r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
 )
 _OPTION: Final = tag_ids("option")
+_LABELS: Final = tag_ids("dt th")
 _PARTED = re.compile(r"[|·]")
 _TESTED: Final = frozenset(view.TESTED)
 # How a label may begin: most texts do not.
@@ -71,7 +72,9 @@ def shown_brand(page: View) -> str | None:
     name, known = shown_title(page), dict[int, bool]()
     for node in near.values():
         named = _named_brand(node, known)
-        if named and named != name and not (page.flags(node) & view.OTHER or _is_anothers(page, node, named)):
+        if not named or named == name or named.lower() in labels.BRANDS:
+            continue
+        if not (page.flags(node) & view.OTHER or _is_anothers(page, node, named)):
             return _BY.sub("", named)
     return page.once(linked_brand)
 
@@ -94,13 +97,21 @@ def labelled_brand(page: View) -> str | None:
 
 
 def _behind_label(page: View, index: int) -> str:
-    """The text behind a label that is no entry of a menu, unless it is one to choose from, as in a search by brands."""
+    """The text behind a label that is no entry of a menu, unless it is one to choose from, as in a search by brands, or
+    what stands behind an empty value: the next label, a buy button."""
     text, node = page.texts[index]
     if not text.endswith((":", "：")) and page.flags(node) & view.LINK:
         return ""
     following = ((each, of) for each, of in page.texts[index + 1 : index + 3] if each.strip(" :："))
     value, of = next(following, ("", node))
-    return "" if of.tag_id in _OPTION else value
+    is_other = of.tag_id in _OPTION or _is_next_label(node, of) or page.lexicon.buys(value.lower())
+    return "" if is_other else value
+
+
+def _is_next_label(label: LexborNode, node: LexborNode) -> bool:
+    """Whether *label* stands in a cell for labels, and *node* in another."""
+    cells = [next((each for each in around(one) if each.tag_id in _LABELS), None) for one in (label, node)]
+    return cells[0] is not None and cells[1] is not None and cells[0].mem_id != cells[1].mem_id
 
 
 def _from_label(text: str) -> str:

@@ -25,9 +25,7 @@ REPEATED: Final = 2  # less for one of a list's prices
 PAST: Final = 5  # less for one that no longer holds
 HEADED: Final = 2  # for one that is an h1 of its own
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
-LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
-BY_BUTTON: Final = 12  # texts between a price and its buy button
-BEHIND: Final = 4  # texts from a buy button to its price
+BEFORE: Final = 4  # texts before a price with the link to its product
 MAX_CARDS: Final = 12  # of the likeliest prices, asked whether they are in other products' cards
 
 _WORDY = re.compile(r"[^\W\d_]{4,}")
@@ -169,40 +167,6 @@ def best_price(prices: list[Price]) -> Price | None:
     return prices[0] if prices and prices[0].score >= MIN_SCORE and not prices[0].past else None
 
 
-def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | None:
-    """The price nearest to the first buy button (places of texts) that has one nearby, before it rather than after it;
-    for pages that name none."""
-    likely = [each for each in prices if each.score >= LEAST and each.currency and not (each.past or each.repeated)]
-    for button in buttons:
-        beside = [each for each in likely if 0 < button - each.index <= BY_BUTTON]
-        if beside:
-            return max(beside, key=lambda each: each.index)
-        behind = [each for each in likely if 0 <= each.index - button <= BEHIND]
-        if behind:
-            return behind[0]
-    return None
-
-
-def only_price(page: View, prices: Sequence[Price]) -> Price | None:
-    """The price of a page that asks just one, with a currency, whatever stands around it.
-
-    Where it asks none but in a sentence, it is the one recommended by the maker (`MRP 499`), unless struck through.
-    """
-    asked = [each for each in prices if each.score >= LEAST and each.currency and not each.past]
-    if all(each.wordy for each in asked):
-        listed = [each for each in prices if each.past and each.currency and each.score >= LEAST - PAST]
-        asked = [each for each in listed if not page.flags(page.texts[each.index][1]) & view.PAST] or asked
-    is_one = len({each.amount for each in asked}) == 1 and not asked[0].repeated
-    return asked[0] if is_one else None
-
-
-def regular_price(prices: Sequence[Price]) -> Price | None:
-    """The price that would be the product's, were it not called regular: what is sold out has no other."""
-    first = prices[0]
-    is_likely = first.past and first.named and not first.repeated and first.score >= MIN_SCORE - PAST
-    return first if is_likely and first.currency else None
-
-
 def is_of_cards(page: View, best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
     """Whether prices like *best* alternate with buy *buttons* (places of texts), as in a listing or a table of plans.
     Not if they are those of one product's editions.
@@ -230,7 +194,7 @@ def _named_apart(page: View, one: int, other: int) -> bool:
 
 def _link_before(page: View, index: int) -> str:
     """The last link among the few texts before a price, if it is not named in the page's title."""
-    before = page.texts[max(0, index - BEHIND) : index][::-1]
+    before = page.texts[max(0, index - BEFORE) : index][::-1]
     text = next((text for text, node in before if page.flags(node) & view.LINK), "")
     return "" if text in page.title else text
 

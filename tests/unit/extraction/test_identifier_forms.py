@@ -58,6 +58,7 @@ def read(body: str, url: str = URL, lang: str = "en") -> ProductItem:
         ("en", "<p>Style: Two-piece 32</p>", None),
         ("pt", "<p>Ref.ª VD-TR19</p>", "VD-TR19"),
         ("en", "<p>SKU: <span>HOOD</span></p>", "HOOD"),
+        ("en", "<p>SKU: <span>HOOD_KIT</span></p>", "HOOD_KIT"),
         ("en", "<p>SKU: Hood</p>", None),
         ("en", "<p>SKU: NONE</p>", None),
         ("en", "<p>HOOD</p>", None),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawler.extraction.product import stated_price
 from crawler.extraction.product.price_in_source import places_of, shown
 from crawler.extraction.tree.document import Document
-from crawler.extraction.visible import buy_buttons, identifiers, visible_facts, visible_price
+from crawler.extraction.visible import buy_buttons, identifiers, unnamed_price, visible_facts, visible_price
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import url_identifiers, wording
 
@@ -310,7 +310,7 @@ def test_a_price_that_nothing_names_is_that_by_the_buy_button(body: str, amount:
     page = view(f"<h1>Knife</h1>{body}")
     prices = visible_price.shown_prices(page)
     assert visible_price.best_price(prices) is None
-    best = visible_price.price_by_button(prices, buy_buttons.buy_places(page))
+    best = unnamed_price.price_by_button(page, prices, buy_buttons.buy_places(page))
     assert (str(best.amount) if best else None) == amount
 
 

@@ -1,0 +1,57 @@
+"""The price of a page on which nothing marks one as the product's: by the buy button, the only one, the regular one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from crawler.extraction.visible import view
+from crawler.extraction.visible.shown_price import Price
+from crawler.extraction.visible.view import View
+from crawler.extraction.visible.visible_price import MIN_SCORE, PAST
+
+LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
+BY_BUTTON: Final = 12  # texts between a price and its buy button
+BEHIND: Final = 4  # texts from a buy button to its price
+
+
+def price_by_button(page: View, prices: Sequence[Price], buttons: Sequence[int]) -> Price | None:
+    """The price nearest to the first buy button (places of texts) that has one nearby, before it rather than after it;
+    for pages that name none."""
+    likely = [each for each in _asked(page, prices) if not each.repeated]
+    for button in buttons:
+        beside = [each for each in likely if 0 < button - each.index <= BY_BUTTON]
+        if beside:
+            return max(beside, key=lambda each: each.index)
+        behind = [each for each in likely if 0 <= each.index - button <= BEHIND]
+        if behind:
+            return behind[0]
+    return None
+
+
+def only_price(page: View, prices: Sequence[Price]) -> Price | None:
+    """The price of a page that asks just one, with a currency, whatever stands around it.
+
+    Where it asks none but in a sentence, it is the one recommended by the maker (`MRP 499`) or called regular, unless
+    struck through, or another product's.
+    """
+    asked = _asked(page, prices)
+    if all(each.wordy for each in asked):
+        listed = [each for each in prices if each.past and each.currency and each.score >= LEAST - PAST]
+        elsewhere = view.PAST | view.HIDDEN | view.LINK | view.OTHER
+        asked = [each for each in listed if not page.flags(page.texts[each.index][1]) & elsewhere] or asked
+    is_one = len({each.amount for each in asked}) == 1 and not asked[0].repeated
+    return asked[0] if is_one else None
+
+
+def _asked(page: View, prices: Sequence[Price]) -> list[Price]:
+    """Those with a currency that people see and that may be asked."""
+    likely = (each for each in prices if each.score >= LEAST and each.currency and not each.past)
+    return [each for each in likely if not page.flags(page.texts[each.index][1]) & view.HIDDEN]
+
+
+def regular_price(prices: Sequence[Price]) -> Price | None:
+    """The price that would be the product's, were it not called regular: what is sold out has no other."""
+    first = prices[0]
+    is_likely = first.past and first.named and not first.repeated and first.score >= MIN_SCORE - PAST
+    return first if is_likely and first.currency else None

@@ -1,0 +1,178 @@
+"""How the default templates of shop systems set a product's price, brand and stock among those of other products."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from crawler.extraction import extract_product
+from crawler.items import ProductItem
+
+BUY = "<form><button type=submit>Add to cart</button></form>"
+URL = "https://shop.example.com/knife"
+
+
+def found(body: str, lang: str = "en", title: str = "Knife", url: str = URL) -> ProductItem | None:
+    return extract_product(f'<html lang="{lang}"><title>{title} | Shop</title><body>{body}', url)
+
+
+def price(body: str, lang: str = "en", title: str = "Knife") -> Decimal | None:
+    item = found(body, lang, title)
+    return item.price if item is not None else None
+
+
+def cards(*amounts: str, form: str = "<p class=price>{amount}</p>") -> str:
+    """Other products, each with a price written in that *form*."""
+    named = "<li><a href=/goods/{n} class=item-link>Fork {n}</a>{price}</li>"
+    shown = (named.format(n=n, price=form.format(amount=each)) for n, each in zip("ABCDE", amounts, strict=False))
+    return f"<section><h2>More</h2><ul>{''.join(shown)}</ul></section>"
+
+
+OTHERS = ("$12.00", "$13.50", "$19.00", "$21.00")
+BOX = "<span class=box><b>{label}</b><span class=amount><span class=price>{amount}</span></span></span>"
+
+
+def boxed(label: str, amount: str) -> str:
+    return BOX.format(label=label, amount=amount)
+
+
+SPECIAL = f"<span class=special-price>{boxed('Special', '$28.00')}</span>"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        f"{SPECIAL}<span class=old-price>{boxed('Regular price', '$34.00')}</span>",
+        f"<div><del>{boxed('', '$34.00')}</del>{boxed('', '$28.00')}</div>",
+    ],
+)
+def test_the_products_own_old_price_is_no_other_products(own: str) -> None:
+    others = cards(*OTHERS, form=boxed("", "{amount}"))
+    assert price(f"<main><div><h1>Knife</h1>{own}<p>SKU: A-100</p>{BUY}</div>{others}</main>") == Decimal(28)
+
+
+def test_the_first_entry_of_a_listing_with_an_old_price_is_not_its_product() -> None:
+    entries = f"<a href=/a>A</a>{boxed('', '$28.00')}<del>{boxed('', '$34.00')}</del>{BUY}"
+    entries += "".join(f"<a href=/{each}>{each}</a>{boxed('', each)}{BUY}" for each in OTHERS)
+    assert found(f"<h1>Knives</h1><div>{entries}</div>", title="Knives", url="https://shop.example.com/c") is None
+
+
+@pytest.mark.parametrize(
+    ("between", "amount"),
+    [(" – ", "69.00"), ("<i>-</i>", "69.00"), ("<b>Fork</b>", None)],
+)
+def test_both_ends_of_a_range_are_the_products(between: str, amount: str | None) -> None:
+    own = f"<div class=prices>{boxed('', '$69.00')}{between}{boxed('', '$79.00')}</div>"
+    others = cards(*OTHERS, form=boxed("", "{amount}"))
+    expected = Decimal(amount) if amount is not None else None
+    assert price(f"<main><div><h1>Knife</h1>{own}<p>SKU: A-100</p>{BUY}</div>{others}</main>") == expected
+
+
+@pytest.mark.parametrize(
+    ("heading", "shown", "amount"),
+    [
+        ("Amp X3", "<div><p><b><i>$</i><i>1,299.00</i></b></p></div>", "1299.00"),
+        ("Camera 90", "<div><p><b><i>$</i><i>650</i></b></p></div>", "650"),
+        ("Amp", "<div class=price><b>from 12</b><i>€</i></div>", "12"),
+        ("Amp", "<div class=price><b><i>12</i></b><b><i>€</i></b></div>", "12"),
+    ],
+)
+def test_a_sign_in_an_element_of_its_own_belongs_to_the_number_beside_it(heading: str, shown: str, amount: str) -> None:
+    body = f"<div><h1>{heading}</h1></div><div class=prices>{shown}</div><p>SKU: A-100</p>{BUY}"
+    assert price(body, title=heading) == Decimal(amount)
+
+
+LABELLED = "<span>Regular price</span><p>{amount}</p>"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "",
+        cards(*OTHERS, form="</a><a href=/goods/{amount}>" + LABELLED),
+        "<div class=hidden><h4>Cart</h4><span>$79.00</span></div>",
+    ],
+)
+def test_a_price_that_is_only_called_regular_is_asked(beside: str) -> None:
+    cart = beside if "Cart" in beside else ""
+    own = f"<main><h1>Knife</h1><div>{LABELLED.format(amount='$149.00')}</div>{BUY}</main>"
+    item = found(cart + own + ("" if cart else beside), url="https://shop.example.com/products/knife")
+    assert item is not None
+    assert (item.price, item.currency) == (Decimal(149), "USD")
+
+
+@pytest.mark.parametrize(
+    ("lang", "net"),
+    [
+        ("en", "$100.00 tax excluded"),
+        ("en", "$100.00 (tax excl.)"),
+        ("en", "$100.00 VAT excluded"),
+        ("en", "$100.00</b> <b>without tax"),
+        ("de", "100,00 € zzgl. 19% MwSt."),
+        ("de", "100,00 €</b> <b>exkl. 20 % USt."),
+        ("de", "100,00 € ohne Mehrwertsteuer"),
+        ("fr", "100,00 € hors TVA"),
+        ("es", "100,00 € (impuestos excl.)"),
+        ("it", "100,00 € (tasse escl.)"),
+        ("nl", "€ 100,00 excl. 21% btw"),
+        ("pt", "100,00 € IVA não incluído"),
+        ("da", "100,00 kr. eks. moms"),
+        ("fi", "100,00 €</b> <b>ALV 0%"),
+        ("hu", "100 Ft ÁFA nélkül"),
+    ],
+)
+def test_the_price_with_tax_beside_one_without(lang: str, net: str) -> None:
+    sign = next(sign for sign in ("$", "€", "kr.", "Ft") if sign in net)
+    shown = f"<div><p class=product-price><i>Price:</i> 120 {sign}</p></div><p class=taxless-price><b>{net}</b></p>"
+    assert price(f"<h1>Knife</h1>{shown}<p>SKU: A-100</p>{BUY}", lang) == Decimal(120)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "amount"),
+    [
+        ("de", "59,90 € inkl. 19% MwSt.", "59.90"),
+        ("de", "59,90 EUR (inkl. 19 % MwSt. zzgl. Versand)", "59.90"),
+        ("de", "inkl. 20 % USt.: 59,90 €", "59.90"),
+        ("nl", "€ 59,90 incl. 21% btw", "59.90"),
+        ("en", "£59.90 inc. VAT @ 20%", "59.90"),
+        ("it", "59,90 € IVA 22% inclusa", "59.90"),
+        ("en", "Save 20%: £10.00", None),
+        ("en", "20% VAT", None),
+        ("en", "VAT 20%: £10.00", None),
+        ("es", "IVA 21%: 10,00 €", None),
+        ("pt", "R$ 59,90 com 5% de desconto", None),
+    ],
+)
+def test_a_price_with_its_rate_of_tax(lang: str, text: str, amount: str | None) -> None:
+    expected = Decimal(amount) if amount is not None else None
+    url = "https://shop.example.com/product/knife"
+    item = found(f"<h1>Knife</h1><p class=price>{text}</p><p>SKU: A-100</p>{BUY}", lang, url=url)
+    assert item is not None
+    assert item.price == expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "brand"),
+    [
+        ("<dl><dt>Vendor</dt><dd></dd><dt><span class=hide-text>Price was</span></dt><dd>$9</dd></dl>", None),
+        ("<dl><dt>Vendor</dt><dd></dd><dt>Colour</dt><dd>Red</dd></dl>", None),
+        ("<table><tr><th>Brand</th><td></td></tr><tr><th>Colour</th><td>Red</td></tr></table>", None),
+        ("<dl><dt>Vendor</dt><dd>Acme</dd><dt>Colour</dt><dd>Red</dd></dl>", "Acme"),
+        ("<div class=vendor><span>Vendor</span><p></p></div>", None),
+        ("<div class=vendor>Acme</div>", "Acme"),
+        ("<table><tr><th>Brand<th>Colour</th></tr><tr><td>Acme<td>Red</tr></table>", None),
+    ],
+)
+def test_the_next_label_is_no_brand(shown: str, brand: str | None) -> None:
+    item = found(f"<h1>Knife</h1><p class=price>$30.00</p>{shown}{BUY}")
+    assert item is not None
+    assert item.brand == brand
+
+
+def test_an_address_that_ends_with_a_mark_of_products_is_one() -> None:
+    body = "<h1>Knife</h1><p>Reference: REF-55</p><p>This product is currently unavailable</p><form><input></form>"
+    item = found(body, url="https://shop.example.com/knife/p")
+    assert item is not None
+    assert (item.price, item.availability, item.sku) == (None, "OutOfStock", "REF-55")
+    assert found(body, url="https://shop.example.com/knife/x") is None
