@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from selectolax.lexbor import LexborNode
+
 from crawler.extraction.tree.nodetext import around, tag_ids
 from crawler.extraction.visible import cents, view
 from crawler.extraction.visible.view import View
@@ -14,6 +16,7 @@ MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 ABOVE: Final = 60  # texts before a row in which the product's own price may stand
 BEFORE: Final = 3  # texts before a price that may be one label, with a number in per cent
+ROW: Final = 3  # elements around a text up to its row
 _OF_PRICE: Final = ("price", "past_price")
 _LABELS: Final = tag_ids("td th dt label")
 
@@ -129,13 +132,23 @@ def _is_rate(text: str) -> bool:
 
 
 def _is_label_of(page: View, index: int) -> bool:
-    """Whether the text before is a cell for labels, or stands first in what is right around this one."""
+    """Whether the text before is a cell for labels, or stands first in what is right around this one, or alone with
+    it in a row."""
     label = page.texts[index - 1][1]
     if label.tag_id in _LABELS:
         return True
     before = page.texts[index - 2][1].mem_id if index > 1 else None
     enclosing = around(page.texts[index][1].parent, 1)
-    return label.mem_id != before and any(each.mem_id == label.mem_id for each in enclosing)
+    if label.mem_id != before and any(each.mem_id == label.mem_id for each in enclosing):
+        return True
+    row = label.parent
+    return row is not None and any(each.mem_id == row.mem_id for each in enclosing) and _is_row_of(page, row, index)
+
+
+def _is_row_of(page: View, row: LexborNode, index: int) -> bool:
+    """Whether *row* has neither the text before the label of the one at *index*, nor a label behind that."""
+    beside = [at for at in (index - 2, index + 1) if 0 <= at < len(page.texts) and (at < index or is_label(page, at))]
+    return all(row.mem_id != each.mem_id for at in beside for each in around(page.texts[at][1], ROW))
 
 
 def says(kind: str, page: View, index: int) -> bool:

@@ -152,6 +152,31 @@ def test_a_price_with_its_rate_of_tax(lang: str, text: str, amount: str | None) 
     assert item.price == expected
 
 
+ROWS = "<div class=prices>{first}{second}</div>"
+
+
+@pytest.mark.parametrize(
+    ("lang", "first", "second"),
+    [
+        ("en", "<p><i>Excl. VAT</i><b>$100</b></p>", "<p><i>Incl. VAT</i><b>$120</b></p>"),
+        ("en", "<p><i>Incl. VAT</i><b>$120</b></p>", "<p><i>Excl. VAT</i> <b>$100</b></p>"),
+        ("de", "<p><i>Netto</i><b><u>100 €</u></b></p>", "<p><i>Brutto</i><b><u>120 €</u></b></p>"),
+        ("tr", "<p><i>Fiyat</i><b>120 TL</b></p>", "<p><i>Havale ile</i><b>100 TL</b></p>"),
+        ("en", "<p><i>Member price</i><b>$100</b></p>", "<p><i>Price</i><b>$120</b></p>"),
+        # a label behind its price, that stands first in the row of the next
+        ("en", "<b>$100</b>", "<p><i>ex VAT</i><b>$120</b><i>inc VAT</i></p>"),
+        ("en", "<b>$100</b> <i>ex VAT</i>", " <b>$120</b> <i>inc VAT</i>"),
+    ],
+)
+def test_a_label_alone_in_a_row_with_its_price(lang: str, first: str, second: str) -> None:
+    body = f"<h1>Knife</h1>{ROWS.format(first=first, second=second)}<p>SKU: A-100</p>{BUY}"
+    assert price(body, lang) == Decimal(120)
+
+
+def test_a_price_without_tax_alone_is_asked() -> None:
+    assert price(f"<h1>Knife</h1><p class=price><i>Excl. VAT</i><b>$100</b></p><p>SKU: A-100</p>{BUY}") == Decimal(100)
+
+
 @pytest.mark.parametrize(
     ("shown", "brand"),
     [
