@@ -179,7 +179,7 @@ def is_subject(found: Found, headings: Sequence[str]) -> bool:
 def is_heading(names: Iterable[str], headings: Sequence[str]) -> bool:
     """Whether one of *names* is in a heading, or one in it, or most of their words are the same."""
     return any(
-        name in heading or heading in name or _share(set(name.split()), set(heading.split()))
+        values.stands_in(name, heading) or heading in name or _share(set(name.split()), set(heading.split()))
         for name, heading in pairs(_all_folded(names), _all_folded(headings))
     )
 
@@ -221,7 +221,7 @@ def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     here = _path(url)
     there = _path(own) if isinstance(own, str) and own.startswith(("http", "/")) else None
     is_others = there is not None and _last(there) != _last(here)  # else this one, under a list or a language
-    if name and any(name in heading or (heading in name and not is_others) for heading in headings):
+    if name and any(values.stands_in(name, heading) or (heading in name and not is_others) for heading in headings):
         score += NAMED
     if there is not None:
         score += NAMED if there == here else -NAMED

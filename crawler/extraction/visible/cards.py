@@ -12,10 +12,10 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree.nodetext import ancestors, around, enclosing, tag_ids, text_of
 from crawler.extraction.visible.view import View
-from crawler.extraction.words import url_identifiers
+from crawler.extraction.words import url_identifiers, values
 from crawler.urls import same_site
 
-LEVELS: Final = 5  # elements around a price that may be its card
+LEVELS: Final = 6  # elements around a price that may be its card
 MAX_LINKS: Final = 12  # in one: more is no card
 MAX_NODES: Final = 200  # in one
 BEFORE: Final = 3  # texts before a price with the link to its product
@@ -39,10 +39,11 @@ def is_in_card(page: View, index: int) -> bool:
     return is_others(page, page.texts[index][1], before)
 
 
-def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
-    """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
+def is_others(page: View, node: LexborNode, before: Collection[int] = (), levels: int = LEVELS) -> bool:
+    """Whether *node* is in such an element, at most *levels* up; *before* are links that may name its product without
+    being titles."""
     own, known = page.once(_around_heading), page.once(_linked)
-    for card in islice(ancestors(node), LEVELS):
+    for card in islice(ancestors(node), levels):
         if (identity := card.mem_id) in own or card.tag == "body":
             return False
         if identity not in known:
@@ -82,7 +83,7 @@ def _names_another(page: View, link: LexborNode) -> bool | None:
         return None
     path = _path(target)
     text = text_of(link, MAX_NAME) if path != _path(page.document.url) else ""
-    if not _NAME.search(text) or text in page.title:
+    if not _NAME.search(text) or values.stands_in(text, page.title):
         return None
     titled = any(map(_is_title, (*around(link, 1), *islice(link.traverse(), 10))))
     return titled if titled or url_identifiers.names_product(path.split("/")[:-1]) else None

@@ -11,7 +11,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree.nodetext import ancestors, text_of
-from crawler.extraction.visible import view
+from crawler.extraction.visible import cards, view
 from crawler.extraction.visible.buy_buttons import MAX_LABEL, Button, buy_button, buy_places, own_label, pressed
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels
@@ -19,6 +19,7 @@ from crawler.extraction.words import labels
 BEFORE, AFTER = 40, 300  # texts around the heading that are about the product
 RIGHT_AFTER: Final = 40  # texts after the heading that outweigh what structured data states
 MAX_WORDS: Final = 90  # characters; longer texts explain rather than state
+BADGE: Final = 3  # elements around a badge up to its card
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
 _LABELS: Final = frozenset(("dt", "th", "label", "strong", "b"))
 _DENIALS: Final = ("OutOfStock", "Discontinued")
@@ -44,8 +45,14 @@ def is_out(page: View) -> bool:
     That something has ended or is to come, listings say, too.
     """
     return _stated(page) in _DENIALS or any(
-        page.lexicon.denies(text) and not page.flags(node) & _ELSEWHERE for text, node in page.once(_near_stock)
+        page.lexicon.denies(text) and not _is_elsewhere(page, node) for text, node in page.once(_near_stock)
     )
+
+
+def _is_elsewhere(page: View, node: LexborNode) -> bool:
+    """Whether a text in *node* is about something else: another product, by what is around it, or as a badge on its
+    card."""
+    return bool(page.flags(node) & _ELSEWHERE) or cards.is_others(page, node, levels=BADGE)
 
 
 def _stated(page: View) -> str | None:
@@ -120,10 +127,10 @@ def _said(page: View, *names: str) -> str | None:
             return None
         place, name = first
         at = bisect_right(list(accumulate(len(text) + 1 for text, _ in near)), place)
-        if not page.flags(near[at][1]) & _ELSEWHERE:
+        if not _is_elsewhere(page, near[at][1]):
             return name
         del near[at]
-    first = _first(page, "\n".join(text for text, node in near if not page.flags(node) & _ELSEWHERE), names)
+    first = _first(page, "\n".join(text for text, node in near if not _is_elsewhere(page, node)), names)
     return first[1] if first else None
 
 

@@ -17,6 +17,7 @@ MAX_PRICE = Decimal(10) ** 12  # anything above is a timestamp or an id
 MAX_TEXT = 1_000  # characters of a title, brand, sku, category
 MAX_PRICE_TEXT = 100
 MAX_DESCRIPTION = 5_000
+_UNSPACED = "\u0590"  # from here on no letters of Latin, Greek, Cyrillic or Armenian
 
 _PLAIN = re.compile(r"\d{1,13}(?:\.\d{1,6})?")
 _ZERO = re.compile(r"\D{0,5}0+(?:[.,]0+)?\D{0,5}")
@@ -80,6 +81,20 @@ _AVAILABILITY |= {
     "available": "InStock",
     "1": "InStock",
 }
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Whether *text* has *name*, and not just as the beginning of a word: `Gift Card` in `Gift Cards`.
+
+    Letters of scripts without spaces between words begin none.
+    """
+    at = text.find(name)
+    while at >= 0:
+        following = text[at + len(name) : at + len(name) + 1]
+        if not (following.isalpha() and following < _UNSPACED):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 def text(raw: object, limit: int = MAX_TEXT) -> str | None:

@@ -201,3 +201,39 @@ def test_an_address_that_ends_with_a_mark_of_products_is_one() -> None:
     assert item is not None
     assert (item.price, item.availability, item.sku) == (None, "OutOfStock", "REF-55")
     assert found(body, url="https://shop.example.com/knife/x") is None
+
+
+DEEP = "<div class=information><h3><a href=/products/{n}>{n}</a></h3><div class=info>{price}</div></div>"
+OWN = "<div class=price><div class=container><div class=sale><span>{amount}</span></div></div></div>"
+
+
+def deep(name: str, amount: str) -> str:
+    """A card whose price stands six elements deep in it."""
+    return f"<li>{DEEP.format(n=name, price=OWN.format(amount=amount))}</li>"
+
+
+@pytest.mark.parametrize("entries", [deep("Axe", "$89.00"), deep("Axe", "$89.00") + deep("Hatchet", "$49.00")])
+def test_a_short_list_is_no_product(entries: str) -> None:
+    sold = '<p class="badge"><span>Sold out</span></p>'
+    url = "https://shop.example.com/collections/tools"
+    assert found(f"<h1>Tools</h1><ul>{entries}</ul>", title="Tools", url=url) is None
+    assert found(f"<h1>Tools</h1><ul>{entries}</ul>{sold}", title="Tools", url=url) is None
+
+
+def test_what_a_badge_on_another_products_card_says_of_stock_is_not_the_pages() -> None:
+    card = "<div class=content><h3><a href=/products/axe>Axe</a></h3><div><span>Sold out</span></div></div>"
+    url = "https://shop.example.com/pages/gifts"
+    assert found(f"<h1>Gift guide</h1><p>Gifts from $50</p><div>{card}</div>", title="Gift guide", url=url) is None
+
+
+@pytest.mark.parametrize(("name", "is_listed"), [("Gift Card", True), ("Gift Cards", False)])
+def test_a_product_named_by_the_singular_of_its_list_is_not_the_page(name: str, is_listed: bool) -> None:
+    shown = f"<a href=/gift-card class=product-name>{name}</a><p class=price>$25.00</p>{BUY}"
+    assert (found(f"<h1>Gift Cards</h1><div><div>{shown}</div></div>", title="Gift Cards") is None) is is_listed
+    stated = (
+        f'<div itemscope itemtype="https://schema.org/Product"><a itemprop=url href="/gift-card"></a>'
+        f'<b itemprop=name>{name}</b><p itemprop=offers itemscope itemtype="https://schema.org/Offer">'
+        f"<i itemprop=price content=25>$25</i><meta itemprop=priceCurrency content=USD></p></div>"
+    )
+    url = "https://shop.example.com/c/gifts"
+    assert (found(f"<h1>Gift Cards</h1>{stated}", title="Gift Cards", url=url) is None) is is_listed
