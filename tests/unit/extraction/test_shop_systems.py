@@ -220,8 +220,9 @@ def test_a_short_list_is_no_product(entries: str) -> None:
     assert found(f"<h1>Tools</h1><ul>{entries}</ul>{sold}", title="Tools", url=url) is None
 
 
-def test_what_a_badge_on_another_products_card_says_of_stock_is_not_the_pages() -> None:
-    card = "<div class=content><h3><a href=/products/axe>Axe</a></h3><div><span>Sold out</span></div></div>"
+@pytest.mark.parametrize("badge", ["<span>Sold out</span>", "<p><span>Sold out</span></p>"])
+def test_what_a_badge_on_another_products_card_says_of_stock_is_not_the_pages(badge: str) -> None:
+    card = f"<div class=content><h3><a href=/products/axe>Axe</a></h3><div>{badge}</div></div>"
     url = "https://shop.example.com/pages/gifts"
     assert found(f"<h1>Gift guide</h1><p>Gifts from $50</p><div>{card}</div>", title="Gift guide", url=url) is None
 
