@@ -18,7 +18,6 @@ _HOLDS_TEXT: Final = frozenset(str.split("li td th pre h1 h2 h3 h4 h5 h6"))
 _ONLY_TEXT: Final = frozenset(str.split("pre h1 h2 h3 h4 h5 h6"))
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
-_PLACE: Final = "<a  "  # the start of a link within the page
 Levels: TypeAlias = tuple[Box, ...]
 
 
@@ -123,9 +122,7 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
         elif tag.startswith("/"):
             if open_ and open_[-1] == tag[1:]:
                 open_.pop()
-                if tag == "/a" and _is_sign(parts):
-                    del parts[-2:]
-                elif tag == "/a" and _is_blank(parts):
+                if tag == "/a" and _is_blank(parts):
                     del parts[-2]
                 else:
                     parts.append(f"<{tag}>")
@@ -133,16 +130,10 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
             address = document.absolute(target) if tag == "a" else ""
             if address is None:
                 continue
-            opening = _PLACE if target.startswith("#") else "<a"
-            parts.append(f'{opening} href="{escape(address)}">' if address else f"<{tag}>")
+            parts.append(f'<a href="{escape(address)}">' if address else f"<{tag}>")
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
     return "".join(parts)
-
-
-def _is_sign(parts: Sequence[str]) -> bool:
-    """Whether the last part is the sign by a heading that links to the heading itself."""
-    return len(parts) > 1 and parts[-2].startswith(_PLACE) and parts[-1].strip() in {"#", "¶", "§", "🔗"}
 
 
 def _is_blank(parts: Sequence[str]) -> bool:

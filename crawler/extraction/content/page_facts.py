@@ -126,6 +126,8 @@ def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage
     written = text_of(node, 1_000) if node is not None else ""
     stated = next((" ".join(metas[name].split()) for name in _TITLES if metas.get(name)), "")
     site = " ".join(metas.get("og:site_name", "").split())
+    if heading := _below_a_name(found, _SEPARATOR.split(" ".join(written.split()))[0], site):
+        return heading
     known = set(WORD.findall(f"{written} {stated}".lower()))
     headings = [each.text for each in found if each.box.tag == "h1" and len(each.text) <= 300][:5]
     for heading in headings:
@@ -135,6 +137,21 @@ def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage
     if len(headings) == 1 and len(WORD.findall(headings[0])) > 1:
         return headings[0]
     return _bare(stated or written, site) or _bare(written, site) or None
+
+
+def _below_a_name(found: Sequence[Passage], title: str, site: str) -> str | None:
+    """The heading with the words of *title* below another h1, of a book or a forum, with no prose between the two."""
+    is_below, wanted = False, title.lower()
+    for each in found if wanted != site.lower() else ():
+        if each.box.tag in {"h1", "h2"}:
+            if is_below and each.text.lower() == wanted:
+                return each.text
+            is_below |= each.box.tag == "h1"
+            if each.text.lower() == wanted:
+                return None
+        elif is_below and each.is_prose:
+            return None
+    return None
 
 
 def _bare(title: str, site: str) -> str:

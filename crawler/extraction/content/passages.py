@@ -7,7 +7,7 @@ walk over the tree builds them all; nothing is decided here.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +33,8 @@ _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|brush:\s{0,9})([\w+#.-]{1,30})", re.ASCII)
 _LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
 _CELLS: Final = frozenset(("td", "th"))
+# All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
+_SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
 _SENTENCE = re.compile(rf"[.!?…:;。！？।؟۔։።။។]|[{_THAI}]{{20}}")  # Thai has no sign for its end
 _LETTERS: Final = bytes(
     ord("a" if WORD.match(bytes((code,)).decode("cp1252", "replace")) else " ") for code in range(256)
@@ -107,6 +109,17 @@ def _column(row: Box, attributes: Mapping[str, str | None]) -> int:
     if rows > 1 and row.cells <= MAX_SPANNED:
         part.held = (part.held or {}) | dict.fromkeys(range(column, row.cells), part.rows + rows)
     return column
+
+
+def _sign(pieces: Sequence[Piece]) -> int | None:
+    """Where the link begins that *pieces* end with, if it shows only a sign for a place in a page."""
+    at = len(pieces) - 1
+    while at > 0 and type(pieces[at]) is str:
+        at -= 1
+    start = pieces[at] if pieces else ""
+    if start[:1] == ("a",) and "#" in start[1] and _SIGN.fullmatch("".join(map(str, pieces[at + 1 :]))):
+        return at
+    return None
 
 
 def words_in(text: str) -> int:
@@ -238,6 +251,8 @@ class _Walk:
             pieces = self._pieces
             if pieces and pieces[-1][0] == name and type(pieces[-1]) is tuple:
                 pieces.pop()  # nothing is in it
+            elif name == "a" and (start := _sign(pieces)) is not None:
+                del pieces[start:]
             elif pieces:
                 pieces.append((f"/{name}", ""))
 
