@@ -1,7 +1,7 @@
 """`make main-text PAGES=DIR`: word F1 of the main text and CPU per page, by kind of page, beside other readers.
 
 DIR holds `truth.json` (file name -> url, kind and, where stated, main_content, title, author, publish_date) and
-`html/`, gzip or not. Words (`passages.WORD`) are in lower case, as a bag; F1 of each page, the mean of a kind, that of
+`html/`, gzip or not. Words (`counting.WORD`) are in lower case, as a bag; F1 of each page, the mean of a kind, that of
 the kinds.
 """
 
@@ -28,7 +28,7 @@ from crawler.defaults import GC_THRESHOLD
 from crawler.extraction import Document, extract_page
 from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
-from crawler.extraction.content.passages import WORD
+from crawler.extraction.words.counting import WORD
 
 Reader = Callable[["Page"], str]
 FOLDS: Final = 5

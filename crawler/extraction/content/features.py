@@ -34,15 +34,19 @@ NUMBERS: Final = str.split(
     bias place start end after-heading no-heading repeated-text alike words ten-words many-words ends-as-sentence
     lower digits cookies outside-main outside-article page-words depth near-links near-long links-2 links-3 share-4
     long-8 words-8 in-core core-far post-words post-card post-alike post-prose post-item
+    post-date post-term post-crumb
     """
 )
 FEATURES: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
 
 _ENDS: Final = frozenset('.!?…:;"”)。！？」』）।؟۔։።။។')
 _DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_SHORT: Final = 13  # words; a line that says who has written a post, and when, has fewer
+_TERMS: Final = frozenset(("dt", "dd"))
 _AROUND: Final = [(BITS[name], f"in {name}") for name in AROUND]
 _OWN: Final = [(BITS[name], f"own {name}") for name in OWN]
-_MAIN, _ARTICLE, _CARD = BITS["main"], BITS["article"], BITS["card"]
+_MAIN, _ARTICLE, _CARD, _CRUMB = BITS["main"], BITS["article"], BITS["card"], BITS["crumb"]
 
 
 def features_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
@@ -127,11 +131,18 @@ def _by_place(page: _Page, of: Mapping[str, float]) -> list[float]:
     log = of["alike"] + (of["post-alike"] if page.is_forum else 0)
     known = {place: log * math.log(many) + around[place[0]] + own[place[1]] for place, many in Counter(places).items()}
     if page.is_forum:
-        card, item = of["post-card"], of["post-item"]
-        known = {
-            place: value + card * (place[0] & _CARD > 0) + item * (place[2] == "li") for place, value in known.items()
-        }
+        known = {place: value + _of_post(*place, of) for place, value in known.items()}
     return [known[place] for place in places]
+
+
+def _of_post(around: int, _own: int, tag: str, of: Mapping[str, float]) -> float:
+    """What a place says on a forum's page alone."""
+    return (
+        of["post-card"] * (around & _CARD > 0)
+        + of["post-crumb"] * (around & _CRUMB > 0)
+        + of["post-item"] * (tag == "li")
+        + of["post-term"] * (tag in _TERMS)
+    )
 
 
 def _sums(features: Sequence[tuple[int, str]], of: Mapping[str, float], found: set[int]) -> dict[int, float]:
@@ -159,7 +170,13 @@ def _by_text(page: _Page, of: Mapping[str, float]) -> list[float]:
             for at, (text, value) in enumerate(zip(texts, values, strict=True))
         ]
     if page.is_forum:
-        values = [value + of["post-prose"] * each.is_prose for value, each in zip(values, page.found, strict=True)]
+        prose, dated = of["post-prose"], of["post-date"]
+        values = [
+            value
+            + prose * each.is_prose
+            + (dated if each.words < _SHORT and _YEAR.search(each.text) is not None else 0)
+            for value, each in zip(values, page.found, strict=True)
+        ]
     return values
 
 

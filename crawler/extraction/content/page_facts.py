@@ -13,10 +13,11 @@ from crawler import urls
 from crawler.extraction.content import authors
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
-from crawler.extraction.content.passages import WORD, Passage
+from crawler.extraction.content.passages import Passage
 from crawler.extraction.structured import jsonld
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.words.counting import WORD
 
 MAX_NODES: Final = 2_000  # of JSON-LD, examined
 MAX_TIMES: Final = 40  # <time> elements

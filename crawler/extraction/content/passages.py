@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, OTHER, TEXT, UNSEEN, Layout
 from crawler.extraction.content.marks import BITS, bits_of
 from crawler.extraction.tree.document import Document
+from crawler.extraction.words.counting import SENTENCE, words_in
 
 MAX_ELEMENTS: Final = 20_000  # examined
 MAX_PASSAGES: Final = 8_000
@@ -24,10 +25,6 @@ MAX_COLUMNS: Final = 20  # of one cell
 MAX_SPANNED: Final = 100  # columns of a row, to the left of which cells of rows above may reach into it
 MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
-# Scripts without spaces between words: some letters count as one.
-_HAN: Final = "\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-_THAI: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # and Lao, Burmese, Khmer
-WORD: Final = re.compile(rf"[^\W{_HAN}{_THAI}]+|[{_HAN}]{{1,2}}|[{_THAI}]{{1,4}}")
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|brush:\s{0,9})([\w+#.-]{1,30})", re.ASCII)
@@ -35,10 +32,6 @@ _LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script 
 _CELLS: Final = frozenset(("td", "th"))
 # All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
 _SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
-_SENTENCE = re.compile(rf"[.!?…:;。！？।؟۔։።။។]|[{_THAI}]{{20}}")  # Thai has no sign for its end
-_LETTERS: Final = bytes(
-    ord("a" if WORD.match(bytes((code,)).decode("cp1252", "replace")) else " ") for code in range(256)
-)
 
 Piece = str | tuple[str, str]  # text, or (inline tag, target; end tags start with "/")
 
@@ -78,7 +71,7 @@ class Passage:
     @property
     def is_prose(self) -> bool:
         """Whether it is made of sentences, not of links."""
-        return self.words >= 10 and self.linked < 0.3 * self.words and _SENTENCE.search(self.text) is not None
+        return self.words >= 10 and self.linked < 0.3 * self.words and SENTENCE.search(self.text) is not None
 
 
 def _source(attributes: Mapping[str, str | None]) -> str:
@@ -122,16 +115,12 @@ def _sign(pieces: Sequence[Piece]) -> int | None:
     return None
 
 
-def words_in(text: str) -> int:
-    """The number of WORDs in *text*: what begins behind a space once all letters are one and all else is a space.
-
-    Western texts so need no object for each word, which takes four times as long.
-    """
-    try:
-        letters = text.encode("ascii" if text.isascii() else "cp1252").translate(_LETTERS)
-    except UnicodeEncodeError:
-        return len(WORD.findall(text))
-    return letters.count(b" a") + letters.startswith(b"a")
+def _numbers_lines(before: Passage, code: str) -> bool:
+    """Whether *before* holds the numbers of the lines of *code*, beside which it stands."""
+    if before.box.tag != "pre" or before.words < 2 or before.words != code.count("\n") + 1:
+        return False
+    first, *others = before.text.split()
+    return first.isdecimal() and len(first) < 9 and others == [str(int(first) + at) for at in range(1, before.words)]
 
 
 class _Walk:
@@ -280,6 +269,8 @@ class _Walk:
             linked = words if text in texts[0] else sum(map(words_in, texts))
             box.linked += linked
         box.words += words
+        if box.tag == "pre" and self.passages and _numbers_lines(self.passages[-1], text):
+            self.passages.pop()
         passage = Passage(text, words, linked, box.around | bits, box.own | bits, box, pieces)
         box.prose += words if passage.is_prose else 0
         self.passages.append(passage)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.main_text import f1, words
-from benchmarks.main_text_fit import examples, fit, labelled, site
+from benchmarks.main_text_fit import OF_POSTS, examples, fit, labelled, site
 from crawler.extraction import Document
 from crawler.extraction.content.features import FEATURES
 from crawler.extraction.content.passages import passages
 
 TEXT = "The text of page {} has some words that stand nowhere else, and a dot."
+QUESTION = '<script type="application/ld+json">{"@type": "QAPage"}</script>'
 PAGE = "<nav><a href=/>The menu of the site has words, too</a></nav><main><p>{}</p></main>"
 
 
@@ -36,6 +37,25 @@ def test_weights_tell_what_labels_tell() -> None:
     assert set(weights) == set(FEATURES)
     assert weights["in main"] > 0 > weights["in nav"]
     assert fit(pages) == weights
+
+
+def thread(answer: str) -> str:
+    return f"<head>{QUESTION}</head><p>ann March 4, 2024, 6:28am 1</p><p>{answer}</p><dl><dt>Posts</dt></dl>"
+
+
+def test_the_head_of_a_post_is_main_text_without_its_number() -> None:
+    text = TEXT.format(1)
+    page = examples(thread(text).encode(), "https://a.example/", "forum", f"ann\nMarch 4, 2024, 6:28am\n{text}")
+    assert [label for _, label, _ in page.posts] == [True, True, False]
+    assert [label for _, label, _ in page.rows] == [False, True, False]
+
+
+def test_what_is_learned_of_posts_changes_no_other_page() -> None:
+    text = TEXT.format(1)
+    page = examples(thread(text).encode(), "https://a.example/", "forum", f"ann\nMarch 4, 2024, 6:28am\n{text}")
+    with_posts, without = fit([page]), fit([page._replace(posts=[])])
+    assert with_posts["post-date"] > without["post-date"]
+    assert {name for name in FEATURES if with_posts[name] != without[name]} <= {FEATURES[at] for at in OF_POSTS}
 
 
 def test_sites() -> None:

@@ -61,3 +61,50 @@ def test_the_heading_of_a_book_or_a_board_is_not_the_title_of_its_page() -> None
 def test_other_headings_are(heading: str, title: str) -> None:
     body = f"<main><h1>{heading}</h1>{TEXT}<h2>Acme</h2>{TEXT}<h2>Pipes</h2></main>"
     assert title_of(body, title) == heading
+
+
+BOARD = '<script type="application/ld+json">{"@type": "DiscussionForumPosting"}</script>'
+HEADS = {
+    "a line": "<div class=topic-meta><a class=username>ann_{n}</a> <time>March {n}, 2024, 8:45 am</time> {n}</div>",
+    "a panel": """<section class=message-user><h4 class=message-name>ann_{n}</h4><dl class=pairs><dt>Joined</dt>
+    <dd>May 7, 2014</dd><dt>Messages</dt><dd>1,234</dd></dl></section>
+    <header><ul><li><time>March {n}, 2024</time></li></ul></header>""",
+}
+
+
+@pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
+def test_of_posts_the_author_and_the_date_are_read_but_no_statistics_nor_breadcrumbs(head: str) -> None:
+    crumbs = "<ul class=breadcrumbs><li><a href=/>Home</a></li><li><a href=/f>Boilers</a></li></ul>"
+    posts = "".join(
+        f"<article class=message>{head.format(n=n)}<div class=message-body>{SENTENCE}</div></article>"
+        for n in range(1, 9)
+    )
+    body = f"<title>Cold</title>{BOARD}<body>{crumbs}<h1>Cold</h1><div class=posts>{posts}</div></body>"
+    text = extract_page(body, URL).text or ""
+    assert all(f"ann_{n}" in text and f"March {n}, 2024" in text for n in range(1, 9))
+    assert not any(word in text for word in ("Joined", "Messages", "1,234", "Home", "Boilers"))
+
+
+@pytest.mark.parametrize("names", [("Item", "Item-Body"), ("card", "card-body"), ("post", "list-item")])
+def test_posts_that_are_called_items_are_read(names: tuple[str, str]) -> None:
+    item = "<li class={}><p class=meta>ann</p><div class={}>Post {}. " + SENTENCE
+    posts = "".join(item.format(*names, n) for n in range(6))
+    body = f"{BOARD}<body><h1>Cold</h1><ul class=list>{posts}</ul></body>"
+    assert (extract_page(body, URL).text or "").count("This is a sentence") == 6
+
+
+CODE = "def f(x):\n    return x\n\nprint(f(7))\n"
+
+
+@pytest.mark.parametrize(("first", "end"), [(1, "\n"), (9, ""), (99, "\n\n")])
+def test_the_numbers_of_lines_beside_code_are_no_code(first: int, end: str) -> None:
+    numbers = "".join(f"<span>{first + n}</span>\n" for n in range(4))
+    row = f"<td class=linenos><pre>{numbers}</pre></td><td class=code><pre><code>{CODE}{end}</code></pre></td>"
+    assert texts(f"<p>So</p><table><tr>{row}</tr></table>") == ["So", CODE.strip()]
+
+
+@pytest.mark.parametrize("numbers", ["1\n2\n3", "1\n2\n3\n5", "4\n3\n2\n1", "1 2 3 4 x", "7", "²\n³\n⁴\n⁵"])
+def test_other_numbers_beside_code_are(numbers: str) -> None:
+    assert texts(f"<p>Prints</p><pre>{numbers}</pre><pre>{CODE}</pre>") == ["Prints", numbers, CODE.strip()]
+    assert texts("<pre>7</pre><pre>f(7)") == ["7", "f(7)"]
+    assert texts("<pre>1\n2\n3\n4</pre><p>By this:</p><pre>" + CODE) == ["1\n2\n3\n4", "By this:", CODE.strip()]

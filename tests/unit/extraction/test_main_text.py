@@ -12,7 +12,8 @@ from crawler.extraction.content.features import FEATURES, features_of, sums
 from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.page_kind import Kind
-from crawler.extraction.content.passages import MAX_ELEMENTS, WORD, Box, Passage, passages, words_in
+from crawler.extraction.content.passages import MAX_ELEMENTS, Box, Passage, passages
+from crawler.extraction.words.counting import WORD, words_in
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
