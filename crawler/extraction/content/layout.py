@@ -1,4 +1,4 @@
-"""How a browser displays elements: as blocks, in lines, or not at all; by their numbers in a tree, for speed."""
+"""How a browser displays elements: as blocks, in lines, images or not at all; by their numbers in a tree, for speed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 from crawler.extraction.content.marks import BITS, TAGS
 
 BLOCK, KEPT, INLINE, IMAGE, UNSEEN = range(5)
+_LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
 
 
 class Layout(NamedTuple):
@@ -61,3 +62,15 @@ LAYOUT: Final = {
     _numbers()[2]: Layout(UNSEEN, "", 0),  # comments
 }
 OTHER: Final = Layout(INLINE, "", 0)  # of elements that are not in LAYOUT
+
+
+def source_of(attributes: Mapping[str, str | None]) -> str:
+    """The URL of an image, also of one that a script loads once it is in sight; then `src` is a placeholder."""
+    for name in _LAZY:
+        if source := attributes.get(name):
+            return source
+    source = attributes.get("src") or ""
+    if source and not source.startswith("data:"):
+        return source
+    several = (attributes.get("srcset") or attributes.get("data-srcset") or "").split(maxsplit=1)
+    return several[0].rstrip(",") if several else source

@@ -13,7 +13,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, OTHER, TEXT, UNSEEN, Layout
+from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, OTHER, TEXT, UNSEEN, Layout, source_of
 from crawler.extraction.content.marks import BITS, bits_of
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words.counting import SENTENCE, words_in
@@ -27,8 +27,11 @@ MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
-_LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|brush:\s{0,9})([\w+#.-]{1,30})", re.ASCII)
-_LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|highlight-(?=\S{1,30} notranslate)|brush:\s{0,9})"
+    r"(?!(?:default|none)\b)([\w+#.-]{1,30})",
+    re.ASCII,
+)
 _CELLS: Final = frozenset(("td", "th"))
 # All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
 _SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
@@ -52,7 +55,7 @@ class Box:
     column: int = 0  # of a cell
     rows: int = 0  # of a part of a table, so far
     held: dict[int, int] | None = None  # of such a part: by column, the row at which a cell of several rows ends
-    language: str = ""  # of the code in a <pre>
+    language: str = ""  # of the code in it
     start: str = ""  # the first number of an <ol>, where that is not 1
 
 
@@ -72,18 +75,6 @@ class Passage:
     def is_prose(self) -> bool:
         """Whether it is made of sentences, not of links."""
         return self.words >= 10 and self.linked < 0.3 * self.words and SENTENCE.search(self.text) is not None
-
-
-def _source(attributes: Mapping[str, str | None]) -> str:
-    """The URL of an image, also of one that a script loads once it is in sight; then `src` is a placeholder."""
-    for name in _LAZY:
-        if source := attributes.get(name):
-            return source
-    source = attributes.get("src") or ""
-    if source and not source.startswith("data:"):
-        return source
-    several = (attributes.get("srcset") or attributes.get("data-srcset") or "").split(maxsplit=1)
-    return several[0].rstrip(",") if several else source
 
 
 def _span(attributes: Mapping[str, str | None], name: str) -> int:
@@ -188,7 +179,7 @@ class _Walk:
                 _column(self._box, node.attributes)
         elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES:
             attributes = node.attributes
-            self._pieces.append(("img", f"{_source(attributes)}\n{attributes.get('alt') or ''}"))
+            self._pieces.append(("img", f"{source_of(attributes)}\n{attributes.get('alt') or ''}"))
 
     def _enter(self, layout: Layout, attributes: Mapping[str, str | None]) -> None:
         manner, name, bits = layout
@@ -214,6 +205,9 @@ class _Walk:
         self._box = Box(name, box, box.depth + 1, box.around | bits | self._extra, bits)
         if name in _NOTED:
             self._note(attributes)
+        elif name == "div":
+            if "language-" in (value := attributes.get("class") or "") or "highlight-" in value:
+                self._note(attributes)
         elif name in _CELLS:
             self._box.column = _column(box, attributes)
         elif name == "tr":
@@ -221,10 +215,15 @@ class _Walk:
 
     def _note(self, attributes: Mapping[str, str | None]) -> None:
         """What *attributes* say of the box: the language of code, the first number of a list."""
-        if self._box.tag == "pre" and (found := _LANGUAGE.search(attributes.get("class") or "")):
-            self._box.language = found[1].lower()
-        if self._box.tag == "ol" and _START.fullmatch(start := (attributes.get("start") or "").strip()):
-            self._box.start = start
+        box = self._box
+        if box.tag == "ol":
+            if _START.fullmatch(start := (attributes.get("start") or "").strip()):
+                box.start = start
+        elif found := _LANGUAGE.search(attributes.get("class") or ""):
+            box.language = found[1].lower()
+        elif box.tag == "pre" and not box.language and box.parent is not None:
+            above = box.parent.parent
+            box.language = box.parent.language or (above.language if above is not None else "")
 
     def _leave(self, layout: Layout) -> None:
         manner, name, _ = layout

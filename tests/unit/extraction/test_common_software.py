@@ -108,3 +108,27 @@ def test_other_numbers_beside_code_are(numbers: str) -> None:
     assert texts(f"<p>Prints</p><pre>{numbers}</pre><pre>{CODE}</pre>") == ["Prints", numbers, CODE.strip()]
     assert texts("<pre>7</pre><pre>f(7)") == ["7", "f(7)"]
     assert texts("<pre>1\n2\n3\n4</pre><p>By this:</p><pre>" + CODE) == ["1\n2\n3\n4", "By this:", CODE.strip()]
+
+
+def code_of(element: str) -> str:
+    main = f"<main><h1>On x</h1>{TEXT}{element}{TEXT}</main>"
+    return (extract_page(main, URL).markdown or "").partition("```")[2].partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("around", "language"),
+    [
+        ("<div class='highlight-python notranslate'><div class=highlight>", "python"),
+        ("<div class='language-ruby highlighter-rouge'><div class=highlight>", "ruby"),
+        ("<div class='language-sh vp-adaptive-theme'>", "sh"),
+        ("<div class='highlight highlight-source-shell'>", "shell"),
+        ("<div class='highlight-default notranslate'><div class=highlight>", ""),
+        ("<div class='language-none'>", ""),
+        ("<div class='highlight-box wide'>", ""),
+        ("<div class=language-de><div><div>", ""),
+        ("<div class='language-sh'><p>Run</p></div>", ""),
+    ],
+)
+def test_the_language_of_code_is_known_by_what_stands_around_it(around: str, language: str) -> None:
+    assert code_of(f"{around}<pre>{CODE}</pre>{'</div>' * 3}") == language
+    assert code_of(f"{around}<pre><code class=language-go>{CODE}</code></pre>{'</div>' * 3}") == "go"
