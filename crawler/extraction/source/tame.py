@@ -33,7 +33,8 @@ MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of th
 MAX_STEPS: Final = 2_500_000  # end tags times depth
 MAX_ROOTS: Final = 20  # <html> and <body>: each adds its attributes to the first one
 MAX_ATTRIBUTES: Final = 500  # per tag, if one has more than RUN
-RUN: Final = 700  # consecutive attributes; harmless in every tag of a page
+RUN: Final = 700  # consecutive attributes; harmless in every tag of a page, of half as long a one twice as many
+LARGE: Final = 500_000  # bytes; a page of that length has room for RUN
 MAX_NAMES: Final = 20_000  # of elements and attributes
 EVERY: Final = 40_000  # bytes between samples; a shorter page has no room for that many attributes
 SAMPLE: Final = 600  # bytes
@@ -67,7 +68,8 @@ _HEAD = compiled(rf"</?[a-zA-Z][^\s/>]*+({ATTRIBUTE}{{0,100}}+)")
 _FEW = compiled(rf"{ATTRIBUTE}{{0,60}}+")
 _OPENED = re.compile(rb"</?[a-zA-Z][^<]*+(?:<(?!/?[a-zA-Z])[^<]*+)*+\Z")  # the last tag that begins in a text
 _NAME = compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){VALUE}")
-_RUN = compiled(rf"{ATTRIBUTE}{{{RUN}}}")
+# Of large pages, of half as long ones, of shorter ones: JSON in an attribute, read from its middle, seems to have many.
+_RUNS = tuple(compiled(rf"{ATTRIBUTE}{{{RUN << halved}}}+") for halved in range(3))
 # Everything up to a comment, such an element, or a tag with too many attributes.
 _ORDINARY = compiled(
     rf"(?:[^<]*+<(?!!--|(?:{RAW})[\s/>])(?:[!?][^>]*+|/[^a-zA-Z>][^>]*+|/[a-zA-Z][^\s/>]*+{ATTRIBUTE}*+|(?![a-zA-Z])"
@@ -165,7 +167,8 @@ def _has_stray_ends(page: bytes, most: int) -> bool:
 def _few_attributes(page: bytes, places: range) -> bytes:
     """*page* without attributes beyond MAX_ATTRIBUTES per tag; if a sample seems to be in a long run of them, the whole
     page is read as a parser does."""
-    if not any(_RUN.match(page, place, place + REACH) for place in places):
+    run = _RUNS[min((LARGE // len(page)).bit_length(), 2)]
+    if not any(run.match(page, place, place + REACH) for place in places):
         return page
     page = tokens.without_foreign(page)
     pieces: list[bytes] = []

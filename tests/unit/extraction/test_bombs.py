@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from html import escape
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from crawler.extraction import Document, extract_page, extract_product, links
+from crawler.extraction.source import tame
 from crawler.extraction.source.nesting import MAX_DEPTH
 from crawler.extraction.source.tame import MAX_ATTRIBUTES, MAX_NAMES, tamed
 from crawler.policy.blocks import detection, shells
@@ -184,6 +186,32 @@ def test_what_nests_is_found_among_what_does_not(monkeypatch: pytest.MonkeyPatch
 def test_attributes_in_svg_hide_behind_nothing(name: str) -> None:
     tags = LexborHTMLParser(tamed(BOMBS[name](SIZE // 4).encode())).css("*")
     assert max(len(tag.attributes) for tag in tags) <= MAX_ATTRIBUTES
+
+
+def test_data_in_an_attribute_is_not_taken_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read all tags takes longer than parsing, and many shops write their variants so."""
+    _sample(monkeypatch, lambda _: tame.EVERY // 2)
+    monkeypatch.delattr("crawler.extraction.source.tokens.without_foreign")  # who reads all tags begins with it
+    sizes = [{"id": n, "size": f"{n} cm", "url": f"https://shop.example.com/{n}"} for n in range(500)]
+    variants = escape(json.dumps(sizes, separators=(",", ":")).replace("/", r"\/"))
+    assert variants[tame.EVERY // 2 :].count("/") > tame.RUN
+    page = f'<form data-variants="{variants}">{"<p class=x>A text.</p>" * 9_000}</form>'.encode()
+    assert tamed(page) == page
+
+
+@pytest.mark.parametrize("size", [120_000, 240_000, 480_000, SIZE])
+def test_many_attributes_are_found_in_pages_of_all_sizes(size: int) -> None:
+    tags = LexborHTMLParser(tamed(BOMBS["attributes"](size).encode())).css("*")
+    assert max(len(tag.attributes) for tag in tags) <= MAX_ATTRIBUTES
+
+
+@pytest.mark.parametrize(("size", "times"), [(SIZE // 4, 4), (SIZE // 2, 2), (SIZE, 1)])
+def test_what_is_left_of_attributes_does_no_harm(size: int, times: int) -> None:
+    """In each tag as many as no sample can tell."""
+    tag = f"<a {' '.join(f'{n:x}' for n in range(times * tame.RUN - 1))}>"
+    page = (tag * (size // len(tag))).encode()
+    assert tamed(page) == page
+    assert cpu_seconds(lambda: LexborHTMLParser(page), ENOUGH) < ENOUGH
 
 
 @pytest.mark.parametrize("piece", ["<div\v></div>", "<title\v></b a=b c=d e=f>some text"])
