@@ -26,7 +26,7 @@ HEAD_CHARACTERS = 60_000  # searched for <base> and rel=canonical without a tree
 MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated lists, not products
 
 # What a script writes is no comment, where the markup has kept it.
-_COMMENT = re.compile(rf"(?i)(<script\b[^<]*+(?:<(?!/script)[^<]*+)*+)|<{COMMENT}(?:--!?>)?")
+_COMMENT = re.compile(rf"(?i)<(?:(script\b[^<]*+(?:<(?!/script)[^<]*+)*+)|{COMMENT}(?:--!?>)?)")
 _LANGUAGE = re.compile(r"<html\b[^<>]{0,2000}?[\s\"':]lang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}(?![^\W_])")
 _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNORECASE)
@@ -137,7 +137,7 @@ class Document:
     def head(self) -> str:
         """The start of the markup up to <body>, of HEAD_CHARACTERS at most, without comments: they state nothing."""
         start = self.markup[: self.body_at]
-        return _COMMENT.sub(r"\1", start) if "<!--" in start else start
+        return _COMMENT.sub(lambda found: found[0] if found[1] else "", start) if "<!--" in start else start
 
     @cached_property
     def body_at(self) -> int:

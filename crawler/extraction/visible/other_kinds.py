@@ -88,7 +88,7 @@ _BYLINE = re.compile(
 )
 # No "up to 40 m²", "bis 800 m²": a room or garden that a device is made for.
 _AREA = re.compile(
-    r"(?<![\d.,])(?<!до )(?<!do )(?<! à )(?<!bis )(?<!tot )(?<!max )(?<!up to )(?<!till )\d[\d.,]*+"
+    r"\d(?<![\d.,]\d)(?<!до \d)(?<!do \d)(?<! à \d)(?<!bis \d)(?<!tot \d)(?<!max \d)(?<!up to \d)(?<!till \d)[\d.,]*+"
     r"\s?(?:m²|m2\b|qm\b|sq\.? ?ft|sqft|м²|кв\. ?м)",
     re.IGNORECASE,
 )
