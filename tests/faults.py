@@ -83,6 +83,13 @@ FAULTS = (
         CONTROL,
     ),
     Mutant("a pause is for ever", "control", "call('HDEL', T .. ':control', 'pause ' .. ARGV[2])", "0", CONTROL),
+    Mutant(
+        "what is ahead of its queue is met by no purge",
+        "holders",
+        "or has_some(call('ZRANGE', ahead, 0, -1))",
+        "",
+        CONTROL,
+    ),
     Mutant("a purged suspect is waited for", "control_sift", "state.suspects = state.suspects - 1", "", CONTROL),
     Mutant(
         "an emptied host is looked at for ever", "control_sift", "then unfile(name, queue) end", "then end", CONTROL

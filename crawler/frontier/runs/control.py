@@ -19,6 +19,7 @@ Verb = Literal["pause", "resume", "cancel"]
 Action = Literal["count", "drop", "priority", "stream"]
 SLICE: Final = 200  # requests per call, which takes a millisecond or two of the server's time
 PAUSE_SECONDS: Final = 0.002  # after each, so that Redis serves others in between
+_HOSTS: Final = 200  # looked at in one call
 MOST_STARS: Final = 3  # per pattern: each costs Lua another pass over the URL
 _DELAYED: Final = ("aside", "delayed", "delayed:room")  # of requests that `sift` does not meet
 _MAGIC: Final = re.compile(r"([\^$()%.\[\]+\-?])")
@@ -144,8 +145,23 @@ class Control:
             if target.host and shard != self._shards.of_host(target.host):
                 continue
             for stream in await self._streams(shard, target.spider):
-                for host in [target.host] if target.host else await self._hosts(shard, stream):
+                hosts = [target.host] if target.host else await self._hosts(shard, stream)
+                async for host in self._holders(shard, stream, target.generation, hosts):
                     yield shard, stream, host
+
+    async def _holders(self, shard: int, stream: str, generation: str, hosts: Sequence[str]) -> AsyncIterator[str]:
+        """Those of *hosts* that may have requests of *generation*: one call for many, as most have none."""
+        if not generation:
+            for host in hosts:
+                yield host
+            return
+        at = 0
+        while some := hosts[at : at + _HOSTS]:
+            looked, *found = await self._shards.run("holders", shard, stream, generation, SLICE, *some)
+            for host in found:
+                yield host.decode(errors="replace")
+            at += looked
+            await asyncio.sleep(PAUSE_SECONDS)
 
     async def _streams(self, shard: int, spider: str) -> list[str]:
         spiders = {spider}

@@ -118,7 +118,7 @@ class Runs:
         control, total = Control(self._shards), 0
         for run in cancelled:
             await control.say("cancel", run_target(run))  # whoever cancelled it may have been killed in between
-            if (await self._snapshot()).counted(run).counts.pending:
+            if (await self._snapshot()).counted(run).counts.queued:
                 total += await control.sift(Target(run.spider, run.generation), "drop", "cancelled")
         return total + await control.sort_aside(cancelled=bool(cancelled))
 

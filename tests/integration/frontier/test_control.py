@@ -14,6 +14,7 @@ from crawler.frontier.runs import control
 from crawler.frontier.runs.control import ControlState, Target, lua_pattern, run_target
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import Timed, acked, answer, handles, message, reported, sent, timed
 from tests.integration.frontier.observation import STATE, STATE_FIELDS
 from tests.unit.frontier.fakes import lease as made_lease
@@ -265,6 +266,28 @@ async def test_a_run_is_cancelled_among_others_of_its_host(redis_client: Any, mo
         leased += found
     assert sorted(leased) == before
     assert leased.index(0) < leased.index(9)
+
+
+@pytest.mark.parametrize("given", [{}, {"host": "h7.example"}, {"host": "h7.example", "priority": 3}])
+async def test_what_is_queued_of_other_runs_is_neither_moved_nor_asked_for_host_by_host(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
+) -> None:
+    """5,000 hosts of another run took half a minute, and their queues cost more memory from then on."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(n, f"h{n % 60}.example", cap=9) for n in range(180)])
+    run, asked = await opened(world, range(200, 204), **given), list[str]()
+    ask = world.frontier.shards.run
+
+    async def counting(name: str, *arguments: Any) -> Any:
+        asked.append(name)
+        return await ask(name, *arguments)
+
+    monkeypatch.setattr(world.frontier.shards, "run", counting)
+    await world.frontier.runs.cancel(run.id)
+    assert (await finished(world, run)).counts.dropped == 4
+    assert len(asked) < 30
+    early = [key for key in await all_keys(world.client) if b":early:" in key]
+    assert len(early) == ("host" in given)
 
 
 async def test_a_pattern_is_dropped_reprioritised_and_moved(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
