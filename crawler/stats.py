@@ -109,6 +109,7 @@ SPOOL_LIMIT: Final = "storage/spool/limit_bytes"  # what may wait there, SPOOL_M
 SPOOL_OLDEST: Final = "storage/spool/oldest_timestamp_seconds"  # when its oldest file was last written; 0 = empty
 SPOOL_DAMAGED: Final = "storage/spool/damaged_files"  # files set aside because they could not be stored completely
 CHANGES: Final = "storage/changes"  # records added to a change history
+CHANGES_REFUSED: Final = "storage/changes_refused"  # changes that a change history refused, at each try
 
 # browser
 BROWSER_PAGES: Final = "browser/pages"  # pages loaded

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Collection, Mapping
+from time import monotonic
 from typing import Any, Final
 
 from pymongo.errors import OperationFailure
@@ -15,11 +17,29 @@ from crawler.storage.outage import ServerError
 
 # Of any project; item classes and CHANGE_HISTORY add theirs.
 NAMES: Final = NO_PAGES - {ATTEMPTS, SCHEMA} | {ProductItem.collection, PageItem.collection}
+LOOK_SECONDS: Final = 60.0
 _EXPIRING: Final = frozenset({REJECTED, PAGE_VERSIONS})  # by an index of ours
 _UNAUTHORIZED: Final = 13
 _CURE: Final = "Copy it to an ordinary collection of that name, or let MONGODB_DATABASE name another database"
 
 logger = logging.getLogger(__name__)
+
+
+class Watch:
+    """Looks again at collections that are written to, as others may be in their place by now."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._looked: dict[str, float] = {}  # when
+
+    async def check(self, *names: str) -> None:
+        """Raise ServerError while one of them must not be written to: what is meant for it waits until that is over. A
+        look is good for LOOK_SECONDS."""
+        now = monotonic()
+        due = [name for name in names if now - self._looked.get(name, -math.inf) >= LOOK_SECONDS]
+        if found := await unfit(self._database, due) if due else {}:
+            raise ServerError("; ".join(found.values()))
+        self._looked |= dict.fromkeys(due, now)
 
 
 async def check(database: Database, names: Collection[str]) -> None:

@@ -177,6 +177,9 @@ def _held_up(workers: Sequence[WorkerState]) -> list[str]:
     if away := [worker for worker in workers if worker.info.get("store_away")]:
         whom = f"{len(away)} of {several(len(workers), 'worker')}"
         told.append(f"MongoDB stores nothing from {whom}: {_spooled(away):,} bytes of items wait on disk")
+    if refusing := sum(bool(worker.info.get("changes_refused")) for worker in workers):
+        whom = f"{refusing} of {several(len(workers), 'worker')}"
+        told.append(f"MongoDB refuses changes of items from {whom}: their logs say why, and the changes wait")
     return told
 
 

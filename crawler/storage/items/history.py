@@ -6,13 +6,13 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pymongo import InsertOne, UpdateMany
 from pymongo.asynchronous.collection import AsyncCollection
 
 from crawler.storage import indexes
-from crawler.storage.items import bulk
+from crawler.storage.items import bulk, refused_changes
 from crawler.storage.items.documents import BOOKKEEPING, PROVENANCE
 from crawler.storage.items.values import UnstorableError
 from crawler.utils.batches import in_batches
@@ -24,31 +24,43 @@ _CHUNK = 500  # documents per round
 _OF_A_CHANGE = frozenset({"version", "at", "url", "source", "old", "new"})
 
 
-async def drain(items: Collection, records: Collection) -> int:
-    """Record everything pending in the collection, such as what a killed worker left; returns how many."""
+class Recorded(NamedTuple):
+    """How many changes are on record now, how many are refused, and why one of these is."""
+
+    done: int
+    refused: int = 0
+    why: str = ""
+
+
+async def drain(items: Collection, records: Collection) -> Recorded:
+    """Record everything pending in the collection, such as what a killed worker left."""
     fields = {"version": 1, "pending_changes": 1}
     found = items.find({"pending_changes": {"$exists": True}}, fields, hint=indexes.PENDING, batch_size=_CHUNK)
-    return sum([await record(items, records, batch) async for batch in in_batches(found, _CHUNK)])
+    done = [await record(items, records, batch) async for batch in in_batches(found, _CHUNK)]
+    return Recorded(
+        sum(one.done for one in done), sum(one.refused for one in done), next((one.why for one in done if one.why), "")
+    )
 
 
-async def record(items: Collection, records: Collection, documents: Sequence[Mapping[str, Any]]) -> int:
-    """Copy the pending changes of *documents*, just read from *items*, into *records*; returns how many.
+async def record(items: Collection, records: Collection, documents: Sequence[Mapping[str, Any]]) -> Recorded:
+    """Copy the pending changes of *documents*, just read from *items*, into *records*.
 
     Records are written first, then removed from pending: after a crash in between, or with two workers at once, the
     record's key is already taken. A key that a change of another time has is that of an item that was deleted since and
     came back: its versions begin anew, and the time becomes part of the key. What a validator of *records* refuses
-    stays pending, what is no change of ours is logged and removed. Raises PyMongo's errors.
+    stays pending, or goes to rejected_items; what is no change of ours is logged and removed. Raises PyMongo's errors.
     """
     found = [(document["_id"], change) for document in documents for change in _changes(document)]
     for key, change in found:
         _notice(key, change)
-    refused = await _insert(records, [_record(key, change) for key, change in found])
-    kept = [found[position][0] for position in refused]
-    for position, reason in refused.items():
-        logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)
-    if forgotten := _forget([document for document in documents if document["_id"] not in kept]):
+    rows = [_record(key, change) for key, change in found]
+    refused = await _insert(records, rows)
+    waiting = set(refused) - await refused_changes.keep_apart(records, rows, refused)
+    if forgotten := _forget(documents, found, waiting):
         await bulk.apply(items, forgotten)
-    return len(found) - len(refused)
+    first = next(iter(refused), None)
+    why = "" if first is None else f"of {found[first][0]!s:.300}: {refused[first]!s:.300}"
+    return Recorded(len(found) - len(refused), len(refused), why)
 
 
 async def _insert(records: Collection, rows: Sequence[dict[str, Any]]) -> dict[int, UnstorableError]:
@@ -124,9 +136,20 @@ def _record(key: Any, change: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _forget(documents: Sequence[Mapping[str, Any]]) -> list[UpdateMany]:
-    """Remove recorded changes from pending, unless the document has changed since: then whoever changed it does
-    that."""
+def _forget(
+    documents: Sequence[Mapping[str, Any]], found: Sequence[tuple[Any, Mapping[str, Any]]], waiting: set[int]
+) -> list[UpdateMany]:
+    """Remove from pending what is on record: all of a document, unless it has changed since (then whoever changed it
+    does that), or one by one where other changes of it are *waiting*, by their position in *found*."""
+    keep = {found[position][0] for position in waiting}
+    gone = [pair for position, pair in enumerate(found) if pair[0] in keep and position not in waiting]
+    return _forget_all([document for document in documents if document["_id"] not in keep]) + [
+        UpdateMany({"_id": key}, {"$pull": {"pending_changes": {name: change[name] for name in ("version", "at")}}})
+        for key, change in gone
+    ]
+
+
+def _forget_all(documents: Sequence[Mapping[str, Any]]) -> list[UpdateMany]:
     keys = defaultdict(list)
     odd: list[Mapping[str, Any]] = []  # with a version that is no number: one by one
     for document in documents:

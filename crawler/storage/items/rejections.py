@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -80,6 +80,22 @@ class Rejection:
             "source": fields.get("source", {}),
         }
         return cls(_key(entry.collection, entry.id), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
+
+    @classmethod
+    def of_change(cls, history: str, row: Mapping[str, Any], why: str) -> Self:
+        """For a change of an item that its history refuses."""
+        issue = f"refused_change: {why}"
+        body = {
+            "collection": history,
+            "url": row["url"],
+            "page": row["url"],
+            "issues": [issue.partition(":")[0]],
+            "reasons": [issue],
+            "item": row,
+            "at": row["at"],
+            "source": row["source"],
+        }
+        return cls(_key(history, row["_id"]), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     def update(self) -> UpdateOne:
         """Counts rejections of the item in `times`; an older rejection, or the same one again, changes nothing. What

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 from bson.codec_options import CodecOptions, DatetimeConversion
@@ -16,7 +16,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from crawler import stats as names
 from crawler.errors import ServiceError
 from crawler.storage import foreign_collections, indexes
-from crawler.storage.collection_names import REJECTED
+from crawler.storage.collection_names import DUPLICATES, REJECTED, RUN_ITEMS
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database, first_clause
 from crawler.storage.items import bulk, duplicates, history
@@ -53,7 +53,6 @@ Results = dict[str, Result]  # by `_id`
 States = dict[str, dict[str, Any]]
 T = TypeVar("T")
 
-LOOK_SECONDS: Final = 60.0  # between looks at the kind of a collection
 BATCH_BYTES: Final = 8 * 2**20  # of documents: PyMongo copies what it sends at once, 50 MB of it in 0.1 s
 
 # The fields that predict what an update will do.
@@ -73,9 +72,10 @@ class Repository:
         self._database = database
         self._config = config
         self._stats = stats
-        self._looked: dict[str, tuple[float, str]] = {}  # at collections: when, and why nothing is written there
+        self._watch = foreign_collections.Watch(database)
+        self._refused: dict[str, tuple[float, str]] = {}  # by collection: when looked at first, why not written to
         self._run_items = RunItems(database, config.run_items_kept)
-        self._told: set[str] = set()  # collections of which `_notice` has said it
+        self._told: set[str] = set()  # collections of which `_notice` or `_count` has said it
         self._ahead: set[str] = set()  # the same of `_tell_of_clock`
 
     async def prepare(self) -> None:
@@ -88,13 +88,13 @@ class Repository:
             for items, records in self._config.history.items():
                 await indexes.ensure_items(self._database[items])
                 await indexes.ensure_history(self._database[records])
-                count = await history.drain(self._database[items], self._database[records])
-                self._stats.inc_value(names.CHANGES, count)
+                self._count(records, await history.drain(self._database[items], self._database[records]))
         except (PyMongoError, ServerError) as error:
             raise ServiceError(f"MongoDB cannot be prepared for storing: {first_clause(error):.600}") from error
 
     async def reject(self, entries: Sequence[Rejection]) -> list[UnstorableError | None]:
         """Keep rejections; returns the reason for each that even this collection refuses."""
+        await self._watch.check(REJECTED)
         found: list[UnstorableError | None] = []
         for part in parts(entries, _size):
             _, refused = await bulk.apply(self._database[REJECTED], [entry.update() for entry in part])
@@ -182,20 +182,26 @@ class Repository:
 
     async def _ensure(self, name: str) -> str:
         """Look at the collection and create its indexes before its first items; returns why it must not be written
-        to. Looks again from time to time, as another one may be in its place, or its history's: then raises
-        ServerError, so that items wait until that is over."""
-        looked_at, known = self._looked.get(name, (-math.inf, None))
-        if known is not None and time.monotonic() - looked_at < LOOK_SECONDS:
+        to. Raises ServerError while another one is in its place, or in that of one that is written with it."""
+        looked_at, known = self._refused.get(name, (-math.inf, None))
+        if known == "":
+            await self._watch.check(name, *self._written_with(name))
+            return ""
+        if known is not None and monotonic() - looked_at < foreign_collections.LOOK_SECONDS:
             return known
         tells = known is None and name not in foreign_collections.NAMES  # of those `prepare` has told
         look = foreign_collections.look if tells else foreign_collections.unfit
-        unfit = "; ".join((await look(self._database, {name, self._config.history.get(name, name)})).values())
-        if unfit and known == "":
-            raise ServerError(unfit)
-        if not unfit and known != "":
+        unfit = "".join((await look(self._database, {name})).values())
+        if not unfit:
             await self._ensure_indexes(name)
-        self._looked[name] = time.monotonic(), unfit
-        return unfit
+        self._refused[name] = monotonic(), unfit
+        return unfit or await self._ensure(name)
+
+    def _written_with(self, name: str) -> list[str]:
+        """What else a batch of its items may write to."""
+        used = {RUN_ITEMS: self._config.run_items_kept, DUPLICATES: name in self._config.link_duplicates}
+        history = self._config.history.get(name)
+        return [*(other for other, is_used in used.items() if is_used), *([history] if history else [])]
 
     async def _ensure_indexes(self, name: str) -> None:
         try:
@@ -220,7 +226,18 @@ class Repository:
 
     async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
         records = self._database[self._config.history[name]]
-        self._stats.inc_value(names.CHANGES, await history.record(self._database[name], records, documents))
+        self._count(records.name, await history.record(self._database[name], records, documents))
+
+    def _count(self, records: str, recorded: history.Recorded) -> None:
+        self._stats.inc_value(names.CHANGES, recorded.done)
+        if not recorded.refused:
+            return
+        self._stats.inc_value(names.CHANGES_REFUSED, recorded.refused)
+        if records not in self._told:
+            self._told.add(records)
+            text = "Changes of items stay pending, as %s refuses them, such as one %s. %s"
+            cure = "Mend that: they follow then. Old ones of an item with many go to rejected_items"
+            logger.error(text, records, recorded.why, cure)
 
 
 def parts(entries: Sequence[T], size: Callable[[T], int]) -> Iterator[Sequence[T]]:

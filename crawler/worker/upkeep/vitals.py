@@ -30,7 +30,7 @@ class Vitals:
 
     def told(self) -> dict[str, float]:
         """pages_per_s, items_per_s, age_s, memory_mb (0 if unavailable); store_away and spool_bytes while MongoDB is
-        away."""
+        away, changes_refused where it refuses some."""
         now = self._clock()
         pages, items = self._count(names.ACKED), self._count("item_scraped_count")
         while len(self._seen) > 1 and self._seen[1][0] <= now - WINDOW_SECONDS:
@@ -47,9 +47,11 @@ class Vitals:
         }
 
     def _storage(self) -> dict[str, int]:
-        if not self._stats.get_value(names.STORE_AWAY, 0):
-            return {}
-        return {"store_away": 1, "spool_bytes": self._count(names.SPOOL_BYTES)}
+        refused = self._count(names.CHANGES_REFUSED)
+        found = {"changes_refused": refused} if refused else {}
+        if self._stats.get_value(names.STORE_AWAY, 0):
+            found |= {"store_away": 1, "spool_bytes": self._count(names.SPOOL_BYTES)}
+        return found
 
     def _count(self, name: str) -> int:
         value = self._stats.get_value(name, 0)

@@ -23,7 +23,7 @@ from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure
 
 from crawler.errors import ServiceError
-from crawler.storage import disk_room
+from crawler.storage import disk_room, foreign_collections
 from crawler.storage.archive import archive as module
 from crawler.storage.archive.archive import Archive
 from crawler.storage.archive.config import ArchiveConfig, Keep
@@ -512,6 +512,26 @@ async def test_a_page_that_the_index_refuses_stands_in_no_others_way(
             await archive.add(page(number, seconds=second))
     assert [stored.entry["url"][-1] for stored in await read(database, config)] == ["1", "2"]
     assert [path.suffix for path in config.directory.iterdir()] == [".gz"]
+
+
+@pytest.mark.parametrize("name", ["archive", "archive_files"])
+async def test_pages_wait_on_disk_while_a_capped_collection_is_in_the_place_of_the_index(
+    database: Database, config: ArchiveConfig, opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: Any, name: str
+) -> None:
+    monkeypatch.setattr(foreign_collections, "LOOK_SECONDS", 0.0)
+    async with opened(config) as archive:
+        await archive.add(page(1))
+        await until(lambda: archive._finisher.idle)
+        await database[name].drop()
+        await database.create_collection(name, capped=True, size=4096)
+        await archive.add(page(2))
+        await until(lambda: f"collection {name} of {database.name} is capped" in caplog.text or name == "archive_files")
+        monkeypatch.setattr(module, "CLOSE_SECONDS", 0.5)
+    assert f"collection {name} of {database.name} is capped" in caplog.text
+    await database.drop_collection(name)
+    async with opened(config):
+        pass
+    assert page(2).body in bodies(await read(database, config))
 
 
 async def test_each_machine_keeps_its_own_disk_within_the_bound(

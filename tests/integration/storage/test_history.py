@@ -12,7 +12,7 @@ import pytest
 from bson.decimal128 import Decimal128
 
 from crawler.storage.connection import Database
-from crawler.storage.items import history
+from crawler.storage.items import history, refused_changes
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.reading import reader
 from crawler.storage.writer import Writer
@@ -76,7 +76,7 @@ async def test_recording_twice_records_once(
         ],
     }
     for _ in range(2):
-        assert await history.record(database.products, database.product_changes, [document]) == 2
+        assert await history.record(database.products, database.product_changes, [document]) == (2, 0, "")
     records = await database.product_changes.find().sort("version", 1).to_list()
     assert [record["changes"]["price"] for record in records] == [{"old": 1, "new": 2}, {"old": 2, "new": 3}]
 
@@ -93,7 +93,7 @@ async def test_changes_that_come_while_others_are_recorded_stay_pending(writer: 
     assert stored is not None
     assert [each["version"] for each in stored["pending_changes"]] == [2, 3]
 
-    assert await history.drain(database.products, database.product_changes) == 2
+    assert await history.drain(database.products, database.product_changes) == (2, 0, "")
     assert await database.product_changes.count_documents({}) == 2
 
 
@@ -109,7 +109,39 @@ async def test_change_that_the_history_refuses_stays_pending(
     assert [each["_id"] async for each in database.product_changes.find()] == [f"{URL}0#2"]
     assert [each["_id"] async for each in database.products.find({"pending_changes": {"$exists": True}})] == [URL]
     assert stats.values["storage/changes"] == 1
-    assert f"A change of {URL} stays pending" in caplog.text
+    assert stats.values["storage/changes_refused"] == 1
+    assert f"product_changes refuses them, such as one of {URL}: " in caplog.text
+
+
+async def test_a_change_that_is_refused_keeps_no_other_of_its_item_waiting(writer: Writer, database: Database) -> None:
+    await database.command("collMod", "product_changes", validator={"changes.price": {"$exists": True}})
+    for second, fields in enumerate(({"title": "a"}, {"title": "b"}, {"price": "2"}, {"price": "3"}), 1):
+        await writer.store(seen(second, **{"price": "1", "title": "b", **fields}))
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    assert [each["version"] for each in stored["pending_changes"]] == [2]
+    assert await database.product_changes.distinct("version") == [3, 4]
+
+
+async def test_what_a_history_refuses_for_long_is_kept_whole_and_lets_items_change(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Until an item had 16 MB of them, and every later visit was refused."""
+    monkeypatch.setattr(refused_changes, "WAITING_BYTES", 1_000)
+    await database.command("collMod", "product_changes", validator={"nothing": "like this"})
+    for second in range(1, 21):
+        assert await writer.store(seen(second, str(second))) is not StoreResult.STALE
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    waiting = [each["version"] for each in stored["pending_changes"]]
+    apart = [each["item"]["version"] async for each in database.rejected_items.find().sort("at", 1)]
+    assert 0 < len(waiting) < 6
+    assert apart + waiting == [*range(2, 21)]
+    assert caplog.text.count("Changes of items stay pending") == 1
+
+    await database.command("collMod", "product_changes", validator={})
+    await writer.store(seen(30, "30"))
+    assert await database.product_changes.distinct("version") == [*waiting, 21]
 
 
 async def test_draining_takes_any_number(writer: Writer, database: Database) -> None:
@@ -119,7 +151,7 @@ async def test_draining_takes_any_number(writer: Writer, database: Database) -> 
         [{"_id": str(n), "version": 2, "pending_changes": [change]} for n in range(total)]
     )
     counts = await asyncio.gather(*(history.drain(database.products, database.product_changes) for _ in range(3)))
-    assert sum(counts) >= total  # each may take what another one is about to forget
+    assert sum(one.done for one in counts) >= total  # each may take what another one is about to forget
     assert await database.product_changes.count_documents({}) == total
     assert await database.products.count_documents({"pending_changes": {"$exists": True}}) == 0
 
@@ -138,7 +170,7 @@ async def test_an_item_that_was_deleted_and_comes_back_keeps_both_histories(writ
     ]
     left = [{"version": 2, "old": {}, "new": {}, "url": URL, "source": {}, "at": at(second)} for second in (2, 4)]
     documents = [{"_id": URL, "version": 3, "pending_changes": left}]
-    assert await history.record(database.products, database.product_changes, documents) == 2
+    assert await history.record(database.products, database.product_changes, documents) == (2, 0, "")
     assert await database.product_changes.count_documents({}) == 3  # whoever repeats it
 
 

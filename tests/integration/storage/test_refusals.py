@@ -17,9 +17,9 @@ from crawler.errors import ServiceError
 from crawler.items import Item
 from crawler.pipelines.drops import RejectedItem
 from crawler.pipelines.mongodb import MongoPipeline
+from crawler.storage import foreign_collections
 from crawler.storage.collection_names import DUPLICATES, RUN_ITEMS
 from crawler.storage.connection import Database
-from crawler.storage.items import repository
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.writer import Writer
@@ -132,7 +132,7 @@ async def test_a_collection_that_loses_or_merges_documents_is_named(
     ("form", "collection", "look_seconds"),
     [
         *((form, "products", 0.0) for form in sorted(LOSSY)),
-        ("capped", "product_changes", 0.0),
+        *((form, name, 0.0) for form in sorted(LOSSY) for name in ("product_changes", DUPLICATES, RUN_ITEMS)),
         ("view", "products", 60),
     ],
 )
@@ -146,18 +146,37 @@ async def test_items_wait_while_a_collection_that_loses_documents_is_in_the_plac
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A view is noticed at once, as MongoDB refuses writes to it."""
-    monkeypatch.setattr(repository, "LOOK_SECONDS", look_seconds)
+    monkeypatch.setattr(foreign_collections, "LOOK_SECONDS", look_seconds)
     options, why = LOSSY[form]
-    await writer.store(seen(1))
+    for name in {collection, "product_changes"} - set(await database.list_collection_names()):
+        await database.create_collection(name)
+    await writer.store(seen(1, **OURS))
     await database[collection].rename("moved")
     await database.create_collection(collection, **options)
-    waiting = asyncio.create_task(writer.store(seen(2, "11.00")))
+    waiting = asyncio.create_task(writer.store(seen(2, "11.00", **OURS)))
     await until(lambda: "does not store" in caplog.text)
     assert why in caplog.text
     await database[collection].drop()
     await database.moved.rename(collection)
     async with asyncio.timeout(60):
         assert await waiting is StoreResult.CHANGED
+
+
+@pytest.mark.parametrize("form", sorted(LOSSY))
+async def test_rejected_items_wait_while_another_collection_is_in_the_place_of_theirs(
+    form: str, writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(foreign_collections, "LOOK_SECONDS", 0.0)
+    options, why = LOSSY[form]
+    await database.rejected_items.drop()
+    await database.create_collection("rejected_items", **options)
+    waiting = asyncio.create_task(writer.reject({"a": 1}, ["missing_title: title = None"]))
+    await until(lambda: "does not store" in caplog.text)
+    assert why in caplog.text
+    await database.rejected_items.drop()
+    async with asyncio.timeout(60):
+        await waiting
+    assert await database.rejected_items.count_documents({}) == 1
 
 
 async def test_a_collection_that_was_put_right_is_written_to_again(
@@ -169,7 +188,7 @@ async def test_a_collection_that_was_put_right_is_written_to_again(
     with pytest.raises(UnstorableError, match="is capped"):
         await writer.store(Offer(url=SHOP))
     await database.offers.drop()
-    monkeypatch.setattr(repository, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(foreign_collections, "LOOK_SECONDS", 0.0)
     async with asyncio.timeout(60):
         assert await writer.store(Offer(url=SHOP)) is StoreResult.NEW
         await writer.close()

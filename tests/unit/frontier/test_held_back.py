@@ -71,6 +71,11 @@ def test_a_store_that_is_away_is_told_beside_a_full_redis() -> None:
     ]
 
 
+def test_changes_that_mongodb_refuses_are_told() -> None:
+    [told] = _held_up([worker("shop", "http", changes_refused=3), worker("shop", "http")])
+    assert told.startswith("MongoDB refuses changes of items from 1 of 2 workers")
+
+
 @pytest.mark.parametrize(
     ("name", "of_s", "of_t"),
     [
