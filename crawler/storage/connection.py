@@ -22,6 +22,7 @@ Database = AsyncDatabase[dict[str, Any]]
 # Without j a killed server lost acknowledged writes; majority also keeps them through a failover.
 WRITE_CONCERN = WriteConcern(w="majority", j=True)
 _DENIED: Final = re.compile(r'^not authorized on (\S+) to execute command \{ (\w+): (?:"([^"]*)")?')
+_STRANGER: Final = re.compile(r"[Aa]uthentication failed|requires authentication")
 # A write waits for the journals of most members, without an end of its own.
 _SILENCE: Final = ("No servers found yet", "operation cancelled")  # by a driver whose own probe got no answer
 _ENDS: Final = (" (configured timeouts:", ", full error:", ", Timeout: ", "\n")  # where the details begin
@@ -138,8 +139,8 @@ def _reason(uri: str, error: Exception) -> str:
 
 def first_clause(error: Exception) -> str:
     """PyMongo's message without what it appends about timeouts and the server's whole answer; for a right that the user
-    lacks which one, and where it is described; for an answer that does not come what may keep it; for a batch why its
-    first document was refused."""
+    lacks which one, and where it is described; for a user or password that it refuses where they are from; for an
+    answer that does not come what may keep it; for a batch why its first document was refused."""
     if denied := _DENIED.search(str(error)):
         database, command, collection = denied.groups()
         what = f"{command} on {collection}" if collection else command
@@ -149,5 +150,7 @@ def first_clause(error: Exception) -> str:
     text = str(refused[0].get("errmsg", "")) if refused else str(error)  # else "batch op errors occurred"
     for end in _ENDS:
         text = text.partition(end)[0]
+    if _STRANGER.search(text):
+        return f"it does not know the user of MONGODB_URI, or has another password for it ({text.rstrip('.')})"
     text = "timed out" if text in _SILENCE else text
     return f"{text}, {_SILENT}" if isinstance(error, NetworkTimeout) or text.endswith("timed out") else text

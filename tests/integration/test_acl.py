@@ -34,12 +34,12 @@ from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
-from crawler.storage.items.repository import Repository
+from crawler.storage.items.repository import Repository, StoreResult
 from crawler.storage.outage import MongoOutage
 from crawler.storage.reading import quality, reader
 from crawler.storage.writer import Writer
 from tests.clusters import Cluster
-from tests.integration.storage.observing import RecordedStats, at, seen
+from tests.integration.storage.observing import RecordedStats, a_writer, at, seen, until
 from tests.integration.storage.test_archive import page
 from tests.servers import Server
 from tests.shipped import shipped
@@ -199,6 +199,33 @@ async def test_a_user_of_mongodb_that_is_made_anew_is_logged_in_again(guarded: S
             await database.products.find_one()
         await root.shoal.command("createUser", "worker", pwd="s3cret", roles=["shoalWorker"])
         await outage.insist(lambda: database.products.insert_one({"_id": "after"}))
+
+
+@pytest.mark.parametrize(
+    ("taken", "given"),
+    [({"roles": []}, {"roles": ["shoalWorker"]}), ({"pwd": "another"}, {"pwd": "s3cret"})],
+    ids=["role", "password"],
+)
+async def test_items_wait_until_what_was_taken_from_the_user_of_mongodb_is_given_back(
+    guarded: Server, caplog: pytest.LogCaptureFixture, taken: dict[str, Any], given: dict[str, Any]
+) -> None:
+    settings = storage_settings(guarded, "worker")
+    settings.set("STORAGE_RETRY_MAX_SECONDS", 0.3, priority="cmdline")
+    async with (
+        AsyncMongoClient[dict[str, Any]](guarded.url, username="root", password="s3cret") as root,
+        storage.session(settings) as database,
+        asyncio.timeout(60),
+    ):
+        writer = a_writer(database, RecordedStats(), retry_max_seconds=0.3)
+        await writer.open()
+        await writer.store(seen(1))
+        await root.shoal.command("updateUser", "worker", **taken)
+        waiting = asyncio.create_task(writer.store(seen(2, "11.00")))
+        await until(lambda: "the user of MONGODB_URI" in caplog.text)
+        assert not waiting.done()
+        await root.shoal.command("updateUser", "worker", **given)
+        assert await waiting is StoreResult.CHANGED
+        await writer.close()
 
 
 async def test_the_attempts_log_is_logged_in_again_too(guarded: Server) -> None:

@@ -21,8 +21,9 @@ _AWAY = (6, 7, 89, 91, 189, 317, 9001, 10058, 10107, 11600, 11601, 11602, 13435,
 _LATE = (24, 46, 50, 64, 107, 112, 117, 202, 262, 290)  # timed out, interrupted, waiting for a lock
 _FULL = (146, 292, 365, 388, 14031, 16500)  # out of disk, out of cache, throttled
 _HELD = (166, 215, 371, 12587)  # a view is there, being dropped, writes blocked (for a migration), at work on it
+_LOCKED = (13, 18, 8000)  # no rights, another password, Atlas of either
 _MOVED = (63, 133, 150, 249, 467, 13388)  # its shard is another one by now
-SERVER_CODES = frozenset((*_AWAY, *_LATE, *_FULL, *_HELD, *_MOVED))
+SERVER_CODES = frozenset((*_AWAY, *_LATE, *_FULL, *_HELD, *_LOCKED, *_MOVED))
 # What no retry changes: no rights, another kind of collection, an index in the way, options that contradict others.
 _FOR_GOOD = frozenset((13, 67, 72, 85, 86, 166))
 _GONE = "requires authentication"  # of the user: it may be made anew, with rights

@@ -214,7 +214,7 @@ class Repository:
             text = (
                 "MongoDB refuses indexes of %s, which are read more slowly without: %.300s. Mend that, and start again"
             )
-            logger.error(text, name, error)
+            logger.error(text, name, first_clause(error))
 
     async def _read(self, name: str, entries: Sequence[StoredDocument], fields: Mapping[str, int]) -> States:
         """The stored state by `_id`."""

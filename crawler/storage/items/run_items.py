@@ -15,7 +15,7 @@ from pymongo import IndexModel
 from pymongo.errors import OperationFailure
 
 from crawler.storage.collection_names import RUN_ITEMS, UNTYPED
-from crawler.storage.connection import Database
+from crawler.storage.connection import Database, first_clause
 from crawler.storage.items import bulk
 from crawler.utils.batches import in_batches
 
@@ -100,7 +100,7 @@ class RunItems:
                 raise
             if not self._refused:
                 text = "MongoDB refuses records of runs in %s, so `scrapy runs diff` lacks items: %.300s"
-                logger.error(text, RUN_ITEMS, error)
+                logger.error(text, RUN_ITEMS, first_clause(error))
             self._refused = True
 
     async def _record(self, rows: Sequence[dict[str, Any]], runs: set[str]) -> None:

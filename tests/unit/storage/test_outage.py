@@ -137,6 +137,12 @@ def test_a_right_that_is_missing_is_named_with_where_it_is_described(
     assert first_clause(OperationFailure(text, 13)) == words
 
 
+@pytest.mark.parametrize("text", ["Authentication failed.", "command find requires authentication"])
+def test_a_user_or_password_that_is_refused_is_called_so(text: str) -> None:
+    words = f"it does not know the user of MONGODB_URI, or has another password for it ({text.rstrip('.')})"
+    assert first_clause(OperationFailure(f"{text}, full error: {{'ok': 0.0}}", 18)) == words
+
+
 def test_an_answer_that_does_not_come_tells_what_may_keep_it() -> None:
     """With a majority of members away a write is answered by nobody: `timed out` sent people to their network."""
     words = first_clause(

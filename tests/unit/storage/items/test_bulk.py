@@ -88,6 +88,8 @@ async def test_document_errors_keep_their_place_after_a_race() -> None:
         {"writeErrors": [failed(1, 365)]},  # no room in the cache for now
         {"writeErrors": [failed(1, 24)]},  # a lock
         {"writeErrors": [failed(1, 13388)]},  # a chunk on the move
+        {"writeErrors": [failed(1, 13)]},  # a shard that does not know the user
+        {"writeErrors": [failed(1, 8000)]},  # Atlas: over its quota, or no rights
     ],
 )
 async def test_trouble_of_the_server_asks_for_all_again(answer: dict[str, Any]) -> None:
