@@ -48,6 +48,7 @@ class SyncedFile:
 
     def write(self, data: bytes) -> None:
         """Return once *data* is appended and synced; after an OSError the file is unchanged."""
+        self._heed_size()
         try:
             _write_all(self._handle, data)
             os.fsync(self._handle)
@@ -56,6 +57,15 @@ class SyncedFile:
             os.ftruncate(self._handle, self.size)
             raise
         self.size += len(data)
+
+    def _heed_size(self) -> None:
+        """Cut off what a write left that failed, and could not be undone; and write behind what somebody has cut."""
+        found = os.fstat(self._handle).st_size
+        if found > self.size:
+            os.ftruncate(self._handle, self.size)
+        elif found < self.size:
+            logger.error("Somebody has cut %d bytes off %s: what they held is lost", self.size - found, self.path)
+            self.size = found
 
     def restore(self) -> None:
         """Write the file again if its name no longer leads to it; raises OSError."""

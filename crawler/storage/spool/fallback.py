@@ -111,13 +111,17 @@ class SpoolFallback:
         self._spool.close()
 
     async def _run(self) -> None:
-        looks = count(1)
+        looks, is_lost = count(1), False
         while True:
             try:
                 if next(looks) % ADOPT_LOOKS == 0:
                     self._spool.adopt()
                 await self.replay()
+                if is_lost:
+                    self._room.freed()
+                is_lost = False
             except OSError as error:  # of its directory: somebody else's now, moved, or no descriptor is free
+                is_lost = True
                 if self._room.refused(f"{self._spool.directory} cannot be searched: {error.strerror}"):
                     logger.error("%s. It is tried again until it can", self._room.reason)
                 await self._outage.pause(10)
@@ -134,7 +138,8 @@ class SpoolFallback:
             total += await self._replay(file)
             await self._spool.done_with(path, keep=bool(file.damage))
             self._count()
-        self._room.freed()
+        if total or not self._outage.on:  # an empty spool says nothing of a disk that takes nothing
+            self._room.freed()
         if total:
             logger.warning("Stored %d entries from the spool", total)
         return total

@@ -93,6 +93,33 @@ def test_a_disk_that_fails_to_sync_leaves_the_file_as_it_was(file: SyncedFile, m
     file.close()
 
 
+def test_what_a_failed_write_leaves_is_cut_off_before_the_next(
+    file: SyncedFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or the next failure would cut off what was confirmed behind it."""
+
+    def failing(*given: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    for name in ("fsync", "ftruncate"):
+        monkeypatch.setattr(os, name, failing)
+    with pytest.raises(OSError, match="Input/output"):
+        file.write(b"lost")
+    monkeypatch.undo()
+    file.write(b"kept")
+    assert file.path.read_bytes() == b"head kept"
+    file.close()
+
+
+def test_what_somebody_cuts_off_is_said(file: SyncedFile, caplog: pytest.LogCaptureFixture) -> None:
+    file.write(b"lost")
+    os.truncate(file.path, 5)
+    file.write(b"kept")
+    assert (file.path.read_bytes(), file.size) == (b"head kept", 9)
+    assert "has cut 4 bytes off" in caplog.text
+    file.close()
+
+
 @pytest.mark.parametrize("harm", HARMS)
 async def test_a_spool_that_is_deleted_keeps_what_it_took(tmp_path: Path, harm: str) -> None:
     spool = Spool(tmp_path / "spool", 10**6)

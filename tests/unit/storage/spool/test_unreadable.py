@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import itertools
 import os
@@ -22,6 +23,8 @@ from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.config import StorageConfig
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.outage import AwayError, MongoOutage
+from crawler.storage.spool import fallback
+from crawler.storage.spool.claims import Claim
 from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.high_water import HighWater
 from crawler.storage.spool.spool import Spool
@@ -84,6 +87,30 @@ async def test_they_wait_while_it_is_away(tmp_path: Path, unreadable: Any) -> No
         await writer.store(ITEM)
     assert reasons[-1].startswith("items have nowhere to go")
     assert reasons[-1].endswith("cannot be written: Too many open files")
+
+
+async def test_leasing_stays_stopped_while_nothing_goes_to_an_empty_spool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at it took the disk to have room again, and a worker on a read-only disk leased on."""
+
+    def refuse(*_: Any) -> Any:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(fallback, "POLL_SECONDS", 0.001)
+    reasons: list[str] = []
+    writer, _ = build(Server(AutoReconnect("away")), tmp_path, reasons)
+    monkeypatch.setattr(Claim, "hold", refuse)
+    assert writer._fallback is not None
+    writer._fallback.open()
+    with pytest.raises(AwayError):
+        await writer.store(ITEM)
+    await asyncio.sleep(0.1)
+    assert [bool(reason) for reason in reasons] == sorted(bool(reason) for reason in reasons)
+    writer._outage.over()
+    await asyncio.sleep(0.1)
+    assert (reasons[-1], writer._fallback.refused) == ("", "")
+    await writer.close()
 
 
 async def test_nothing_overtakes_what_was_spooled_before(tmp_path: Path, unreadable: Any) -> None:
