@@ -120,7 +120,7 @@ class Worker(WorkerParts):
     def _listen(self) -> None:
         for forget in (
             *(self.dupefilter.clear, self.tiers.forget, self.maintenance.seeds.forget, self.frontier.state_anew),
-            *(self.queue.encoder.scopes.forget, self.plain_runs.forget),
+            *(self.queue.encoder.scopes.forget, self.plain_runs.forget, self.frontier.runs.forget),
         ):
             self.losses.listen(forget)
         self.losses.listen_to_losses(self.outbox.lose)

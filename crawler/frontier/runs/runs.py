@@ -168,6 +168,10 @@ class Runs:
         snapshot = await self._snapshot()
         return [snapshot.counted(run) for run in found[:limit]]
 
+    def forget(self) -> None:
+        """Redis may have lost its runs, and given their numbers to others."""
+        self._anew.clear()
+
     async def revisits(self, generation: str) -> bool:
         """Whether pages of *generation* may have been fetched in an earlier one."""
         run_id = run_id_of(generation)

@@ -29,7 +29,7 @@ class AnswerReporter:
         self._book, self._outbox = context.book, context.outbox
         self._clock = context.clock
         self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing about the host
-        self._origins = ReportedOrigins()
+        self._origins = ReportedOrigins(self._clock)
         self._resting = RestingHosts(self._clock)
         self.rests = self._resting.rests  # whether a host pushed back a moment ago
 

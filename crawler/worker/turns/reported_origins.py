@@ -1,7 +1,8 @@
-"""Which origins this worker has told the frontier of: a good answer is news once."""
+"""Which origins this worker has told the frontier of: a good answer is news once a minute."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -10,12 +11,15 @@ from crawler.urls import DEFAULT_PORTS
 from crawler.utils import caches
 
 MOST_ORIGINS = 10_000  # remembered as reported
+NEWS_SECONDS = 60.0  # a Redis that forgets an idle host, or loses all, hears of it again: else no breaker guards it
 
 
 class ReportedOrigins:
-    """Hosts and origins with a good answer; forgets all of them from MOST_ORIGINS on."""
+    """Hosts and origins with a good answer; forgets all of them each NEWS_SECONDS, and from MOST_ORIGINS on."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._since = clock()
         self._answered: set[tuple[str, str]] = set()
 
     def news(self, host: str, request: Request | None, *, good: bool) -> str:
@@ -25,10 +29,11 @@ class ReportedOrigins:
             return ""
         start = caches.key(request.url[:8] + request.url[8:].partition("/")[0])
         if good:
+            if len(self._answered) >= MOST_ORIGINS or self._clock() - self._since >= NEWS_SECONDS:
+                self._answered.clear()
+                self._since = self._clock()
             if (host, start) in self._answered:
                 return ""
-            if len(self._answered) >= MOST_ORIGINS:
-                self._answered.clear()
             self._answered.add((host, start))
         parts = urlsplit(request.url)
         name = "" if parts.hostname == host else f"{parts.hostname}:"

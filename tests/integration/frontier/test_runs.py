@@ -14,7 +14,7 @@ from crawler.frontier.run_record import RunCounts, RunError, run_id_of
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.server.shards import GENERATIONS
 from crawler.policy.webhooks import ENOUGH
-from tests.integration.frontier.harness import all_keys
+from tests.integration.frontier.harness import all_keys, everywhere
 from tests.integration.frontier.making import acked, handles, message, open_generation, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, events, over, push
 
@@ -322,6 +322,18 @@ async def test_a_page_was_fetched_before_where_the_run_says_so(redis_client: Any
     later = await runs.open("s")
     found = [await runs.revisits(one) for one in ("0", "1", first.generation, recrawl.generation, later.generation)]
     assert found == [False, True, False, True, True]
+
+
+async def test_a_lost_runs_number_says_nothing_of_the_one_that_gets_it_next(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs, found = world.frontier.runs, []
+    for fresh in (False, True):
+        run = await runs.open("s", fresh=fresh)
+        found.append((run.generation, await runs.revisits(run.generation)))
+        await redis_client.flushall(**everywhere(redis_client))
+        await world.be_silent(0)
+        runs.forget()
+    assert found == [(run.generation, False), (run.generation, True)]
 
 
 async def test_one_that_its_producer_left_open_is_not_kept_for_ever(redis_client: Any) -> None:

@@ -157,10 +157,19 @@ async def test_faults_are_told_by_the_host_they_happened_at(site: Site, url: str
 
 
 def test_a_good_answer_of_one_port_is_no_news_of_another_one() -> None:
-    origins = ReportedOrigins()
+    origins = ReportedOrigins(lambda: 0.0)
     urls = ("http://a.example:8081", "http://a.example:8082", "http://a.example:8081/page", "http://a.example:8082")
     told = [origins.news("a.example", Request(url), good=True) for url in urls]
     assert told == ["http:8081", "http:8082", "", ""]
+
+
+def test_a_good_answer_is_news_again_for_a_redis_that_has_forgotten_its_host() -> None:
+    now = [0.0]
+    origins, page = ReportedOrigins(lambda: now[0]), Request("http://a.example/")
+    told = []
+    for now[0] in (0.0, 59.0, 61.0, 62.0):
+        told.append(origins.news("a.example", page, good=True))
+    assert told == ["http:80", "", "http:80", ""]
 
 
 async def test_a_page_past_its_time_is_not_sent(site: Site) -> None:
