@@ -25,7 +25,7 @@ from crawler.frontier.errors import (
     FrontierRefusedError,
     FrontierUnavailableError,
 )
-from crawler.frontier.server.refusals import cure, is_answer, node_of, said_by
+from crawler.frontier.server.refusals import cure, denied_by, is_answer, node_of, said_by
 
 # Refusals of a server that is failing over, resharded or full, or cannot write its disk: they end once that is fixed.
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError, ExecAbortError)
@@ -63,6 +63,38 @@ def translating(call: str = "", key: str = "") -> Iterator[None]:
         raise failure from error
 
 
+class Rights:
+    """What a client's user was permitted. What was permitted before and is not now has been taken away, and may come
+    back: no refusal for good, as of a right that was never given. The same of all else while something is missing."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+        self._are_missing = False
+
+    def used(self, *calls: str) -> None:
+        """These were permitted."""
+        self._given.update(calls)
+        self._are_missing = False
+
+    @contextmanager
+    def translating(self, call: str) -> Iterator[None]:
+        """As `translating`, of a *call* that is no script."""
+        try:
+            with translating(call):
+                yield
+        except FrontierRefusedError as error:
+            raise self.judged(error, call) from error.__cause__
+        self.used(call)
+
+    def judged(self, error: FrontierRefusedError, call: str) -> FrontierError:
+        """What *error* of *call* means."""
+        denied = denied_by(error.__cause__)
+        if denied is None or not (self._are_missing or {call, denied} & self._given):
+            return error
+        self._are_missing = True
+        return FrontierUnavailableError(str(error))
+
+
 Mend = Callable[[str, str], Awaitable[bool]]
 
 
@@ -76,9 +108,10 @@ class Commands:
     *mend* sets aside a key of another type than a command expects; the command is then sent once more if it says so.
     """
 
-    def __init__(self, client: Any, mend: Mend = _no_mend) -> None:
+    def __init__(self, client: Any, mend: Mend = _no_mend, rights: Rights | None = None) -> None:
         self._client = client
         self._mend = mend
+        self._rights = rights or Rights()
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._client, name)
@@ -99,9 +132,12 @@ class Commands:
     ) -> Any:
         try:
             with translating(call, key):
-                return await result
+                answer = await result
         except FrontierRefusedError as error:
             if "WRONGTYPE" not in str(error.__cause__) or not await self._mend(call, key):
-                raise
+                raise self._rights.judged(error, call) from error.__cause__
+        else:
+            self._rights.used(call)
+            return answer
         with translating(call, key):
             return await again()

@@ -73,6 +73,14 @@ def is_answer(error: BaseException) -> bool:
     return bool(getattr(error, "status_code", None)) or "cluster support disabled" in str(error)
 
 
+def denied_by(error: BaseException | None) -> str | None:
+    """The command, as Redis knows it, for which the user lacks a right, "" where the server does not say; None for
+    other errors."""
+    if found := _PERMISSION.search(str(error)):
+        return (found[2] or "").upper()
+    return "" if "user executing the script can't" in str(error) else None
+
+
 def said_by(error: BaseException) -> str:
     """The message of the driver's *error* with its code, which redis-py cuts off."""
     code = getattr(error, "status_code", None) or next((code for kind, code in _CODES if isinstance(error, kind)), "")

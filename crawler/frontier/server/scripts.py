@@ -16,8 +16,8 @@ from redis.exceptions import NoScriptError
 
 from crawler.errors import ServiceError
 from crawler.frontier.config import SCHEMA
-from crawler.frontier.errors import FrontierRefusedError
-from crawler.frontier.server.failures import translating
+from crawler.frontier.errors import FrontierError, FrontierRefusedError
+from crawler.frontier.server.failures import Rights, translating
 
 Client = Redis | RedisCluster
 _LUA = files("crawler.frontier") / "lua"
@@ -119,6 +119,7 @@ class Scripts:
         self._constants = constants
         self._replaced = replaced or {}
         self._built: dict[str, tuple[str, str]] = {}
+        self.rights = Rights()
 
     @property
     def has_windows(self) -> bool:
@@ -137,12 +138,14 @@ class Scripts:
         """
         try:
             with translating(f"the script {name}", str(keys[0])):
-                return await self._sent(name, keys, *arguments)
+                answer = await self._sent(name, keys, *arguments)
         except FrontierRefusedError as error:
             found = _WRONG_TYPE.search(str(error.__cause__)) if name != "mend" else None
             if found and await self.run("mend", keys, *found.groups()):
                 return await self.run(name, keys, *arguments)
-            raise _explained(error) from error.__cause__
+            raise _explained(self.rights.judged(error, f"script {name}")) from error.__cause__
+        self.rights.used(f"script {name}", "EVALSHA")
+        return answer
 
     async def _sent(self, name: str, keys: Sequence[str], *arguments: bytes | str | float) -> Any:
         text, digest = self._built.get(name) or self._build(name)
@@ -172,7 +175,7 @@ class Scripts:
         return self._replaced.get(name) or source(name)
 
 
-def _explained(error: FrontierRefusedError) -> ServiceError:
+def _explained(error: FrontierError) -> ServiceError:
     if (found := re.search(r"SHOALSCHEMA (\d+)", str(error))) is None:
         return error
     newer = int(found[1]) > SCHEMA

@@ -36,14 +36,14 @@ class Shards:
     """
 
     def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
-        self.client = Commands(client, self._mend)
+        self.scripts = Scripts(client, config.constants(), replaced)
+        self.client = Commands(client, self._mend, self.scripts.rights)
         self.config = config
         self.count = config.shards
         self.away: set[int] = set()
         self.on_cluster = isinstance(client, RedisCluster)  # its nodes come and go one by one
         self._key = config.key
         self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]
-        self.scripts = Scripts(client, config.constants(), replaced)
 
     def key(self, shard: int, name: str) -> str:
         """A key of *shard*, for reading."""

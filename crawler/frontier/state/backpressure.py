@@ -8,7 +8,6 @@ from time import monotonic
 from typing import Any, Final
 
 from crawler.frontier.server.drops import seen
-from crawler.frontier.server.failures import translating
 from crawler.frontier.server.known_servers import SECTIONS
 from crawler.frontier.server.server_check import infos, places, primaries
 from crawler.frontier.server.shards import Shards
@@ -59,7 +58,7 @@ class Backpressure:
         self._read_at = self._clock()
         there = self._shards.there
         tags = [self._shards.tag(shard) for shard in there]
-        with translating():
+        with self._shards.scripts.rights.translating("INFO"):
             servers = await infos(self._client, "memory", "stats", *SECTIONS, keys=tags)
             nodes = places(self._client, tags)
         self._memory = {

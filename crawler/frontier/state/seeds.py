@@ -42,13 +42,13 @@ class Seeds:
         *,
         claim: Callable[[], str] | None = None,
     ) -> None:
-        self._client = Commands(client)
+        self._scripts = Scripts(client, {})
+        self._client = Commands(client, rights=self._scripts.rights)
         self.key = key
         self._leases = f"{{{key}}}:leases"
         self.kind = kind
         self._lease_ms = lease_ms
         self._claim = claim or (lambda: uuid.uuid4().hex)
-        self._scripts = Scripts(client, {})
 
     @classmethod
     def from_settings(cls, client: Client, key: str, settings: BaseSettings) -> Seeds:

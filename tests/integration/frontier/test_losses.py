@@ -19,7 +19,7 @@ from scrapy.settings import BaseSettings
 
 from crawler.embedded.service import VALKEY
 from crawler.frontier.config import FrontierConfig
-from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.errors import FrontierRefusedError, FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import connection
 from crawler.frontier.server.drops import same_server
@@ -62,6 +62,28 @@ async def test_budgets_are_stated_again_before_the_first_lease_of_other_data(red
     await world.be_silent(5)
     await world.frontier.push([message(number, f"{number}.example") for number in range(20)])
     assert len(await world.lease()) <= 3
+
+
+async def test_rights_that_are_taken_away_are_waited_for_and_missing_ones_are_not(server: Server) -> None:
+    with redis.Redis(port=server.port) as root:
+        root.execute_command("ACL", "SETUSER", "shoal", "on", ">pw", "~*", "&*", "+@all")
+        settings = BaseSettings({"REDIS_URL": server.url.replace("//", "//shoal:pw@"), "REDIS_CLUSTER": False})
+        client = connection.connect(settings)
+        frontier, other = (Frontier(client, FrontierConfig()) for _ in range(2))
+        for rights in ("-evalsha", "-hset", "-@all"):
+            await frontier.push([message(1)])
+            await frontier.control.said()
+            await frontier.gauge.used()
+            root.execute_command("ACL", "SETUSER", "shoal", rights)
+            with pytest.raises(FrontierUnavailableError, match="ACL"):
+                await frontier.push([message(2)])
+            with pytest.raises(FrontierRefusedError, match="ACL"):
+                await other.push([message(2)])
+            root.execute_command("ACL", "SETUSER", "shoal", "+@all")
+        root.execute_command("ACL", "SETUSER", "shoal", "-hkeys")
+        with pytest.raises(FrontierUnavailableError, match="SETUSER shoal \\+hkeys"):
+            await frontier.control.said()
+        await client.aclose()
 
 
 @pytest.mark.one_server("one shard's state is set back")
