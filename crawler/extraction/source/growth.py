@@ -27,6 +27,7 @@ MOST_LIKELY: Final = 230_000_000  # the same by samples, before all tags are rea
 EVERY: Final = 10_000  # bytes between samples
 SAMPLE: Final = 300  # bytes
 SELDOM: Final = 20_000  # bytes between longer samples
+OFTEN: Final = 5_000  # the same where these find much: all that they tell of may stand in a few places
 LONG: Final = 2_000  # bytes of one; with texts longer than that there are too few to harm
 PARTING: Final = b"<!----><embed>"  # the one parts what is in a table, the other what is put before it
 
@@ -79,10 +80,11 @@ def bounded(page: bytes) -> bytes:
     if len(page) <= SMALL:
         return page
     few = MOST_LIKELY // len(page)
-    if _signs(page) <= few or (grown := _grown(page)) <= few:
+    if _signs(page) <= few or (grown := _grown(page, SELDOM)) <= few:
         return page
-    if grown * _sampled_text(page) <= MOST_LIKELY:
-        return page  # half of it is markup, mostly
+    few = MOST_LIKELY // max(1, _sampled_text(page))  # half of it is markup, mostly
+    if grown <= few or (grown := _grown(page, OFTEN)) <= few:
+        return page
     page = tokens.without_foreign(page)
     return page if grown * text_length(page) <= MOST_LIKELY else _parted(page)
 
@@ -92,16 +94,17 @@ def _signs(page: bytes) -> int:
     return sum(len(_SIGN.findall(page, place, place + SAMPLE)) for place in _places(page, EVERY)) * EVERY // SAMPLE
 
 
-def _grown(page: bytes) -> int:
-    """About how many texts come after another with nothing but such tags between them; those in scripts do not."""
+def _grown(page: bytes, every: int) -> int:
+    """About how many texts come after another with nothing but such tags between them, by samples *every* so many
+    bytes; those in scripts do not."""
     grown = 0
-    for place in _places(page, SELDOM):
+    for place in _places(page, every):
         end = place + LONG
         texts = _behind(_SIGN, _TEXT, page, place, end)
         if texts and _SCRIPT.search(page, place, end):  # few samples have one
             texts = max(texts - len(list(filter(None, _SCRIPTS.findall(page, place, end)))), 0)
         grown += texts + _behind(_VALUED, _SPACES, page, place, end)
-    return grown * SELDOM // LONG
+    return grown * every // LONG
 
 
 def _behind(sign: re.Pattern[bytes], text: re.Pattern[bytes], page: bytes, start: int, end: int) -> int:

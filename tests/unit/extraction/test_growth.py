@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from selectolax.lexbor import LexborNode
 
@@ -55,18 +57,37 @@ def test_an_ordinary_page_is_left_as_it_is(html: str) -> None:
     assert bounded(page) is page
 
 
-def test_a_large_page_of_tables_is_not_read_tag_by_tag(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only its text could be copied, and most of it is markup."""
-    read: list[bytes] = []
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The pages of which all tags are read from here on."""
+    found: list[bytes] = []
 
     def parted(page: bytes) -> bytes:
-        read.append(page)
+        found.append(page)
         return page
 
     monkeypatch.setattr(growth, "_parted", parted)
+    return found
+
+
+def test_a_large_page_of_tables_is_not_read_tag_by_tag(read: list[bytes]) -> None:
+    """Only its text could be copied, and most of it is markup."""
     name = '<p class="names of a paragraph, many of them"><a class="a name of a link" href="#of-it">name</a></p>\n'
     table = '<table class="of values">\n<tr>\n<td>name</td>\n<td>value</td>\n</tr>\n</table>\n'
     bounded(((4 * name + table) * 1_000).encode())
+    assert read == []
+
+
+def test_texts_that_grow_in_a_few_places_do_not_have_all_tags_read(
+    read: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth of the random samples took what they had met for ten times as much: 0.1 s, now and then."""
+    place, filler = "<p>word</b a=b> word</b a=b>" * 2, "<p class='of-some-words'>Some words</p>"
+    random = Random(1)
+    page = "".join(place + filler * random.randrange(720) for _ in range(100)).encode()
+    for start in range(0, growth.SELDOM, 250):
+        monkeypatch.setattr(growth, "randrange", lambda every, start=start: start % every)
+        bounded(page)
     assert read == []
 
 
