@@ -40,6 +40,9 @@ BEGINNINGS: Final = (
     ("ten minutes later", 1_000, 600_000),
 )
 SCATTER_MS: Final = 3_000  # by so much more they are apart, by chance: nobody begins at the same millisecond
+MOST_REFUSED: Final = 0.03  # of the requests of a fleet alone
+ALONE_LIMITS: Final = tuple((rate, delay) for rate, delay in LIMITS if rate <= 5)
+PATHS: Final = (6.0, 15.0, 30.0)  # ms from lease to wire, and from answer to report: more where the machine is busy
 NOISE: Final = 0.05
 DELAYS: Final = (200, 250, 400, 600, 1_000)
 SPANS: Final = (("second minute", 60, 120), ("fourth to sixth", 180, 360))
@@ -112,6 +115,29 @@ def hours(found: dict[tuple[str, float, float], list[Pair]]) -> str:
     return document.rows(["limit", "meet it", "of the limit", "refused"], body)
 
 
+def alone(client: Any) -> str:
+    """How many fleets alone at a limit miss its bar in their second and third minute, by how busy their machine is."""
+    body = []
+    for path in PATHS:
+        found = [[_misses_alone(client, site, path) for site in sites] for sites in _sites_alone()]
+        body.append([f"{path:g} ms", *(f"{sum(map(sum, each))} of {sum(map(len, each))}" for each in found)])
+    return document.rows(["to the wire", *(f"{rate:g}, {delay / 1_000:g} s" for rate, delay in ALONE_LIMITS)], body)
+
+
+def _sites_alone() -> Iterator[list[Site]]:
+    for rate, delay in ALONE_LIMITS:
+        yield [
+            Site(rate, retry_after_ms, floor=delay, cap=8, start_ms=start_ms)
+            for retry_after_ms in (0, 1_000)
+            for start_ms in (0, 1_000)
+        ]
+
+
+def _misses_alone(client: Any, site: Site, path_ms: float) -> list[bool]:
+    runs = [simulate(client, replace(site, path_ms=path_ms), seed).after(BEGUN) for seed in SEEDS]
+    return [good < SUM * site.rate or refused > MOST_REFUSED for good, refused in runs]
+
+
 def noise(client: Any) -> str:
     """What is left of the pace of a configured delay where 5 % of the answers are a 429 whatever the pace."""
     runs = {delay: [_noisy(client, delay, seed) for seed in SEEDS] for delay in DELAYS}
@@ -136,13 +162,14 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def main() -> int:
-    """Simulate on a Valkey of its own; write the three tables."""
+    """Simulate on a Valkey of its own; write the four tables."""
     argparse.ArgumentParser(prog="pace_bars", description="How often simulated crawls miss the bars").parse_args()
     with (
         standalone("pace", mongodb=False) as fleet,
         redis.Redis.from_url(fleet.redis_url, socket_timeout=600) as client,
     ):
         tables = {
+            "alone": (alone(client), f"Of {several(len(SEEDS), 'crawl')} of each kind"),
             "noise": (noise(client), f"Means of {several(len(SEEDS), 'crawl')} each"),
             "pairs": (misses(pairs(client, SEEDS, JUDGED)), f"Of {several(len(SEEDS), 'pair')} in each cell"),
             "hours": (
