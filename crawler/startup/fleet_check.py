@@ -211,7 +211,7 @@ def _file(call: ast.Call) -> str:
     """The file that *call* opens to write, if it says so; whatever it was is lost."""
     opener, arguments = ast.unparse(call.func), call.args
     path = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if isinstance(path, ast.Call) and _method(path) == "Path":
+    if isinstance(path, ast.Call) and _method(path) == "Path" and all(map(_is_fixed, path.args)):
         opener, arguments = f"Path.{_method(call)}", [*path.args[:1], *arguments]
     modes = [*arguments[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
     writes = any(isinstance(mode, ast.Constant) and str(mode.value)[:1] in {"w", "x"} for mode in modes)

@@ -332,7 +332,7 @@ class WritingPipeline:
 
 
 class NamingPipeline:
-    """As many projects have it; the last two may be each worker's own."""
+    """As many projects have it; the last three may be each worker's own."""
 
     def open_spider(self, spider: scrapy.Spider) -> None:
         self.files = [
@@ -342,6 +342,7 @@ class NamingPipeline:
             Path("items.txt").open("w"),  # noqa: SIM115 # 'items.txt'
             open(f"{os.getpid()}.csv", "w"),  # noqa: PTH123, SIM115
             Path(spider.path).open("w"),  # type: ignore[attr-defined] # noqa: SIM115
+            Path("out", str(os.getpid())).open("w"),  # noqa: SIM115
         ]
 
 
