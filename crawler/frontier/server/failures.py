@@ -25,7 +25,7 @@ from crawler.frontier.errors import (
     FrontierRefusedError,
     FrontierUnavailableError,
 )
-from crawler.frontier.server.refusals import cure, denied_by, is_answer, node_of, said_by
+from crawler.frontier.server.refusals import cure, denied_by, is_answer, node_of, pattern_of, said_by
 
 # Refusals of a server that is failing over, resharded or full, or cannot write its disk: they end once that is fixed.
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError, ExecAbortError)
@@ -71,9 +71,9 @@ class Rights:
         self._given: set[str] = set()
         self._are_missing = False
 
-    def used(self, *calls: str) -> None:
-        """These were permitted."""
-        self._given.update(calls)
+    def used(self, *calls: str, key: str = "") -> None:
+        """These were permitted, on *key*."""
+        self._given.update((*calls, pattern_of(key)))
         self._are_missing = False
 
     @contextmanager
@@ -88,8 +88,8 @@ class Rights:
 
     def judged(self, error: FrontierRefusedError, call: str) -> FrontierError:
         """What *error* of *call* means."""
-        denied = denied_by(error.__cause__)
-        if denied is None or not (self._are_missing or {call, denied} & self._given):
+        denied = denied_by(error.__cause__, call, error.key)
+        if not denied or not (self._are_missing or denied & self._given):
             return error
         self._are_missing = True
         return FrontierUnavailableError(str(error))
@@ -137,7 +137,7 @@ class Commands:
             if "WRONGTYPE" not in str(error.__cause__) or not await self._mend(call, key):
                 raise self._rights.judged(error, call) from error.__cause__
         else:
-            self._rights.used(call)
+            self._rights.used(call, key=key)
             return answer
         with translating(call, key):
             return await again()

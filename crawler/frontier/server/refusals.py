@@ -73,12 +73,12 @@ def is_answer(error: BaseException) -> bool:
     return bool(getattr(error, "status_code", None)) or "cluster support disabled" in str(error)
 
 
-def denied_by(error: BaseException | None) -> str | None:
-    """The command, as Redis knows it, for which the user lacks a right, "" where the server does not say; None for
-    other errors."""
+def denied_by(error: BaseException | None, call: str, key: str) -> set[str]:
+    """The rights of which the user of *call* lacks one, says *error*: commands as Redis knows them, scripts, or the
+    pattern of *key*; none for other errors."""
     if found := _PERMISSION.search(str(error)):
-        return (found[2] or "").upper()
-    return "" if "user executing the script can't" in str(error) else None
+        return {call, found[2].upper()} if found[2] else {pattern_of(key)}
+    return {call} if "user executing the script can't" in str(error) else set()
 
 
 def said_by(error: BaseException) -> str:
@@ -100,14 +100,14 @@ def cure(error: BaseException, key: str = "") -> str:
     """What is the matter with a server that refused a call about *key*, and what to do; reads on from "Redis"."""
     said = said_by(error)
     if found := _PERMISSION.search(said):
-        rule = f"{found[1]} +{found[2]}" if found[1] else f"USER ~{_pattern(key)}"
+        rule = f"{found[1]} +{found[2]}" if found[1] else f"USER ~{pattern_of(key)}"
         return (
             f"does not permit this user what the frontier needs (ACL SETUSER {rule}): see the ACL in docs/operations.md"
         )
     return next((words for code, words in _CURES.items() if re.search(rf"\b{code}\b", said)), _UNKNOWN)
 
 
-def _pattern(key: str) -> str:
+def pattern_of(key: str) -> str:
     """The keys that belong to *key*, as an ACL rule names them: a shard's, or start URLs and the leases beside them."""
     if shard := re.fullmatch(r"(\{.*:)\d+\}.*", key):
         return f"{shard[1]}*"

@@ -144,7 +144,7 @@ class Scripts:
             if found and await self.run("mend", keys, *found.groups()):
                 return await self.run(name, keys, *arguments)
             raise _explained(self.rights.judged(error, f"script {name}")) from error.__cause__
-        self.rights.used(f"script {name}", "EVALSHA")
+        self.rights.used(f"script {name}", "EVALSHA", key=str(keys[0]))
         return answer
 
     async def _sent(self, name: str, keys: Sequence[str], *arguments: bytes | str | float) -> Any:

@@ -24,6 +24,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import connection
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.budgets import Terms
+from crawler.frontier.state.seeds import Seeds
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.clock import Clock
@@ -84,6 +85,21 @@ async def test_rights_that_are_taken_away_are_waited_for_and_missing_ones_are_no
         with pytest.raises(FrontierUnavailableError, match="SETUSER shoal \\+hkeys"):
             await frontier.control.said()
         await client.aclose()
+
+
+async def test_a_key_of_others_is_refused_whatever_was_permitted_on_ours(server: Server) -> None:
+    """Such as the start URLs of a spider that has a user of its own: the ends of our runs do not wait for it."""
+    with redis.Redis(port=server.port) as root:
+        root.execute_command("ACL", "SETUSER", "shoal", "on", ">pw", "~{*", "~s:*", "+@all")
+        settings = BaseSettings({"REDIS_URL": server.url.replace("//", "//shoal:pw@"), "REDIS_CLUSTER": False})
+        shards = Frontier(connection.connect(settings), FrontierConfig()).shards
+        assert await Seeds(shards.client, "s:start_urls").pending() == 0
+        with pytest.raises(FrontierRefusedError, match="~t:start_urls"):
+            await Seeds(shards.client, "t:start_urls").pending()
+        root.execute_command("ACL", "SETUSER", "shoal", "resetkeys")
+        with pytest.raises(FrontierUnavailableError, match="~s:start_urls"):
+            await Seeds(shards.client, "s:start_urls").pending()
+        await shards.client.aclose()
 
 
 @pytest.mark.one_server("one shard's state is set back")
