@@ -115,13 +115,12 @@ def links(html: str | bytes | Document, url: str, rules: DomainRules | None = No
 class _Most:
     """Lets MAX_LINKS of the links pass that it is called with, and knows whether there were more."""
 
-    def __init__(self) -> None:
-        self.is_cut = False
+    is_cut = False
 
-    def __call__(self, found: Iterable[Anchor]) -> Iterator[Anchor]:
-        left = iter(found)
-        yield from islice(left, MAX_LINKS)
-        self.is_cut = self.is_cut or next(left, None) is not None
+    def __call__(self, found: Iterable[Anchor]) -> list[Anchor]:
+        passed = list(islice(found, MAX_LINKS + 1))
+        self.is_cut = self.is_cut or len(passed) > MAX_LINKS
+        return passed[:MAX_LINKS]
 
 
 def _has_own(rules: DomainRules) -> bool:
@@ -187,7 +186,7 @@ def _is_product(path: str, segments: list[str], query: str) -> bool:
         following and word in _PRODUCT_WORDS for word, following in pairwise(segments)
     ):
         return True
-    if ("/p/" in path and _P.search(path)) or (path.endswith("/p") and ENDED.search(path)):
+    if ("/p/" in path and _P.search(path)) or (path.endswith("/p") and ENDED.match(path)):
         return True
     return ("/gp/product/" in path and segments[-1] != "") or (
         query != "" and _QUERY_PRODUCTS.search(query) is not None

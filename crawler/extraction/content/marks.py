@@ -33,6 +33,11 @@ _ITEMPROPS: Final = {
     "description": "prop-description",
 }
 _HIDDEN = re.compile(r"display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden", re.IGNORECASE)
+CODE_LANGUAGE = re.compile(  # in the class of code, or of what is around it
+    r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|highlight-(?=\S{1,30} notranslate)|brush:\s{0,9})"
+    r"(?!(?:default|none|tabs?)\b|block|box|content|menu|pick|select|switch)([\w+#.-]{1,30})",
+    re.ASCII,
+)
 _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 NAMES: Final = (*sorted(TAGS), *READING["names"], "hidden", "role-nav", "role-alert", "prop-text", "prop-description")

@@ -51,6 +51,8 @@ _DETAILS: Final = {
     "categories": ("article:section", "category"),
 }
 _SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|｜»]\s*")
+_HEADER: Final = BITS["header"] | BITS["nav"]
+_OWN: Final = BITS["main"] | BITS["article"]
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年년] ?(\d{1,2})[月월] ?(\d{1,2}))(?!\d)")
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
 _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
@@ -141,16 +143,20 @@ def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage
 
 
 def _below_a_name(found: Sequence[Passage], title: str, site: str) -> str | None:
-    """The heading with the words of *title* below another h1, of a book or a forum, with no prose between the two."""
-    is_below, wanted = False, title.lower()
+    """The heading with the words of *title* below another h1, of a book or a forum, with no prose between the two.
+
+    An h2 only below one in the page's header: others are the page's own, and the h2 is of a part of it.
+    """
+    below, wanted = set[str](), title.lower()
     for each in found if wanted != site.lower() else ():
         if each.box.tag in {"h1", "h2"}:
-            if is_below and each.text.lower() == wanted:
+            if each.box.tag in below and each.text.lower() == wanted:
                 return each.text
-            is_below |= each.box.tag == "h1"
+            if each.box.tag == "h1":
+                below |= {"h1", "h2"} if each.around & _HEADER and not each.around & _OWN else {"h1"}
             if each.text.lower() == wanted:
                 return None
-        elif is_below and each.is_prose:
+        elif below and each.is_prose:
             return None
     return None
 

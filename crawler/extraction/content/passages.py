@@ -14,7 +14,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, OTHER, TEXT, UNSEEN, Layout, source_of
-from crawler.extraction.content.marks import BITS, bits_of
+from crawler.extraction.content.marks import BITS, CODE_LANGUAGE, bits_of
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words.counting import SENTENCE, words_in
 
@@ -27,11 +27,6 @@ MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
-_LANGUAGE = re.compile(
-    r"(?:^|\s)(?:lang(?:uage)?-|highlight-source-|highlight-(?=\S{1,30} notranslate)|brush:\s{0,9})"
-    r"(?!(?:default|none)\b)([\w+#.-]{1,30})",
-    re.ASCII,
-)
 _CELLS: Final = frozenset(("td", "th"))
 # All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
 _SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
@@ -106,12 +101,28 @@ def _sign(pieces: Sequence[Piece]) -> int | None:
     return None
 
 
-def _numbers_lines(before: Passage, code: str) -> bool:
-    """Whether *before* holds the numbers of the lines of *code*, beside which it stands."""
+def _numbers_lines(before: Passage, box: Box, code: str) -> bool:
+    """Whether *before* holds the numbers of the lines of *code* in *box*, beside it in the one row of a table."""
     if before.box.tag != "pre" or before.words < 2 or before.words != code.count("\n") + 1:
         return False
     first, *others = before.text.split()
-    return first.isdecimal() and len(first) < 9 and others == [str(int(first) + at) for at in range(1, before.words)]
+    if not (first.isdecimal() and len(first) < 9 and _share_one_row(before.box, box)):
+        return False
+    return others == [str(int(first) + at) for at in range(1, before.words)]
+
+
+def _share_one_row(one: Box, other: Box) -> bool:
+    """Whether both are in different cells of a table's only row."""
+    one, other = _cell(one), _cell(other)
+    part = one.parent.parent if one.parent is not None else None
+    return one is not other and one.parent is other.parent and part is not None and part.rows == 1
+
+
+def _cell(box: Box) -> Box:
+    """The cell around *box*, else the outermost box."""
+    while box.tag not in _CELLS and box.parent is not None:
+        box = box.parent
+    return box
 
 
 class _Walk:
@@ -219,7 +230,7 @@ class _Walk:
         if box.tag == "ol":
             if _START.fullmatch(start := (attributes.get("start") or "").strip()):
                 box.start = start
-        elif found := _LANGUAGE.search(attributes.get("class") or ""):
+        elif found := CODE_LANGUAGE.search(attributes.get("class") or ""):
             box.language = found[1].lower()
         elif box.tag == "pre" and not box.language and box.parent is not None:
             above = box.parent.parent
@@ -268,7 +279,7 @@ class _Walk:
             linked = words if text in texts[0] else sum(map(words_in, texts))
             box.linked += linked
         box.words += words
-        if box.tag == "pre" and self.passages and _numbers_lines(self.passages[-1], text):
+        if box.tag == "pre" and self.passages and _numbers_lines(self.passages[-1], box, text):
             self.passages.pop()
         passage = Passage(text, words, linked, box.around | bits, box.own | bits, box, pieces)
         box.prose += words if passage.is_prose else 0

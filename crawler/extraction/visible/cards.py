@@ -16,6 +16,7 @@ from crawler.extraction.words import url_identifiers, values
 from crawler.urls import same_site
 
 LEVELS: Final = 6  # elements around a price that may be its card
+BADGE: Final = 4  # elements around a badge up to its card
 MAX_LINKS: Final = 12  # in one: more is no card
 MAX_NODES: Final = 200  # in one
 BEFORE: Final = 3  # texts before a price with the link to its product
@@ -39,11 +40,29 @@ def is_in_card(page: View, index: int) -> bool:
     return is_others(page, page.texts[index][1], before)
 
 
-def is_others(page: View, node: LexborNode, before: Collection[int] = (), levels: int = LEVELS) -> bool:
-    """Whether *node* is in such an element, at most *levels* up; *before* are links that may name its product without
-    being titles."""
+def is_badge(page: View, node: LexborNode) -> bool:
+    """Whether *node* is on the card of one other product, with its title.
+
+    A link to another kind of page, as that of a maker, or to several products, as variants are, stands in the product's
+    own parts, too.
+    """
+    own, own_name = page.once(_around_heading), _path(page.document.url).split("/")[-1]
+    for card in islice(ancestors(node), BADGE):
+        if card.mem_id in own or card.tag == "body":
+            return False
+        links = [each for each in islice(card.traverse(), MAX_NODES) if each.tag_id in _A]
+        titles = [link for link in links if _names_another(page, link)]
+        if titles:
+            paths = {_path(page.document.absolute(link.attributes.get("href")) or "") for link in titles}
+            products = [path.split("/") for path in paths if url_identifiers.names_product(path.split("/")[:-1])]
+            return len(products) == 1 and _first_word(products[0][-1]) != _first_word(own_name)
+    return False
+
+
+def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
+    """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
     own, known = page.once(_around_heading), page.once(_linked)
-    for card in islice(ancestors(node), levels):
+    for card in islice(ancestors(node), LEVELS):
         if (identity := card.mem_id) in own or card.tag == "body":
             return False
         if identity not in known:
@@ -102,6 +121,11 @@ def _shows_another(page: View, link: LexborNode, inside: Sequence[LexborNode]) -
 
 def _is_title(node: LexborNode) -> bool:
     return node.tag in _HEADINGS or _NAMED.search(node.attributes.get("class") or "") is not None
+
+
+def _first_word(segment: str) -> str:
+    """What variants of one product, and often more of its maker's, have in common."""
+    return segment.partition("?")[0].partition("-")[0].lower()
 
 
 def _path(url: str) -> str:

@@ -78,7 +78,8 @@ def _is_with_rate(page: View, text: str) -> bool:
     if surroundings.RATE.search(text) is None or not currencies.mentions(text, page.document.country):
         return False
     said = _PERCENT.sub("", text)
-    return "%" not in said and any(page.lexicon.says(kind, said) for kind in ("with_tax", "side_price"))
+    is_one = "%" not in said and len(values.WRITTEN.findall(said)) == 1
+    return is_one and any(page.lexicon.says(kind, said) for kind in ("with_tax", "side_price"))
 
 
 def candidate(page: View, index: int, country: str) -> Candidate | None:

@@ -133,7 +133,7 @@ def _is_rate(text: str) -> bool:
 
 def _is_label_of(page: View, index: int) -> bool:
     """Whether the text before is a cell for labels, or stands first in what is right around this one, or alone with
-    it in a row."""
+    it in a row beside that of a price."""
     label = page.texts[index - 1][1]
     if label.tag_id in _LABELS:
         return True
@@ -146,9 +146,19 @@ def _is_label_of(page: View, index: int) -> bool:
 
 
 def _is_row_of(page: View, row: LexborNode, index: int) -> bool:
-    """Whether *row* has neither the text before the label of the one at *index*, nor a label behind that."""
+    """Whether *row* has neither the text before the label of the one at *index*, nor a label behind that, and one of
+    these is of a price: beside other rows, of the shipping, it is the price that is asked."""
+    if not any(_is_of_whole(page, at) for at in (index - 3, index + 1) if 0 <= at < len(page.texts)):
+        return False
     beside = [at for at in (index - 2, index + 1) if 0 <= at < len(page.texts) and (at < index or is_label(page, at))]
     return all(row.mem_id != each.mem_id for at in beside for each in around(page.texts[at][1], ROW))
+
+
+def _is_of_whole(page: View, index: int) -> bool:
+    """Whether a text is a label for a price, and none of a unit or without tax."""
+    says, text = page.lexicon.says, page.texts[index][0]
+    is_price = is_label(page, index) and (says("price", text) or says("with_tax", text))
+    return is_price and not says("side_price", text)
 
 
 def says(kind: str, page: View, index: int) -> bool:

@@ -22,7 +22,7 @@ def price_by_button(page: View, prices: Sequence[Price], buttons: Sequence[int])
     for button in buttons:
         beside = [each for each in likely if 0 < button - each.index <= BY_BUTTON]
         if beside:
-            return max(beside, key=lambda each: each.index)
+            return max(beside, key=lambda each: (not each.aside, each.index))
         behind = [each for each in likely if 0 <= each.index - button <= BEHIND]
         if behind:
             return behind[0]

@@ -19,7 +19,6 @@ from crawler.extraction.words import labels
 BEFORE, AFTER = 40, 300  # texts around the heading that are about the product
 RIGHT_AFTER: Final = 40  # texts after the heading that outweigh what structured data states
 MAX_WORDS: Final = 90  # characters; longer texts explain rather than state
-BADGE: Final = 4  # elements around a badge up to its card
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
 _LABELS: Final = frozenset(("dt", "th", "label", "strong", "b"))
 _DENIALS: Final = ("OutOfStock", "Discontinued")
@@ -52,7 +51,7 @@ def is_out(page: View) -> bool:
 def _is_elsewhere(page: View, node: LexborNode) -> bool:
     """Whether a text in *node* is about something else: another product, by what is around it, or as a badge on its
     card."""
-    return bool(page.flags(node) & _ELSEWHERE) or cards.is_others(page, node, levels=BADGE)
+    return bool(page.flags(node) & _ELSEWHERE) or cards.is_badge(page, node)
 
 
 def _stated(page: View) -> str | None:

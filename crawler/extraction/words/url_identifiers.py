@@ -17,7 +17,8 @@ INPUTS: Final = frozenset(  # names of fields that hold one
     )
 )  # fmt: skip
 VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9\u0400-\u04ff][\w./-]{2,38})(?![\w])")
-ENDED = re.compile(r"[^/]{3,}/p/?$")  # a path with the mark of products behind a name: /red-shoe/p
+# The mark of products behind a name of several words, not a letter of an index: /red-shoe/p, but /brands/p, /a-z/p.
+ENDED = re.compile(r"(?:/[a-z]{2}(?:-[a-z]{2})?)?/(?=[^/-]+-)[^/]{6,}/p/?$", re.IGNORECASE)
 PUNCTUATION = re.compile(r"[\W_]")
 _QUERY: Final = INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
 _MARKER = re.compile(
@@ -72,7 +73,7 @@ def _is_id_key(key: str) -> bool:
 def likelihood(url: str) -> float:
     """How much *url* looks like a product's: 1 if a part of its path says so, 0.5 for an identifier, else 0."""
     path = urls.split(url).path
-    if names_product(path.split("/")[:-1]) or ENDED.search(path):
+    if names_product(path.split("/")[:-1]) or ENDED.match(path):
         return 1.0
     return 0.5 if next(identifiers(url), None) else 0.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
+from typing import Final
 
 from price_parser import Price
 
@@ -17,7 +18,9 @@ MAX_PRICE = Decimal(10) ** 12  # anything above is a timestamp or an id
 MAX_TEXT = 1_000  # characters of a title, brand, sku, category
 MAX_PRICE_TEXT = 100
 MAX_DESCRIPTION = 5_000
-_UNSPACED = "\u0590"  # from here on no letters of Latin, Greek, Cyrillic or Armenian
+_ENDING = re.compile(r"[^\W\d_]{1,2}(?![^\W\d_])")  # of a plural
+_UNSPACED: Final = "\u0590"  # from here on no letters of Latin, Greek, Cyrillic or Armenian
+_CUT: Final = 30  # characters; longer names may be cut anywhere
 
 _PLAIN = re.compile(r"\d{1,13}(?:\.\d{1,6})?")
 _ZERO = re.compile(r"\D{0,5}0+(?:[.,]0+)?\D{0,5}")
@@ -84,14 +87,15 @@ _AVAILABILITY |= {
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Whether *text* has *name*, and not just as the beginning of a word: `Gift Card` in `Gift Cards`.
+    """Whether *text* has *name*, and not just its plural, as a list of such products has: `Gift Card` in `Gift Cards`.
 
-    Letters of scripts without spaces between words begin none.
+    Scripts without spaces between words have none.
     """
     at = text.find(name)
+    if at < 0 or len(name) > _CUT or not "A" <= name[-1:] < _UNSPACED or not name[-1].isalpha():
+        return at >= 0
     while at >= 0:
-        following = text[at + len(name) : at + len(name) + 1]
-        if not (following.isalpha() and following < _UNSPACED):
+        if not _ENDING.match(text, at + len(name)):
             return True
         at = text.find(name, at + 1)
     return False

@@ -56,11 +56,14 @@ def test_the_heading_of_a_book_or_a_board_is_not_the_title_of_its_page() -> None
         ("Steel Pipe 2 m", "Acme: Steel Pipe 2 m - Acme"),
         ("Steel Pipe 2 m", "Acme | Steel Pipe 2 m"),
         ("Steel Pipe 2 m", "Pipes | Steel Pipe 2 m"),
+        ("All of pipes and valves", "Pipes | Plumbing"),
     ],
 )
-def test_other_headings_are(heading: str, title: str) -> None:
-    body = f"<main><h1>{heading}</h1>{TEXT}<h2>Acme</h2>{TEXT}<h2>Pipes</h2></main>"
-    assert title_of(body, title) == heading
+@pytest.mark.parametrize("around", ["main", "main><header"])
+def test_other_headings_are(heading: str, title: str, around: str) -> None:
+    own = f"<{around}><h1>{heading}</h1>{'</header>' if 'header' in around else ''}"
+    assert title_of(f"{own}{TEXT}<h2>Acme</h2>{TEXT}<h2>Pipes</h2></main>", title) == heading
+    assert title_of(f"{own}<h2>Pipes</h2><h2>Acme</h2>{TEXT}</main>", title) == heading
 
 
 BOARD = '<script type="application/ld+json">{"@type": "DiscussionForumPosting"}</script>'
@@ -105,9 +108,20 @@ def test_the_numbers_of_lines_beside_code_are_no_code(first: int, end: str) -> N
 
 @pytest.mark.parametrize("numbers", ["1\n2\n3", "1\n2\n3\n5", "4\n3\n2\n1", "1 2 3 4 x", "7", "²\n³\n⁴\n⁵"])
 def test_other_numbers_beside_code_are(numbers: str) -> None:
-    assert texts(f"<p>Prints</p><pre>{numbers}</pre><pre>{CODE}</pre>") == ["Prints", numbers, CODE.strip()]
+    row = f"<tr><td><pre>{numbers}</pre></td><td><pre>{CODE}</pre></td></tr>"
+    assert texts(f"<p>Prints</p><table>{row}</table>") == ["Prints", numbers, CODE.strip()]
     assert texts("<pre>7</pre><pre>f(7)") == ["7", "f(7)"]
     assert texts("<pre>1\n2\n3\n4</pre><p>By this:</p><pre>" + CODE) == ["1\n2\n3\n4", "By this:", CODE.strip()]
+
+
+def test_rising_numbers_that_a_program_prints_or_reads_are_kept() -> None:
+    shown = ["1\n2\n3\n4", CODE.strip()]
+    first, second = (f"<pre>{each}</pre>" for each in shown)
+    assert texts(f"{first}{second}") == shown
+    assert texts(f"<div class=highlight>{first}</div><div class=highlight>{second}</div>") == shown
+    assert texts(f"<table><tr><td>{first}{second}</td></tr></table>") == shown
+    samples = f"<tr><th>Input</th><th>Output</th></tr><tr><td>{first}</td><td>{second}</td></tr>"
+    assert texts(f"<table>{samples}</table>") == ["Input", "Output", *shown]
 
 
 def code_of(element: str) -> str:
@@ -124,6 +138,8 @@ def code_of(element: str) -> str:
         ("<div class='highlight highlight-source-shell'>", "shell"),
         ("<div class='highlight-default notranslate'><div class=highlight>", ""),
         ("<div class='language-none'>", ""),
+        ("<div class='language-switcher'>", ""),
+        ("<div class='language-tabs'>", ""),
         ("<div class='highlight-box wide'>", ""),
         ("<div class=language-de><div><div>", ""),
         ("<div class='language-sh'><p>Run</p></div>", ""),

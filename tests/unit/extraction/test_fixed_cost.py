@@ -9,7 +9,7 @@ from crawler.extraction import Document, extract_product, links
 
 URL = "https://shop.example.com/about/us"
 PAGE = "<html lang=en><title>About us</title><body><h1>About us</h1><p>We sell knives.</p><a href=/help>Help</a></html>"
-CALLS = 240  # of functions of ours; each takes a microsecond
+CALLS = 241  # of functions of ours; each takes a microsecond
 
 
 def read(page: str) -> None:
