@@ -92,14 +92,14 @@ async def test_a_key_of_others_is_refused_whatever_was_permitted_on_ours(server:
     with redis.Redis(port=server.port) as root:
         root.execute_command("ACL", "SETUSER", "shoal", "on", ">pw", "~{*", "~s:*", "+@all")
         settings = BaseSettings({"REDIS_URL": server.url.replace("//", "//shoal:pw@"), "REDIS_CLUSTER": False})
-        shards = Frontier(connection.connect(settings), FrontierConfig()).shards
-        assert await Seeds(shards.client, "s:start_urls").pending() == 0
+        client: Any = Frontier(connection.connect(settings), FrontierConfig()).shards.client
+        assert await Seeds(client, "s:start_urls").pending() == 0
         with pytest.raises(FrontierRefusedError, match="~t:start_urls"):
-            await Seeds(shards.client, "t:start_urls").pending()
+            await Seeds(client, "t:start_urls").pending()
         root.execute_command("ACL", "SETUSER", "shoal", "resetkeys")
         with pytest.raises(FrontierUnavailableError, match="~s:start_urls"):
-            await Seeds(shards.client, "s:start_urls").pending()
-        await shards.client.aclose()
+            await Seeds(client, "s:start_urls").pending()
+        await client.aclose()
 
 
 @pytest.mark.one_server("one shard's state is set back")
