@@ -574,7 +574,9 @@ def test_a_start_says_which_redis_has_the_queue(given: Any, server: str) -> None
 
 @pytest.mark.parametrize("path", ["abc", "crawler.addon.Nope"])
 def test_a_component_that_is_off_and_was_never_there_passes_as_in_scrapy(path: str) -> None:
-    require_components(of({"EXTENSIONS": {path: None}}))
+    settings = of({"EXTENSIONS": {path: None}})
+    require_components(settings)
+    assert path not in build_component_list(settings["EXTENSIONS"])
 
 
 def test_a_component_that_is_off_is_named_if_its_module_is_gone() -> None:
