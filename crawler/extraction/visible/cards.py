@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
@@ -46,10 +46,8 @@ def is_badge(page: View, node: LexborNode) -> bool:
     A link to another kind of page, as that of a maker, or to several products, as variants are, stands in the product's
     own parts, too.
     """
-    own, own_name = page.once(_around_heading), _path(page.document.url).split("/")[-1]
-    for card in islice(ancestors(node), BADGE):
-        if card.mem_id in own or card.tag == "body":
-            return False
+    own_name = _path(page.document.url).split("/")[-1]
+    for card in _apart(page, node, BADGE):
         links = [each for each in islice(card.traverse(), MAX_NODES) if each.tag_id in _A]
         titles = [link for link in links if _names_another(page, link)]
         if titles:
@@ -61,11 +59,9 @@ def is_badge(page: View, node: LexborNode) -> bool:
 
 def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
     """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
-    own, known = page.once(_around_heading), page.once(_linked)
-    for card in islice(ancestors(node), LEVELS):
-        if (identity := card.mem_id) in own or card.tag == "body":
-            return False
-        if identity not in known:
+    known = page.once(_linked)
+    for card in _apart(page, node, LEVELS):
+        if (identity := card.mem_id) not in known:
             known[identity] = _others_in(page, card)
         others = known[identity]
         if others is None:
@@ -73,6 +69,15 @@ def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> boo
         if any(titled or link in before for link, titled in others.items()):
             return True
     return False
+
+
+def _apart(page: View, node: LexborNode, levels: int) -> Iterator[LexborNode]:
+    """The elements around *node*, at most *levels* of them, that are not around the page's heading, too."""
+    own = page.once(_around_heading)
+    for each in islice(ancestors(node), levels):
+        if each.mem_id in own or each.tag == "body":
+            return
+        yield each
 
 
 def _linked(_: View) -> dict[int, dict[int, bool] | None]:

@@ -47,11 +47,6 @@ class Looked(NamedTuple):
     aside: bool  # of a unit, or without tax
 
 
-def shown_prices(page: View) -> list[Price]:
-    """The prices of the page, the product's likeliest one first."""
-    return chosen(page, by_score(page))
-
-
 def chosen(page: View, prices: list[Price]) -> list[Price]:
     """Those *by_score*, the first one chosen by what stands around the likeliest ones, too."""
     return _lower_first(page, _cards_last(page, prices))

@@ -6,6 +6,9 @@ import json
 from typing import Any
 
 from crawler.extraction import extract_product
+from crawler.extraction.visible import visible_price
+from crawler.extraction.visible.shown_price import Price
+from crawler.extraction.visible.view import View
 from crawler.items import ProductItem
 
 URL = "https://shop.example.de/artikel/kochmesser-20451.html"
@@ -63,3 +66,8 @@ def json_ld(**changed: Any) -> str:
         },
     }
     return f'<script type="application/ld+json">{json.dumps(product | changed)}</script>'
+
+
+def shown_prices(page: View) -> list[Price]:
+    """Those that *page* shows, the product's likeliest one first."""
+    return visible_price.chosen(page, visible_price.by_score(page))

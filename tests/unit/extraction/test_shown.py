@@ -15,6 +15,7 @@ from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import buy_buttons, identifiers, unnamed_price, visible_facts, visible_price
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import url_identifiers, wording
+from tests.unit.extraction.shop import shown_prices
 
 
 def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -> View:
@@ -125,13 +126,13 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
     ],
 )
 def test_the_price_that_is_asked(body: str, amount: str | None, currency: str | None) -> None:
-    best = visible_price.best_price(visible_price.shown_prices(view(f"<h1>Knife</h1>{body}")))
+    best = visible_price.best_price(shown_prices(view(f"<h1>Knife</h1>{body}")))
     assert (best and best.amount, best and best.currency) == (Decimal(amount) if amount else None, currency)
 
 
 def test_a_lower_price_above_the_heading_is_anothers() -> None:
     body = "<a>Fork</a><p class=sale-price>$35</p><h1>Knife</h1><p class=sale-price>$64</p>"
-    assert visible_price.shown_prices(view(body))[0].amount == 64
+    assert shown_prices(view(body))[0].amount == 64
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_a_lower_price_above_the_heading_is_anothers() -> None:
     ],
 )
 def test_when_a_stated_price_is_corrected(stated: list[str], body: str, amount: str | None) -> None:
-    prices = visible_price.shown_prices(view(f"<h1>Knife</h1>{body}"))
+    prices = shown_prices(view(f"<h1>Knife</h1>{body}"))
     corrected = stated_price.corrected([Decimal(each) for each in stated], prices)
     assert (corrected and corrected.amount) == (Decimal(amount) if amount else None)
 
@@ -308,7 +309,7 @@ FAR = "<p>word</p>" * 90
 )
 def test_a_price_that_nothing_names_is_that_by_the_buy_button(body: str, amount: str | None) -> None:
     page = view(f"<h1>Knife</h1>{body}")
-    prices = visible_price.shown_prices(page)
+    prices = shown_prices(page)
     assert visible_price.best_price(prices) is None
     best = unnamed_price.price_by_button(page, prices, buy_buttons.buy_places(page))
     assert (str(best.amount) if best else None) == amount
@@ -357,7 +358,7 @@ def test_reviews_far_from_the_heading_are_not_of_the_product(before: str, count:
 )
 def test_the_price_as_new_is_not_that_of_a_used_thing(lang: str, label: str) -> None:
     page = view(f"<h1>Knife</h1><p><b>89 €</b></p><p>{label}: 149 €</p>", lang=lang)
-    best = visible_price.best_price(visible_price.shown_prices(page))
+    best = visible_price.best_price(shown_prices(page))
     assert best is not None
     assert best.amount == 89
 

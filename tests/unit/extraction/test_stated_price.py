@@ -9,7 +9,8 @@ import pytest
 
 from crawler.extraction import Document, extract_product
 from crawler.extraction.visible.view import View
-from crawler.extraction.visible.visible_price import best_price, shown_prices
+from crawler.extraction.visible.visible_price import best_price
+from tests.unit.extraction.shop import shown_prices
 
 
 @pytest.mark.parametrize(

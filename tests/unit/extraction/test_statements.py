@@ -8,11 +8,12 @@ from crawler.extraction import extract_product
 from crawler.extraction.tree.document import Document
 from crawler.extraction.visible import visible_price
 from crawler.extraction.visible.view import View
+from tests.unit.extraction.shop import shown_prices
 
 
 def price(lang: str, body: str) -> str | None:
     html = f"<html lang={lang}><title>Knife | Shop</title><body><h1>Knife</h1>{body}<p>Steel.</p>"
-    best = visible_price.best_price(visible_price.shown_prices(View(Document(html, "https://shop.example.com/x"))))
+    best = visible_price.best_price(shown_prices(View(Document(html, "https://shop.example.com/x"))))
     return str(best.amount) if best else None
 
 
