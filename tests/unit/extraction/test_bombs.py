@@ -211,7 +211,7 @@ def test_what_is_left_of_attributes_does_no_harm(size: int, times: int) -> None:
     tag = f"<a {' '.join(f'{n:x}' for n in range(times * tame.RUN - 1))}>"
     page = (tag * (size // len(tag))).encode()
     assert tamed(page) == page
-    assert cpu_seconds(lambda: LexborHTMLParser(page), ENOUGH) < ENOUGH
+    assert cpu_seconds(lambda: LexborHTMLParser(page), ENOUGH) < 1.5 * ENOUGH  # .37 to .47 s on a slow machine
 
 
 @pytest.mark.parametrize("piece", ["<div\v></div>", "<title\v></b a=b c=d e=f>some text"])
