@@ -72,7 +72,7 @@ class Rule:
                 self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
-                h.events, h.answers = soon and (3 if h.events in (1, 3) else 1), 0
+                h.events, h.answers = (3 if h.events in (1, 3) else 1) if soon else 0, 0
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
