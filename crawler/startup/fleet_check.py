@@ -7,25 +7,26 @@ only literal values are seen; computed ones are reported when they are queued, b
 from __future__ import annotations
 
 import ast
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, starmap
 from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import FormRequest, JsonRequest
+from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
 
-from crawler.components import path_of
+from crawler.components import TABLES, path_of
 from crawler.errors import CodecError, MessageError
 from crawler.policy.rules.domains import load_rules
 from crawler.routing import codec
 from crawler.routing.old_start import start
-from crawler.startup import stored_values
+from crawler.startup import outdated, stored_values
 from crawler.startup.spider_source import functions, is_library
 from crawler.urls import check
 
@@ -191,11 +192,15 @@ def _is_class(kind: Any, base: type) -> bool:
 
 
 def _components(crawler: Crawler) -> Iterator[Finding]:
-    settings = crawler.settings
-    for name in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES"):
-        for one in build_component_list(settings.getwithbase(name)):
-            if reason := ONE_PROCESS.get(path_of(one)):
-                yield Finding(f"{name}[{path_of(one)!r}]", reason)
+    for one, table in _listed(crawler.settings):
+        if reason := ONE_PROCESS.get(path_of(one)):
+            yield Finding(f"{table}[{path_of(one)!r}]", reason)
+
+
+def _listed(settings: BaseSettings) -> Iterator[tuple[Any, str]]:
+    """The components in use, each with the setting that lists it."""
+    for table in TABLES:
+        yield from ((one, table) for one in build_component_list(settings.getwithbase(table)))
 
 
 def _files(crawler: Crawler) -> Iterator[Finding]:
@@ -237,9 +242,13 @@ def _overrides(spider: type[Spider]) -> Iterator[Finding]:
 
 
 def _outdated(crawler: Crawler) -> Iterator[Finding]:
-    """What older releases of Scrapy called; this one passes over it in silence."""
-    for one in build_component_list(crawler.settings.getwithbase("SPIDER_MIDDLEWARES")):
-        yield from _outdated_methods(_loaded(one), path_of(one))
+    """What another release of Scrapy called, or took."""
+    settings = crawler.settings
+    for one in build_component_list(settings.getwithbase("SPIDER_MIDDLEWARES")):
+        yield from starmap(Finding, outdated.passed_over(_loaded(one)))
+    for kind in (crawler.spidercls, *(_loaded(one) for one, _ in _listed(settings))):
+        if isinstance(kind, type):
+            yield from starmap(Finding, outdated.misfits(kind))
 
 
 def _loaded(component: Any) -> Any:
@@ -247,23 +256,6 @@ def _loaded(component: Any) -> Any:
     with suppress(Exception):
         return load_object(component)
     return None
-
-
-def _outdated_methods(middleware: Any, path: str) -> Iterator[Finding]:
-    method = getattr(middleware, "process_start_requests", None)
-    if method is not None and not hasattr(middleware, "process_start") and not _is_templates(method):
-        what = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
-        yield Finding(f"{path}.process_start_requests", what)
-
-
-def _template(self: Any, start_requests: Iterable[Any], spider: Any) -> Iterator[Any]:  # noqa: ARG001
-    for r in start_requests:  # noqa: UP028
-        yield r
-
-
-def _is_templates(method: Any) -> bool:
-    """Whether it does what `scrapy startproject` of older releases wrote, and misses nothing."""
-    return getattr(getattr(method, "__code__", None), "co_code", None) == _template.__code__.co_code
 
 
 def _own(spider: type[Spider], name: str) -> str:

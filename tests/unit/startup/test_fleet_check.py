@@ -273,30 +273,6 @@ class BothSpider(OldSpider):
             yield request
 
 
-class OldMiddleware:
-    """A spider middleware as it was until 2.12."""
-
-    def process_start_requests(self, start_requests: Any, spider: Spider) -> Any:
-        return start_requests
-
-
-class BothMiddleware(OldMiddleware):
-    """Works with old and new releases of Scrapy."""
-
-    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for one in start:
-            yield one
-
-
-class StartedMiddleware:
-    """As older releases' `scrapy startproject` wrote it."""
-
-    def process_start_requests(self, start_requests: Any, spider: Spider) -> Any:
-        # Must return only requests (not items).
-        for one in start_requests:  # noqa: UP028
-            yield one
-
-
 class OldPoppingSpider(RedisSpider):  # type: ignore[misc]
     """What it makes of the start URLs that it pops."""
 
@@ -309,14 +285,6 @@ class OldPoppingSpider(RedisSpider):  # type: ignore[misc]
 def test_a_start_that_scrapy_calls_no_more_is_named_only_where_it_pops_start_urls() -> None:
     assert lines(OldSpider) == lines(BothSpider) == []
     assert ["OldPoppingSpider.start_requests" in one for one in lines(OldPoppingSpider)] == [True]
-
-
-def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
-    places = {OldMiddleware: 1, BothMiddleware: 2, "no.such.Middleware": 3, StartedMiddleware: 4}
-    found = findings(completed(shipped(SPIDER_MIDDLEWARES=places), PagesSpider))
-    where = f"{__name__}.OldMiddleware.process_start_requests"
-    todo = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
-    assert [str(one) for one in found] == [f"{where}: {todo}"]
 
 
 class WritingPipeline:

@@ -1,0 +1,148 @@
+"""What a project has from older releases of Scrapy, found by name and line."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
+from scrapy.http import Response
+from scrapy.pipelines.images import ImagesPipeline
+from scrapy.settings import Settings
+from scrapy.spidermiddlewares.httperror import HttpErrorMiddleware
+
+from crawler.addon import completed
+from crawler.spiders.pages import PagesSpider
+from crawler.startup.fleet_check import findings
+from tests.shipped import shipped
+
+
+def found(**tables: dict[Any, int]) -> list[str]:
+    return [str(one) for one in findings(completed(shipped(**tables), PagesSpider))]
+
+
+def line_of(words: str) -> int:
+    with open(__file__) as source:  # noqa: PTH123
+        return next(number for number, line in enumerate(source, 1) if words in line and "line_of" not in line)
+
+
+class OldMiddleware:
+    """A spider middleware as it was until 2.12."""
+
+    def process_start_requests(self, start_requests: Any, spider: Spider) -> Any:
+        return start_requests
+
+
+class BothMiddleware(OldMiddleware):
+    """Works with old and new releases of Scrapy."""
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for one in start:
+            yield one
+
+
+class StartedMiddleware:
+    """As older releases' `scrapy startproject` wrote it."""
+
+    def process_start_requests(self, start_requests: Any, spider: Spider) -> Any:
+        # Must return only requests (not items).
+        for one in start_requests:  # noqa: UP028
+            yield one
+
+
+def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
+    places = {OldMiddleware: 1, BothMiddleware: 2, "no.such.Middleware": 3, StartedMiddleware: 4}
+    where = f"{__name__}.OldMiddleware.process_start_requests"
+    todo = "Scrapy no longer calls it: make it `async def process_start(self, start)`"
+    assert found(SPIDER_MIDDLEWARES=places) == [f"{where}: {todo}"]
+
+
+class OldRetry(RetryMiddleware):
+    """As pages of help for Scrapy still have it."""
+
+    def process_response(self, request: Request, response: Response, spider: Spider) -> Any:  # type: ignore[override]
+        if not response.body:
+            return self._retry(request, "empty", spider) or response  # type: ignore[call-arg] # the call
+        return super().process_response(request, response)
+
+    def process_exception(self, request: Request, exception: Exception, spider: Spider) -> Any:  # type: ignore[override]
+        return super(OldRetry, self)._retry(request, exception, spider=spider)  # type: ignore[call-arg]  # noqa: UP008 # by its name
+
+
+class OwnRetry(RetryMiddleware):
+    """In place of the method itself."""
+
+    def _retry(self, request: Request, reason: Any, spider: Spider) -> Any:  # type: ignore[override] # the method
+        return None
+
+    def process_response(self, request: Request, response: Response, spider: Spider) -> Any:  # type: ignore[override]
+        return self._retry(request, "its own", spider) or response
+
+
+class NewRetry(RetryMiddleware):
+    """What fits, however it is written."""
+
+    def __init__(self, settings: Settings, more: int) -> None:
+        super().__init__(settings)
+        self.more = more
+
+    def _retry(self, request: Request, reason: Any, spider: Spider | None = None) -> Any:
+        arguments: Any = (request, reason)
+        return super()._retry(*arguments)
+
+    def process_response(self, request: Request, response: Response, spider: Spider) -> Any:  # type: ignore[override]
+        return super().process_response(request, response, spider)
+
+    def process_exception(self, *arguments: Any, **named: Any) -> Any:
+        return super().process_exception(*arguments, **named)
+
+
+class OldErrors(HttpErrorMiddleware):
+    """Scrapy looks whether a hook takes the spider."""
+
+    def process_spider_input(self, response: Response, spider: Spider) -> None:  # type: ignore[override]
+        super().process_spider_input(response)
+
+
+class OldImages(ImagesPipeline):
+    """A hook of its own, and one that is called by its base class."""
+
+    def process_item(self, item: Any, spider: Spider) -> Any:  # type: ignore[override]
+        return super().process_item(item)
+
+    def get_media_requests(self, item: Any, info: Any, more: Any) -> Any:  # type: ignore[override] # with more
+        return []
+
+
+def test_a_call_that_no_longer_fits_a_method_of_scrapys_is_named() -> None:
+    takes = "_retry() takes request, reason in this release of Scrapy"
+    assert found(DOWNLOADER_MIDDLEWARES={OldRetry: 550}) == [
+        f"{__file__}:{line_of('# the call')}: {takes}: too many positional arguments",
+        f"{__file__}:{line_of('# by its name')}: {takes}: got an unexpected keyword argument 'spider'",
+    ]
+
+
+def test_a_method_that_scrapy_calls_with_less_is_named() -> None:
+    assert found(DOWNLOADER_MIDDLEWARES={OwnRetry: 550}) == [
+        f"{__file__}:{line_of('# the method')}: _retry() is called without spider: leave that out"
+    ]
+    named = f"{__file__}:{line_of('# with more')}: get_media_requests() is called without more: leave that out"
+    assert found(ITEM_PIPELINES={OldImages: 1}) == [named]
+
+
+def test_what_scrapy_can_call_is_not_named() -> None:
+    assert found(DOWNLOADER_MIDDLEWARES={NewRetry: 550}, SPIDER_MIDDLEWARES={OldErrors: 1}) == []
+
+
+class OldSpider(Spider):
+    """Of its own project, with a callback that takes more than Scrapy's `parse`."""
+
+    name = "old"
+
+    def parse(self, response: Response, page: int) -> Any:
+        self.log("a", 10, page=page)
+
+
+def test_a_spider_whose_callback_takes_arguments_is_not_named() -> None:
+    assert findings(completed(shipped(), OldSpider)) == []
