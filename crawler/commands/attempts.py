@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -16,6 +15,7 @@ from crawler.commands.base import FleetCommand
 from crawler.commands.options import host_name, parse_since
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering, console
+from crawler.commands.views.tables import narrow_table
 from crawler.storage import attempts, connection
 from crawler.utils import tasks
 
@@ -62,9 +62,7 @@ def show(console: Console, found: Mapping[str, Sequence[Mapping[str, Any]]], sin
         console.print(f"no such attempts logged since {since:%Y-%m-%d %H:%M} UTC (--since){off}", highlight=False)
         return
     for name, title in TITLES.items():
-        table = Table(title, "attempts", "ok", "mean ms", "MB")
-        for column in table.columns[1:]:
-            column.justify = "right"
+        table = narrow_table(f"Attempts by {title}", [title], ["attempts", "ok", "mean ms", "MB"])
         for row in found[name]:
             table.add_row(*_cells(row))
         console.print(table)

@@ -10,13 +10,13 @@ from decimal import Decimal
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.base import FleetCommand
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering, console
+from crawler.commands.views.tables import narrow_table
 from crawler.errors import ShoalError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
@@ -97,9 +97,7 @@ def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any
     console.print(item["_id"])
     if all(isinstance(item.get(name), datetime) for name in ("first_seen_at", "last_seen_at")):
         _show_times(console, item, prices(item, records))
-    table = Table("version", "seen at (UTC)", "field", "old", "new")
-    for column in table.columns:
-        column.overflow = "fold"  # a URL has no white space
+    table = narrow_table("", ["version", "seen at (UTC)", "field", "old", "new"], [])
     for record in records:
         for field, change in record["changes"].items():
             values = [in_short(change.get(side)) for side in ("old", "new")]

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -14,6 +13,7 @@ from crawler.commands.base import FleetCommand
 from crawler.commands.options import host_name
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering, console
+from crawler.commands.views.tables import narrow_table
 from crawler.items import PageItem, ProductItem
 from crawler.policy.items import quality
 from crawler.storage import connection
@@ -75,9 +75,7 @@ def show(
         console.print(f"{collection} holds nothing of host {host}" if host else f"{collection} is empty")
     for one in found:
         title = f"{collection} of spider {one.spider or 'unknown'}: {one.documents:,}"
-        table = Table("field", "present", "missing", "invalid", "share present", title=title)
-        for column in table.columns[1:]:
-            column.justify = "right"
+        table = narrow_table(title, ["field"], ["present", "missing", "invalid", "share present"])
         for name, (present, missing, invalid) in one.fields.items():
             share = f"{present / one.documents:.1%}"
             table.add_row(name, f"{present:,}", f"{missing:,}", f"{invalid:,}", share)

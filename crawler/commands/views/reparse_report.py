@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from crawler.commands.views.tables import narrow_table
 from crawler.replay import counts
 from crawler.utils.plural import several
 
@@ -46,9 +46,7 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
     """Print the summary."""
     pages = report.stats[counts.PAGES]
     if fields := report.of(counts.FIELDS):
-        table = Table("field", "items", "page", "stored", "parsed now")
-        for column in table.columns:
-            column.overflow = "fold"  # a URL is copied whole
+        table = narrow_table("", ["field", "items", "page", "stored", "parsed now"], [])
         for name, number in fields.items():
             for row, example in enumerate(report.examples.get(name, [])[:3]):
                 cells = [example[each] for each in ("url", "old", "new")]

@@ -11,7 +11,7 @@ from crawler.utils.durations import in_words
 
 
 def narrow_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-    """Narrow, with names folded instead of cut off: it fits 80 columns."""
+    """Narrow, with names folded instead of cut off: it fits 80 columns, and a URL can be copied whole."""
     table = Table(
         title=f"\n{title}" if title else None,
         title_justify="left",

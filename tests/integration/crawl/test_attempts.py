@@ -59,7 +59,7 @@ async def test_each_attempt_is_logged_with_its_outcome(fleet: Fleet, mongo_datab
 
     shown = fleet.runner.run("attempts", "--host", "127.0.0.1", "--since", "1h")
     assert shown.returncode == 0, shown.stderr
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.stdout.splitlines() if "│" in line]
+    rows = [line.split() for line in shown.stdout.splitlines()]
     assert ["transient", "2", "0.0%"] in [row[:3] for row in rows]
     assert ["ok", "1", "100.0%"] in [row[:3] for row in rows]
     assert ["none", str(len(found))] in [row[:2] for row in rows]

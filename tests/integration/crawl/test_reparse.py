@@ -89,7 +89,7 @@ async def test_changed_selectors_change_the_products_and_their_history(shop: Sho
         dry = shop.reparse("--dry-run")
         assert "11 pages parsed again" in dry
         assert "10 changed" in dry
-        assert re.search(r"brand │ 10 │ \S+ │ - │ Acme", dry)
+        assert re.search(r"brand +10 +\S+ +- +Acme", dry)
         assert "nothing is written" in dry
         assert await brands(mongo_database) == [None] * 10
 
