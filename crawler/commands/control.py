@@ -57,7 +57,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 1 if nothing matched or nothing changed."""
+        """Exit status 1 if nothing matched, or nobody agreed."""
         with answering(args):
             verb, value = _checked(args, opts)
             self.follow(opts.spider)
@@ -71,7 +71,8 @@ class Command(FleetCommand, ScrapyCommand):
                 await self.check_group(frontier, opts.host)
             run = await _run(frontier, opts.run, verb) if opts.run else None
             if verb in {"pause", "resume"}:
-                return await _say(frontier, verb == "pause", run, opts)
+                await _say(frontier, verb == "pause", run, opts)
+                return True
             if verb == "cancel":
                 assert run is not None
                 return await _cancel(frontier, run, yes=opts.yes)
@@ -110,7 +111,7 @@ async def _run(frontier: Frontier, run_id: str, verb: str) -> Run:
     return run
 
 
-async def _say(frontier: Frontier, pauses: bool, run: Run | None, opts: argparse.Namespace) -> bool:
+async def _say(frontier: Frontier, pauses: bool, run: Run | None, opts: argparse.Namespace) -> None:
     what = run_target(run) if run else f"spider {opts.spider}" if opts.spider else f"host {opts.host}"
     named = f"run {run.id}" if run else what
     news = await frontier.control.say("pause" if pauses else "resume", what)
@@ -122,7 +123,6 @@ async def _say(frontier: Frontier, pauses: bool, run: Run | None, opts: argparse
         if news
         else f"{named} was {'paused' if pauses else 'not paused'} before"
     )
-    return news
 
 
 async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:
