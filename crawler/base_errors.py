@@ -18,16 +18,20 @@ class ConfigError(ShoalError):
     """A setting, rule file or environment variable has an invalid value. *expected* completes "expected ..."."""
 
     def __init__(self, name: str, value: object, expected: str) -> None:
-        super().__init__(f"{name} = {_shown(value)} is invalid: expected {expected}")
+        super().__init__(f"{name} = {shown(value)} is invalid: expected {expected}")
         self.name = name
         self.value = value
         self.expected = expected
 
 
-def _shown(value: object) -> str:
-    """*value* in a line that can be read."""
-    whole = repr(value)
-    return whole if len(whole) <= _SHOWN else f"{whole[:_SHOWN]}... ({len(whole)} characters)"
+def shown(value: object) -> str:
+    """*value* for a message, however long it is."""
+    return clipped(repr(value))
+
+
+def clipped(text: str) -> str:
+    """*text* in a line that can be read."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
 
 
 class ServiceError(ShoalError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError, DownloadTimeoutError, DropItem, IgnoreRequest
 from scrapy.http import Response
 
-from crawler.base_errors import ConfigError, ServiceError, ShoalError
+from crawler.base_errors import ConfigError, ServiceError, ShoalError, clipped, shown
 from crawler.utils.durations import in_words
 
 __all__ = [
@@ -26,6 +26,8 @@ __all__ = [
     "TabLostError",
     "TooCostlyError",
     "UnstoredItem",
+    "clipped",
+    "shown",
 ]
 
 

@@ -9,7 +9,7 @@ from socket import inet_aton, inet_ntoa
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from crawler.errors import MessageError
+from crawler.errors import MessageError, shown
 from crawler.utils.caches import cached
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check(url: str) -> str:
         return url
     url = without_credentials(url)
     if len(url) > MAX_URL_LENGTH:
-        text = f"URL has {len(url)} characters, more than the {MAX_URL_LENGTH} allowed: {_shown(url)[:80]}..."
+        text = f"URL has {len(url)} characters, more than the {MAX_URL_LENGTH} allowed: {_shown(url)}"
         raise MessageError(text)
     try:
         parts = urlsplit(url)
@@ -62,15 +62,17 @@ def check(url: str) -> str:
     except ValueError as error:
         # It quotes what it takes for a port, which may be part of a password.
         reason = "" if "@" in url else f" ({error})"
-        raise MessageError(f"not a URL{reason}: {_shown(url)!r}") from None
+        raise MessageError(f"not a URL{reason}: {_shown(url)}") from None
+    if not parts.scheme:
+        raise MessageError(f"no scheme: expected http:// or https:// before {_shown(url)}")
     if parts.scheme.lower() not in SCHEMES:
-        raise MessageError(f"unknown scheme {parts.scheme!r}: expected http or https: {_shown(url)!r}")
+        raise MessageError(f"unknown scheme {shown(parts.scheme)}: expected http or https: {_shown(url)}")
     if not host:
-        raise MessageError(f"URL without a host: {_shown(url)!r}")
+        raise MessageError(f"URL without a host: {_shown(url)}")
     if not _is_name(host):
-        raise MessageError(f"no name of a host: {_shown(host[:80])!r}")
+        raise MessageError(f"no name of a host: {_shown(host)}")
     if not url.isprintable() or " " in url:  # nor are surrogates, which represent bytes that are not UTF-8
-        text = f"URL with white space, control characters or bytes that are not UTF-8: {_shown(url)!r}"
+        text = f"URL with white space, control characters or bytes that are not UTF-8: {_shown(url)}"
         raise MessageError(text)
     return url
 
@@ -185,7 +187,7 @@ def split(url: str) -> SplitResult:
 
 def _shown(url: str) -> str:
     """For messages about an invalid URL, in which a password may end anywhere."""
-    return f"***@{url.rpartition('@')[2]}" if "@" in url else url
+    return shown(f"***@{url.rpartition('@')[2]}" if "@" in url else url)
 
 
 def _host(host: str) -> str:

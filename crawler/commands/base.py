@@ -20,7 +20,7 @@ from crawler.addon import check_dicts, completed
 from crawler.commands import early_settings, misspelt, spider_stores
 from crawler.commands.options import OneValue
 from crawler.commands.terminal import answering
-from crawler.errors import ConfigError, ShoalError
+from crawler.errors import ConfigError, ShoalError, clipped, shown
 from crawler.frontier.frontier import Frontier
 from crawler.routing.host_rules import HostRules
 from crawler.startup.announcement import QUEUES, own_places
@@ -79,7 +79,7 @@ def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:
     if match := _INVALID.fullmatch(words):
         words = f"{match[1]} = {match[2]}"  # as ConfigError says it
     elif match := _NO_CHOICE.fullmatch(words):
-        words = f"{match[1]} = {match[2]} is invalid: expected one of {match[3].replace(QUOTE, '')}"
+        words = f"{match[1]} = {clipped(match[2])} is invalid: expected one of {match[3].replace(QUOTE, '')}"
     elif words.startswith("argument "):
         words += f" (see `{command} --help`)"
     parser.exit(2, f"{command}: {words}\n")
@@ -129,7 +129,7 @@ class FleetCommand(OneLine):
         """Raise ShoalError if *name* is none of the *known* collections."""
         if name not in known:
             self.point_elsewhere(spider_stores.STORES)
-            raise ShoalError(f"there is no collection {name!r}, there are: {', '.join(sorted(known))}")
+            raise ShoalError(f"there is no collection {shown(name)}, there are: {', '.join(sorted(known))}")
 
     async def check_group(self, frontier: Frontier, host: str) -> None:
         """Raise ConfigError for a *host* that is in a politeness group of another name, which its requests have; not
@@ -160,7 +160,7 @@ def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
     except KeyError:
         names = {one.lower(): one for one in loader.list()}
         close = "".join(f" (did you mean {names[one]!r}?)" for one in get_close_matches(name.lower(), names, 1))
-        raise ShoalError(f"there is no spider {name!r}{close}, `scrapy list` shows them") from None
+        raise ShoalError(f"there is no spider {shown(name)}{close}, `scrapy list` shows them") from None
 
 
 async def check_known(settings: BaseSettings, frontier: Frontier, name: str) -> None:

@@ -21,7 +21,7 @@ from crawler.commands.options import host_name, integer
 from crawler.commands.terminal import agreed, answering
 from crawler.commands.views.dead_page import page_of, show
 from crawler.commands.views.dead_view import at, dropped, retried, shown
-from crawler.errors import ConfigError
+from crawler.errors import ConfigError, clipped
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
@@ -134,7 +134,7 @@ class Command(FleetCommand, ScrapyCommand):
         except ValueError:
             raise ConfigError("id", letter_id, "one that `scrapy dead list` shows") from None
         if letter is None:
-            print(f"there is no dead letter {letter_id}: `scrapy dead list` shows them", file=sys.stderr)
+            print(f"there is no dead letter {clipped(letter_id)}: `scrapy dead list` shows them", file=sys.stderr)
             self.point_elsewhere(QUEUES)
             self.exitcode = 1
         elif whole_page:

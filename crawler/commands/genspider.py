@@ -18,7 +18,7 @@ from crawler.addon import uses_addon
 from crawler.commands.base import OneLine
 from crawler.commands.options import host_name
 from crawler.commands.terminal import answering
-from crawler.errors import ConfigError, ShoalError
+from crawler.errors import ConfigError, ShoalError, shown
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 TEMPLATES: Final = Path(__file__).parent.parent / "templates" / "spiders"
@@ -68,7 +68,7 @@ class Command(OneLine, GenspiderCommand):
         with contextlib.redirect_stdout(io.StringIO()):
             found = own if own.exists() else super()._find_template(template)
         if found is None:
-            words = f"there is no template {template!r}: `scrapy genspider --list` shows them"
+            words = f"there is no template {shown(template)}: `scrapy genspider --list` shows them"
             raise UsageError(words)
         return found
 

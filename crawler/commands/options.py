@@ -12,7 +12,7 @@ from typing import Any
 
 from scrapy.exceptions import UsageError
 
-from crawler.errors import ConfigError
+from crawler.errors import ConfigError, clipped, shown
 
 _HOST = re.compile(r"[a-z0-9._-]{1,255}")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -30,7 +30,9 @@ class OneValue(argparse.Action):
         if values == "":
             raise argparse.ArgumentError(self, f"'' is invalid: expected a value, or no {option} at all")
         if getattr(namespace, self.dest) != self.default:
-            raise argparse.ArgumentError(self, f"{values!r} is invalid: expected one value, {option} is given twice")
+            raise argparse.ArgumentError(
+                self, f"{shown(values)} is invalid: expected one value, {option} is given twice"
+            )
         setattr(namespace, self.dest, values)
 
 
@@ -45,7 +47,7 @@ def host_name(value: str) -> str:
         if _HOST.fullmatch(ascii_host := host.encode("idna").decode("ascii")):
             return ascii_host
     raise argparse.ArgumentTypeError(
-        f"{value!r} is invalid: expected a host name such as shop.example, without scheme, port or path"
+        f"{shown(value)} is invalid: expected a host name such as shop.example, without scheme, port or path"
     )
 
 
@@ -54,7 +56,7 @@ def integer(low: int, high: int) -> Callable[[str], int]:
 
     def number(text: str) -> int:
         if not _INTEGER.fullmatch(text) or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is invalid: expected an integer from {low} to {high}")
+            raise argparse.ArgumentTypeError(f"{shown(text)} is invalid: expected an integer from {low} to {high}")
         return int(text)
 
     return number
@@ -63,7 +65,7 @@ def integer(low: int, high: int) -> Callable[[str], int]:
 def one_of(args: Sequence[str], verbs: Sequence[str]) -> str:
     """The one argument, which is one of *verbs*; raises UsageError for anything else."""
     if len(args) != 1 or args[0] not in verbs:
-        raise UsageError(f"expected one of {', '.join(verbs)}, got: {' '.join(args) or 'nothing'}")
+        raise UsageError(f"expected one of {', '.join(verbs)}, got: {clipped(' '.join(args)) or 'nothing'}")
     return args[0]
 
 

@@ -20,7 +20,7 @@ from crawler.commands.encoding import encoder_of
 from crawler.commands.options import host_name, integer
 from crawler.commands.terminal import answering, console
 from crawler.commands.views.schedule_view import lines, table, ticks_of, told, when
-from crawler.errors import ShoalError
+from crawler.errors import ShoalError, shown
 from crawler.frontier.command_session import session
 from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
@@ -124,7 +124,7 @@ class Command(FleetCommand, ScrapyCommand):
             elif verb == "list":
                 self._list(seen, as_json=opts.json)
             elif rest[0] not in seen.definitions:
-                raise ShoalError(f"there is no schedule {rest[0]!r}: `scrapy schedule list` shows them")
+                raise ShoalError(f"there is no schedule {shown(rest[0])}: `scrapy schedule list` shows them")
             elif verb == "show":
                 self._show(seen, rest[0], as_json=opts.json)
             elif verb == "run":

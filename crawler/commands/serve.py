@@ -17,6 +17,7 @@ from crawler.commands.encoding import encoder_of
 from crawler.commands.stopping import hang_up_asks
 from crawler.commands.terminal import answering
 from crawler.config import boolean
+from crawler.errors import clipped
 from crawler.extensions.logs import LogAddon
 from crawler.frontier.command_session import session
 from crawler.producers.ticks import TickRunner
@@ -55,7 +56,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 if a setting is invalid, or Redis is unusable at the start."""
         with answering(args):
             if args:
-                raise UsageError(f"expected no argument, got {' '.join(args)}")
+                raise UsageError(f"expected no argument, got {clipped(' '.join(args))}")
             config = ServeConfig.from_settings(self.settings)
             if self.settings.getbool("LOG_ENABLED"):
                 LogAddon.update_pre_crawler_settings(self.settings)

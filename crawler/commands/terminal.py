@@ -17,7 +17,7 @@ from typing import Any, Final
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from crawler.errors import ShoalError
+from crawler.errors import ShoalError, clipped
 from crawler.policy.endings.shortages import shortage
 
 INTERRUPTED = 130  # as shells say for Ctrl-C
@@ -85,7 +85,7 @@ def _unwritable(error: OSError | RuntimeError) -> str:
 def _check_arguments(args: Sequence[str]) -> None:
     """Scrapy takes unknown options for arguments; one that is empty would mean every spider."""
     if unknown := [arg for arg in args if arg.startswith("-") and arg != "-" and not _BELOW_0.fullmatch(arg)]:
-        raise UsageError(f"there is no option {unknown[0]}: see --help")
+        raise UsageError(f"there is no option {clipped(unknown[0])}: see --help")
     if "" in args:
         raise UsageError("an argument is empty: leave it out, or name what is meant")
 

@@ -15,6 +15,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from crawler import config
+from crawler.errors import shown
 from crawler.extensions.fleet_metrics import FleetEndpoint
 from crawler.extensions.metrics import MetricsConfig
 from crawler.supervision.cores import usable_cores
@@ -31,7 +32,7 @@ def number_of_workers(value: str) -> int:
         return min(usable_cores(), WORKERS_MAX)
     if not (value.isascii() and value.isdecimal() and 1 <= int(value[:9]) <= WORKERS_MAX):
         raise argparse.ArgumentTypeError(
-            f"{value!r} is invalid: expected an integer from 1 to {WORKERS_MAX}, or 'auto'"
+            f"{shown(value)} is invalid: expected an integer from 1 to {WORKERS_MAX}, or 'auto'"
         )
     return int(value)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self
 
 from msgpack.exceptions import UnpackException
 
-from crawler.errors import ShoalError
+from crawler.errors import ShoalError, clipped
 from crawler.frontier.server.shards import unpack
 
 State = Literal["open", "sealed", "finished", "cancelled"]
@@ -36,7 +36,7 @@ class UnknownRunError(RunError):
     """There is no run with that id, or no longer."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"there is no run {run_id}: `scrapy runs` shows them")
+        super().__init__(f"there is no run {clipped(run_id)}: `scrapy runs` shows them")
 
 
 class RunSkippedError(RunError):

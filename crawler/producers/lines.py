@@ -12,6 +12,7 @@ from itertools import count
 from threading import Event
 from typing import Final, NamedTuple
 
+from crawler.errors import shown
 from crawler.producers import sources
 from crawler.routing.push_schema import MAX_LINE
 
@@ -230,7 +231,7 @@ def _decoder(first: bytes) -> io.IncrementalNewlineDecoder:
 
 def _unreadable(source: str, error: BaseException, after: int = 0) -> str:
     words = str(getattr(error, "strerror", None) or error) or type(error).__name__
-    name, reason = repr(sources.shown(source)), words.splitlines()[0][:200]
+    name, reason = shown(sources.shown(source)), words.splitlines()[0][:200]
     if source.startswith(sources.REMOTE) and _METADATA in words:
         reason = "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role"
     if after:

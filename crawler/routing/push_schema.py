@@ -14,7 +14,7 @@ from typing import Any, Final
 from scrapy import Request, Spider
 
 from crawler import urls
-from crawler.errors import MessageError
+from crawler.errors import MessageError, shown
 from crawler.frontier.messages import MAX_PRIORITY
 from crawler.meta import MIN_TIER, RESERVED
 from crawler.policy.tiers import TIERS
@@ -32,14 +32,13 @@ def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
         raise MessageError(f"line has {len(line)} characters, more than the {MAX_LINE} allowed: {line[:60]}...")
     fields = json_object(line) if line.startswith("{") else {"url": line}
     if unknown := sorted(fields.keys() - _READERS.keys()):
-        raise MessageError(f"unknown key {unknown[0]!r}: expected one of {', '.join(_READERS)}")
+        raise MessageError(f"unknown key {shown(unknown[0])}: expected one of {', '.join(_READERS)}")
     values = {key: _READERS[key](_encodable(key, value)) for key, value in fields.items()}
     if "url" not in values:
         raise MessageError("no 'url'")
     if (callback := values.get("callback")) and callback not in (known := callbacks(spider)):
-        raise MessageError(
-            f"callback {callback!r} is not a callback of spider {spider.name!r}: it has {', '.join(known) or 'none'}"
-        )
+        theirs = ", ".join(known) or "none"
+        raise MessageError(f"callback {shown(callback)} is not a callback of spider {spider.name!r}: it has {theirs}")
     meta = values.get("meta", {}) | {
         _META.get(key, key): values[key] for key in ("not_before", "country", "proxy_pool", "tier") if key in values
     }
@@ -86,8 +85,8 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def _refuse(key: str, value: object, allowed: str) -> MessageError:
-    shown = repr(value[:80]) if isinstance(value, str) else json.dumps(value)[:80]
-    return MessageError(f"{key} = {shown} is invalid: expected {allowed}")
+    given = shown(value) if isinstance(value, str) else json.dumps(value)[:80]
+    return MessageError(f"{key} = {given} is invalid: expected {allowed}")
 
 
 def _encodable(key: str, value: Any) -> Any:

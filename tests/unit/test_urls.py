@@ -103,7 +103,8 @@ def test_the_order_of_parameters_does_not_matter(query: list[str]) -> None:
     [
         ("ftp://shop.example/", "unknown scheme 'ftp': expected http or https"),
         ("javascript:alert(1)", "unknown scheme"),
-        ("shop.example/a", "unknown scheme ''"),
+        ("shop.example/a", "no scheme: expected http:// or https:// before 'shop.example/a'"),
+        ("//shop.example/a", "no scheme"),
         ("http:///a", "without a host"),
         ("http://[::1/a", "not a URL"),
         ("http://shop.example:99999/", "not a URL"),
@@ -120,6 +121,15 @@ def test_the_order_of_parameters_does_not_matter(query: list[str]) -> None:
 def test_a_url_that_cannot_be_fetched_is_refused_with_its_reason(url: str, words: str) -> None:
     with pytest.raises(MessageError, match=words.replace("(", r"\(")):
         urls.check(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["x" * 4000, f"{'x' * 4000}://", f"http:///{'x' * 4000}", f"http://a.example/ {'x' * 9000}"]
+)
+def test_a_long_url_is_not_repeated_whole(url: str) -> None:
+    with pytest.raises(MessageError, match=r"\.\.\. \(\d+ characters\)") as refused:
+        urls.check(url)
+    assert len(str(refused.value)) < 800
 
 
 SPELLINGS = ("127.0.0.2", "127.0.0.2.", "2130706434", "0x7f000002", "0X7F.2", "0177.0.0.2", "127.2", "0000000177.0.2")

@@ -146,14 +146,14 @@ async def test_recrawl_opens_a_generation_in_which_all_is_new(push: Pusher, flee
 
 BAD_LINES: Sequence[tuple[str, str]] = [
     ("ftp://a.example/", "unknown scheme 'ftp': expected http or https"),
-    ("example.com", "unknown scheme '': expected http or https"),
+    ("example.com", "no scheme: expected http:// or https:// before 'example.com'"),
     ("http:///path", "URL without a host"),
     ("http://a.example/" + "x" * 4096, "URL has 4113 characters, more than the 4096 allowed"),
     ("http://a.example/a b", "URL with white space"),
     ("http://[::1/", "not a URL"),
     ("http://" + "ü" * 70 + ".example/", "no name of a host"),
     ("{broken", "not JSON"),
-    ("[1]", "unknown scheme ''"),
+    ("[1]", "no scheme"),
     ('{"priority": 1}', "no 'url'"),
     ('{"url": 5}', "url = 5 is invalid: expected a non-empty string"),
     ('{"url": "http://a.example/", "prio": 1}', "unknown key 'prio': expected one of url, method"),
@@ -217,7 +217,7 @@ async def test_bytes_that_are_no_text_are_named_too(push: Pusher, tmp_path: Path
 
 def test_standard_input_and_arguments_have_names(push: Pusher) -> None:
     assert push("-", text="http://a.example/\nnonsense\n").complaints == [
-        "standard input:2: unknown scheme '': expected http or https: 'nonsense'"
+        "standard input:2: no scheme: expected http:// or https:// before 'nonsense'"
     ]
     assert push("ftp://a.example/").complaints == [
         "argument: unknown scheme 'ftp': expected http or https: 'ftp://a.example/'"

@@ -9,8 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scrapy.exceptions import UsageError
 
-from crawler.commands.options import OneValue, host_name, integer, parse_since
+from crawler.commands.options import OneValue, host_name, integer, one_of, parse_since
+from crawler.commands.workers import number_of_workers
 from crawler.errors import ConfigError
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -35,6 +37,14 @@ def test_a_host_is_looked_for_as_it_is_stored(given_host: str, stored: str) -> N
 def test_what_is_no_host_is_named(wrong: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=r"is invalid: expected a host name such as shop\.example"):
         host_name(wrong)
+
+
+def test_a_long_value_is_not_repeated_whole() -> None:
+    for read in (host_name, integer(1, 5), number_of_workers):
+        with pytest.raises(argparse.ArgumentTypeError, match=r"x\.\.\. \(10002 characters\) is invalid"):
+            read("x" * 10_000)
+    with pytest.raises(UsageError, match=r"x\.\.\. \(10000 characters\)"):
+        one_of(["x" * 10_000], ["list"])
 
 
 @given(st.text())

@@ -53,6 +53,14 @@ def test_an_option_that_there_is_not_is_refused() -> None:
         raise AssertionError("was run")
 
 
+def test_a_long_option_is_not_repeated_whole() -> None:
+    with (
+        pytest.raises(UsageError, match=r"-x{299}\.\.\. \(10001 characters\): see --help"),
+        answering(["-" + "x" * 10_000]),
+    ):
+        raise AssertionError("was run")
+
+
 def test_an_argument_that_is_empty_names_no_spider() -> None:
     with pytest.raises(UsageError, match=r"^an argument is empty: "), answering(["drop", ""]):
         raise AssertionError("dropped the letters of all spiders")

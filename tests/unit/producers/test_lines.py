@@ -73,6 +73,12 @@ def test_a_source_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path:
     )
 
 
+def test_a_long_argument_is_not_repeated_whole() -> None:
+    [reason] = read("x" * 10_000)[1]
+    assert "xxx... (10002 characters) is neither a URL" in reason
+    assert len(reason) < 500
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_line_ends_and_byte_order_marks_are_no_part_of_a_line(tmp_path: Path, end: str, encoding: str) -> None:

@@ -84,7 +84,7 @@ def test_every_key_of_the_schema_reaches_the_request() -> None:
     ("text", "words"),
     [
         ("{", "not JSON"),
-        ("[" * 5, "unknown scheme"),
+        ("[" * 5, "no scheme"),
         ('{"a": ' * 3000, "not JSON"),
         (line(colour="red"), "unknown key 'colour': expected one of url, method, "),
         ('{"method": "GET"}', "no 'url'"),
@@ -97,6 +97,8 @@ def test_every_key_of_the_schema_reaches_the_request() -> None:
         (line(body="x" * 140_000), "at most 131072 bytes"),
         (line(meta=5), "meta = 5 is invalid"),
         (line(meta={"proxy": "http://evil/"}), "meta = 'proxy' is invalid: expected a key that"),
+        (line(**{"x" * 10_000: 1}), "characters): expected one of url, method, "),
+        (line(callback="x" * 10_000), "characters) is not a callback of spider 'shop'"),
         (line(callback="nope"), "callback 'nope' is not a callback of spider 'shop': it has parse_item"),
         (line(url="https://shop.example/\ud800"), "is invalid: expected valid Unicode"),
         (line(body="\udc80"), "body = "),
