@@ -17,7 +17,7 @@ from crawler.commands.base import FleetCommand
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering, console
 from crawler.commands.views.tables import narrow_table
-from crawler.errors import ShoalError
+from crawler.errors import ShoalError, clipped
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.reading import reader
@@ -47,7 +47,10 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) != 2:
                 raise UsageError("name a collection and a URL: scrapy history products https://...")
             if (found := tasks.run(self._read(*args))) is None:
-                print(f"{args[0]} has no {args[1]}: `scrapy export {args[0]}` shows what is stored", file=sys.stderr)
+                print(
+                    f"{args[0]} has no {clipped(args[1])}: `scrapy export {args[0]}` shows what is stored",
+                    file=sys.stderr,
+                )
                 self.point_elsewhere(STORES)
                 self.exitcode = 1
             else:
@@ -57,7 +60,7 @@ class Command(FleetCommand, ScrapyCommand):
         config = StorageConfig.from_settings(self.settings)
         if (history := config.history.get(collection)) is None:
             known = ", ".join(config.history) or "no collection"
-            raise ShoalError(f"{collection} has no history: CHANGE_HISTORY only keeps that of {known}")
+            raise ShoalError(f"{clipped(collection)} has no history: CHANGE_HISTORY only keeps that of {known}")
         async with connection.session(self.settings) as database:
             for name in dict.fromkeys((key, _canonical(key))):
                 if (item := await reader.document(database, collection, name)) is not None:

@@ -62,6 +62,14 @@ def integer(low: int, high: int) -> Callable[[str], int]:
     return number
 
 
+def named(text: str) -> tuple[str, str]:
+    """For an option's `type`: NAME=VALUE."""
+    name, mark, value = text.partition("=")
+    if not mark:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is invalid: expected NAME=VALUE")
+    return name, value
+
+
 def one_of(args: Sequence[str], verbs: Sequence[str]) -> str:
     """The one argument, which is one of *verbs*; raises UsageError for anything else."""
     if len(args) != 1 or args[0] not in verbs:

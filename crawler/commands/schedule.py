@@ -20,7 +20,7 @@ from crawler.commands.encoding import encoder_of
 from crawler.commands.options import host_name, integer
 from crawler.commands.terminal import answering, console
 from crawler.commands.views.schedule_view import lines, table, ticks_of, told, when
-from crawler.errors import ShoalError, shown
+from crawler.errors import ShoalError, clipped, shown
 from crawler.frontier.command_session import session
 from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
@@ -181,7 +181,9 @@ class Command(FleetCommand, ScrapyCommand):
                 if checked + rejects.count >= CHECKED:
                     break
         if rejects.count:
-            raise ShoalError(f"{source} cannot be pushed as it is ({rejects.count} refused): nothing is added")
+            raise ShoalError(
+                f"{clipped(str(source))} cannot be pushed as it is ({rejects.count} refused): nothing is added"
+            )
 
     async def _change(self, schedules: Schedules, seen: Timetable, verb: str, name: str) -> None:
         text = seen.definitions[name]

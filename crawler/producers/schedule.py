@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, Self, get_args
 
-from crawler.errors import ShoalError
+from crawler.errors import ShoalError, shown
 from crawler.frontier.messages import MAX_PRIORITY
 from crawler.frontier.run_record import Overlap
 from crawler.policy.schedules import MISSED, Cron, Interval, Missed, Timing
@@ -130,7 +130,7 @@ class Schedule:
 
 def refused(what: str, value: object, expected: str) -> ScheduleError:
     """The error for an invalid *value*."""
-    return ScheduleError(f"{what} = {value!r} is invalid: expected {expected}")
+    return ScheduleError(f"{what} = {shown(value)} is invalid: expected {expected}")
 
 
 def _timing_fields(timing: Timing) -> dict[str, Any]:

@@ -6,10 +6,11 @@ import asyncio
 import json
 from bisect import bisect_right
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final, NamedTuple
 
 from scrapy.settings import BaseSettings
@@ -70,9 +71,11 @@ def still_valid(source: ScheduleSource, position: str) -> bool:
 
 
 def check_file(path: str) -> None:
-    """Raise ScheduleError for what is there and no file: a pipe or a device might never end, or never begin."""
-    if not path.startswith(sources.REMOTE) and Path(path).exists() and not Path(path).is_file():
-        raise ScheduleError(f"{path!r} is not a file")
+    """Raise ScheduleError for what is there and no file: a pipe or a device might never end, or never begin. What
+    cannot be looked at is named by who reads it."""
+    with suppress(*sources.ERRORS):
+        if not path.startswith(sources.REMOTE) and not S_ISREG(Path(path).stat().st_mode):
+            raise ScheduleError(f"{path!r} is not a file")
 
 
 def _state(path: str) -> str:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scrapy.exceptions import UsageError
 
-from crawler.commands.options import OneValue, host_name, integer, one_of, parse_since
+from crawler.commands.options import OneValue, host_name, integer, named, one_of, parse_since
 from crawler.commands.workers import number_of_workers
 from crawler.errors import ConfigError
 
@@ -37,6 +37,12 @@ def test_a_host_is_looked_for_as_it_is_stored(given_host: str, stored: str) -> N
 def test_what_is_no_host_is_named(wrong: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=r"is invalid: expected a host name such as shop\.example"):
         host_name(wrong)
+
+
+def test_an_argument_of_a_spider_has_a_name_and_a_value() -> None:
+    assert named("category=a=b") == ("category", "a=b")
+    with pytest.raises(argparse.ArgumentTypeError, match=r"^'category' is invalid: expected NAME=VALUE$"):
+        named("category")
 
 
 def test_a_long_value_is_not_repeated_whole() -> None:
