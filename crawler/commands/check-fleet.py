@@ -6,10 +6,10 @@ import argparse
 from typing import Any
 
 from scrapy.commands import ScrapyCommand
-from scrapy.utils.conf import arglist_to_dict
 
 from crawler.commands import misspelt
 from crawler.commands.base import FleetCommand, one_spider
+from crawler.commands.options import named
 from crawler.commands.terminal import answering
 from crawler.handlers import guard_check
 from crawler.startup.fleet_check import findings, start_findings
@@ -29,14 +29,14 @@ class Command(FleetCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        how: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME=VALUE"}
+        how: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME=VALUE", "type": named}
         parser.add_argument("-a", dest="spargs", help="as in `crawl`", **how)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 1 if something was found, 2 for an invalid setting."""
         with answering(args):
             spider = one_spider(args)
-            found = self._look(spider, arglist_to_dict(opts.spargs))
+            found = self._look(spider, dict(opts.spargs))
             for one in found:
                 print(one)
             print(f"{len(found)} found" if found else f"{spider} can work in a fleet, as far as can be seen")
@@ -52,4 +52,4 @@ class Command(FleetCommand, ScrapyCommand):
         found = findings(crawler)
         crawler.spider = crawler.spidercls.from_crawler(crawler, **arguments)
         found += tasks.run(start_findings(crawler.spider))
-        return [*map(str, found), *misspelt.attributes(crawler.spidercls)]
+        return [*map(str, found), *misspelt.of_spider(crawler.spidercls, arguments)]

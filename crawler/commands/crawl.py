@@ -131,7 +131,7 @@ class Command(OneLine, CrawlCommand):
         check_reactor(settings)
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
-        for hint in (*misspelt.unread(spider, arguments), *misspelt.attributes(spider)):
+        for hint in misspelt.of_spider(spider, arguments):
             logger.warning("%s", hint)
         scrapy_settings.check_components(settings)
         return tasks.run_apart(_check(settings, spider, arguments))

@@ -27,6 +27,12 @@ def hints(settings: BaseSettings, given: Iterable[str]) -> Iterator[str]:
                 yield f"there is no setting {name}, did you mean {meant}?"
 
 
+def of_spider(spider: type[Spider], given: Iterable[str]) -> Iterator[str]:
+    """A line for each fault of *spider* and of the arguments *given*."""
+    yield from unread(spider, given)
+    yield from attributes(spider)
+
+
 def unread(spider: type[Spider], given: Iterable[str]) -> Iterator[str]:
     """A line for each of the arguments *given* that a bundled *spider* does not take; one of a project's own may read
     what it likes."""

@@ -1,0 +1,39 @@
+"""What `scrapy check-fleet` prints of the bundled spiders, and how it ends."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+
+from tests.shipped import shipped
+
+
+def checked(*words: str) -> int:
+    command = import_module("crawler.commands.check-fleet").Command()
+    command.settings = shipped()
+    parser = ScrapyArgumentParser(usage="scrapy check-fleet")
+    command.add_options(parser)
+    command.run(["products"], parser.parse_args([*words]))
+    exitcode: int = command.exitcode
+    return exitcode
+
+
+def test_nothing_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked() == 0
+    assert capsys.readouterr().out == "products can work in a fleet, as far as can be seen\n"
+
+
+def test_an_argument_that_the_spider_does_not_take_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked("-a", "start_url=https://shop.example/") == 1
+    [told, count] = capsys.readouterr().out.splitlines()
+    assert told.startswith("products has no argument -a start_url: ")
+    assert count == "1 found"
+
+
+def test_an_argument_without_a_value_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        checked("-a", "category")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "scrapy check-fleet: -a = 'category' is invalid: expected NAME=VALUE\n"
