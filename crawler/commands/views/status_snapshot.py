@@ -62,11 +62,13 @@ class Snapshot:
     now_ms: int = 0  # the frontier's time
     uncounted: int = 0  # requests that damaged counters miss, or count too many; of all spiders
     set_aside: Sequence[str] = ()  # damaged values, by key: see Inspection.set_aside
+    start_urls: Mapping[str, int] = field(default_factory=dict)  # that no worker has taken in yet, by spider
 
     @property
     def pending(self) -> int:
-        """Unfinished requests. A counter that was lost goes below 0 until `uncounted` is counted again."""
-        return sum(map(_pending, self.spiders.values()))
+        """Unfinished requests, and start URLs. A counter that was lost goes below 0 until `uncounted` is counted
+        again."""
+        return sum(map(_pending, self.spiders.values())) + sum(self.start_urls.values())
 
     def rate(self, what: str, spider: str | None = None) -> float:
         """Pages ("pages_per_s") or items per second in the last minute, of the workers of *spider* or all."""
@@ -163,6 +165,7 @@ async def take_snapshot(frontier: Frontier, spider: str | None) -> Snapshot:
         now_ms=stats.now_ms,
         uncounted=stats.uncounted,
         set_aside=await frontier.inspection.set_aside(),
+        start_urls=await frontier.runs.plain.start_urls(spider),
     )
 
 

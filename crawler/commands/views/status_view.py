@@ -48,7 +48,7 @@ def verdict(seen: Snapshot) -> str:
     """One line: finished, or speed and remaining time, or that it has stopped, or that nobody knows."""
     if seen.uncounted and not seen.pending:
         return "Unknown whether it is finished: counters in Redis were damaged, see below."
-    if not seen.spiders:
+    if not seen.spiders and not seen.pending:
         nobody = "" if seen.workers else " No worker is running (`scrapy crawl`)."
         return f"Nothing is pushed yet (`scrapy push`).{nobody}"
     if not seen.pending:
@@ -83,8 +83,9 @@ def _standstill(seen: Snapshot) -> str:
 
 def _waiting_spider(seen: Snapshot) -> str:
     """The one that has something to do; `SPIDER` where there are several."""
-    names = [name for name, one in seen.spiders.items() if one.queued + one.leased + one.delayed > 0]
-    return names[0] if len(names) == 1 else "SPIDER"
+    names = {name for name, one in seen.spiders.items() if one.queued + one.leased + one.delayed > 0}
+    [name, *others] = sorted(names | {*seen.start_urls}) or ["SPIDER"]
+    return "SPIDER" if others else name
 
 
 def _silent(seen: Snapshot) -> Iterator[str]:
@@ -107,6 +108,8 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
         yield "Today (UTC): " + "; ".join(told) + "."
     for spider, rules in sorted(seen.cut.items()):
         yield _cut(spider, rules)
+    for spider, count in seen.start_urls.items():
+        yield f"Start URLs of {spider} that no worker has taken in yet: {count:,}."
     yield ""
     if seen.spiders:
         yield f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}."

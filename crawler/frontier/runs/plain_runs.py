@@ -98,15 +98,30 @@ class PlainRuns:
         return {one.name for one in workers} == {leaving} or snapshot.quiet_ms(run) >= self._shards.config.run_idle_ms
 
     async def awaits(self, run: Run, known: KnownRuns) -> bool:
-        """Whether start URLs wait in their key, or are being read."""
-        kind, _, key = known.starts.get(run.spider, "").partition(" ")
-        if not key or kind not in _KINDS:
-            return False
-        seeds = Seeds(cast("Client", self._shards.client), key, cast("Kind", kind))
+        """Whether start URLs wait in their key, or are being read; unknown is not empty."""
+        return await self._waiting(known.starts.get(run.spider, "")) != 0
+
+    async def start_urls(self, spider: str | None) -> dict[str, int]:
+        """How many start URLs wait for workers, by spider, or of *spider*: in the keys that its workers last took
+        theirs from, if there are any. A key that cannot be counted is left out."""
         try:
-            return bool(await seeds.pending())
+            flat = await self._shards.client.hgetall(self._shards.key(0, "starts"))
+        except FrontierRefusedError:  # damaged: noted again by the next worker
+            return {}
+        places = {name.decode(errors="replace"): place.decode(errors="replace") for name, place in flat.items()}
+        found = {name: await self._waiting(place) for name, place in places.items() if spider in {None, name}}
+        return {name: count for name, count in sorted(found.items()) if count}
+
+    async def _waiting(self, place: str) -> int | None:
+        """How many start URLs wait in *place*, as `serves` noted it, or are being read; None for an invalid or
+        unreadable key."""
+        kind, _, key = place.partition(" ")
+        if not key or kind not in _KINDS:
+            return 0
+        try:
+            return await Seeds(cast("Client", self._shards.client), key, cast("Kind", kind)).pending()
         except (FrontierRefusedError, ConfigError):
-            return True  # an invalid or unreadable key: unknown is not empty
+            return None
 
 
 def _accepted(counters: Mapping[str, int]) -> int:

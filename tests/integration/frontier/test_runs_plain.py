@@ -53,6 +53,22 @@ async def test_a_plain_start_is_a_run_that_its_start_requests_seal(redis_client:
     assert await world.frontier.generations.current("s") == "0"
 
 
+async def test_start_urls_that_wait_are_counted_whoever_runs(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    plain = world.frontier.runs.plain
+    assert await plain.start_urls(None) == {}
+    for spider, kind in {"s": "list", "t": "zset", "damaged": "zset", "empty": "set"}.items():
+        await plain.serves(spider, f"{spider}:start_urls", kind)
+    await plain.serves("none", "", "")
+    await redis_client.lpush("s:start_urls", "a", "b")
+    await redis_client.zadd("t:start_urls", {"c": 1})
+    await redis_client.set("damaged:start_urls", "d")
+    assert await plain.start_urls(None) == {"s": 2, "t": 1}
+    assert await plain.start_urls("s") == {"s": 2}
+    await Seeds(redis_client, "s:start_urls").lease(1)
+    assert await plain.start_urls("s") == {"s": 2}, "until it is in the frontier"
+
+
 async def test_start_urls_are_runs_from_the_first_until_none_came_for_long_enough(redis_client: Any) -> None:
     fleet = Fleet(world := await timed(redis_client, run_idle_ms=30_000))
     runs = world.frontier.runs

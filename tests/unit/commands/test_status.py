@@ -181,6 +181,15 @@ def test_whoever_has_something_to_do_is_named_where_nobody_works() -> None:
     assert "(`scrapy crawl SPIDER`)" in verdict(replace(seen, spiders={"s": todo, "t": todo}))
 
 
+def test_start_urls_that_nobody_has_taken_in_are_to_be_done() -> None:
+    """A crawl that is fed by LPUSH alone was finished, or not begun, while no worker ran."""
+    empty = Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, start_urls={"s": 1_200})
+    for seen in (empty, replace(empty, spiders={"s": SpiderStats(done=3)})):
+        assert verdict(seen) == "Stopped: no worker is running (`scrapy crawl s`); 1,200 requests to go."
+        assert "Start URLs of s that no worker has taken in yet: 1,200." in _shown(seen)
+    assert "Start URLs" not in _shown(replace(empty, start_urls={}))
+
+
 def test_what_workers_say_alike_is_said_once() -> None:
     reasons = ["Redis uses 92% of its maxmemory", "Redis uses 93% of its maxmemory", "the archive is full"]
     workers = [WorkerState(f"w-{number}", 0, {"slowed": why}) for number, why in enumerate(reasons)]
