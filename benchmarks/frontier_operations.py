@@ -15,7 +15,7 @@ from crawler.frontier.messages import Handle, Message, Report
 from crawler.frontier.server.shards import BATCH
 from crawler.frontier.state.robots import CachedRobots
 from crawler.policy.robots.responses import RobotsVerdict
-from crawler.worker.leases.prefetch import MOST_LEASED
+from crawler.worker.prefetch import MOST_LEASED
 
 LOOP: Final = "loop"  # touches no data: what it takes now and then, the machine takes
 LOOP_SCRIPT: Final = "local sum = 0 for i = 1, 100000 do sum = sum + i end return sum"

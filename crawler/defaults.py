@@ -107,11 +107,11 @@ FRONTIER_START_WITHIN_SECONDS = 20
 FRONTIER_HARD_CAP_SECONDS = 900
 # Wire starts without an end after which a request becomes a dead letter, 1 to 100. Reader: frontier/config.py
 FRONTIER_MAX_DELIVERIES = 5
-# Longest wait before Redis is asked again for due requests, in seconds, 0.01 to 60. Readers: worker/leases/prefetch.py,
+# Longest wait before Redis is asked again for due requests, in seconds, 0.01 to 60. Readers: worker/prefetch.py,
 # worker/upkeep/maintenance.py
 FRONTIER_POLL_SECONDS = 0.5
 # Seconds without an answer (0.1 to 3600) after which a host counts as slow. Slow hosts together hold at most half of
-# a worker's slots. Reader: worker/leases/prefetch.py
+# a worker's slots. Reader: worker/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS = 10
 # Seconds for which a closing worker tries to send Redis its remaining messages, and waits for a MongoDB that is away if
 # there is no spool, and for room on a full disk, 1 to 3600. Readers: worker/config.py, scrapy_hooks.py
@@ -222,7 +222,7 @@ FRONTIER_HOST_MEMORY_SECONDS = 3_600
 
 # --- Download -----------------------------------------------------------------------------------------------
 # Requests in flight in one worker, 1 to 10,000; also the number of names resolved at once. Scrapy: 16. Readers:
-# Scrapy, worker/leases/prefetch.py, handlers/resolver.py
+# Scrapy, worker/prefetch.py, handlers/resolver.py
 CONCURRENT_REQUESTS = 32
 # Seconds for one download, 0.1 to 86,400. Scrapy: 180. Readers: Scrapy, handlers/http/handler.py, proxies/pools.py
 DOWNLOAD_TIMEOUT = 60
@@ -311,7 +311,7 @@ API_KEYS: dict[str, str] = {}
 # handlers/browser/chromium.py
 BROWSER_EXECUTABLE = ""
 # Pages open at once in one worker, 1 to 64; a worker of tier browser alone leases no more than that. Readers:
-# handlers/browser/chromium.py, worker/leases/prefetch.py
+# handlers/browser/chromium.py, worker/prefetch.py
 BROWSER_CONCURRENCY = 4
 # Longest wait, once the document has loaded, for half a second without network traffic, in seconds, 0 to 60; 0 = do
 # not wait. Reader: handlers/browser/chromium.py

@@ -24,12 +24,12 @@ from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_queue import FrontierQueue
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.plain_run_ids import PlainRunIds
-from crawler.worker.leases.prefetch import Prefetcher
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.outbox.room import RedisRoom
 from crawler.worker.pauses import Pauses
+from crawler.worker.prefetch import Prefetcher
 from crawler.worker.scope_cuts import ScopeCuts
 from crawler.worker.shortages import Shortages
 from crawler.worker.turns.addresses import AddressBook

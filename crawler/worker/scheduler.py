@@ -23,8 +23,8 @@ from crawler.meta import COMPLAINED, LED_HERE, PARENT_ID, TIER_FAILED, TRACEPARE
 from crawler.routing import codec
 from crawler.routing.start_requests import StartDigests
 from crawler.urls import without_credentials
+from crawler.worker.admission import Admission
 from crawler.worker.dupefilter import FrontierDupeFilter
-from crawler.worker.leases.admission import Admission
 from crawler.worker.leases.follow_ups import FollowUps
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.outbox.lease_endings import Bury

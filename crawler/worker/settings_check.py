@@ -15,7 +15,7 @@ from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
 from crawler.worker.config import WorkerConfig
 from crawler.worker.lease_queue import served_tiers
-from crawler.worker.leases.prefetch import PrefetchConfig
+from crawler.worker.prefetch import PrefetchConfig
 from crawler.worker.upkeep.maintenance import MaintenanceConfig
 from crawler.worker.upkeep.run_stats import read_table
 from crawler.worker.upkeep.tier_tracker import TierConfig

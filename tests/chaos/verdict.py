@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, Final
 
-from crawler.worker.leases.prefetch import LOST_DATA
+from crawler.worker.prefetch import LOST_DATA
 from demo.log import Entry
 from tests.chaos.plan import Plan
 from tests.chaos.trouble import Freeze

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawler.worker.leases.prefetch import LOST_DATA
+from crawler.worker.prefetch import LOST_DATA
 from demo.log import Entry
 from tests.chaos import report, rules, verdict
 from tests.chaos.full import Fillings

@@ -16,8 +16,8 @@ from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
-from crawler.worker.leases.prefetch import Prefetcher
 from crawler.worker.pauses import Pauses
+from crawler.worker.prefetch import Prefetcher
 from tests.clock import Clock
 from tests.unit.frontier.fakes import Frontier, Outage, held, lease
 
