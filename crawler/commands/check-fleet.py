@@ -13,9 +13,9 @@ from crawler.commands.options import named
 from crawler.commands.terminal import answering
 from crawler.handlers import guard_check
 from crawler.startup.fleet_check import findings, start_findings
+from crawler.startup.settings_check import check_settings
 from crawler.utils import tasks
 from crawler.worker.scheduler import Scheduler
-from crawler.worker.settings_check import check_settings
 
 
 class Command(FleetCommand, ScrapyCommand):

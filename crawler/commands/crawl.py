@@ -32,12 +32,12 @@ from crawler.frontier.joining import Joined, digests, join, project_of
 from crawler.routing.encoder import check_name
 from crawler.scrapy_hooks import on_second_signal, stop_when_open
 from crawler.startup.fleet_check import findings
+from crawler.startup.settings_check import check_settings
 from crawler.startup.wiring import is_kind_of, require_components, require_wired
 from crawler.storage import connection as storage
 from crawler.utils import tasks
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
-from crawler.worker.settings_check import check_settings
 from crawler.worker.worker import FAILED
 
 PROCESS_WIDE: Final = ("TWISTED_REACTOR", "TWISTED_REACTOR_ENABLED")

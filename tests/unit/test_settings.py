@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 
 from crawler import defaults
 from crawler.errors import ConfigError
-from crawler.worker.settings_check import check_settings
+from crawler.startup.settings_check import check_settings
 from tests.shipped import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,6 +112,10 @@ def test_the_defaults_are_in_range() -> None:
         ("RETRY_BASE_SECONDS", -1, "0 to 3600"),
         ("RETRY_CAP_SECONDS", 1e9, "0 to 86400"),
         ("DOMAINS_FILE", "/nowhere/domains.toml", ""),
+        ("ARCHIVE_PAGES", "some", "one of all, changed, failed, none"),
+        ("ARCHIVE_URI", "ftp://a", "s3://bucket/prefix"),
+        ("ATTEMPTS_DAYS", -1, "0 to "),
+        ("STORAGE_BATCH_SIZE", 0, "1 to "),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
@@ -119,6 +123,10 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allow
         check_settings(base(**{name: value}))
     assert name in str(error.value)
     assert allowed in str(error.value)
+
+
+def test_what_stores_nothing_reads_no_settings_of_a_store() -> None:
+    check_settings(base(ARCHIVE_PAGES="some", SHOAL_STORE=False))
 
 
 def test_a_silent_name_server_is_told_from_a_silent_host() -> None:
