@@ -44,7 +44,7 @@ class Command(FleetCommand, ScrapyCommand):
                 print(step)
             if steps and not dry_run:
                 await migrations.apply(database, steps, datetime.now(UTC))
-            reached = steps[-1].migration.version if steps else version
+            reached = max([version, *(step.migration.version for step in steps)])
         where = f"database {self.settings['MONGODB_DATABASE']} at {connection.where(self.settings)}"
         if not steps:
             print(f"{where}: schema version {version}, nothing to do")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from time import monotonic
 from typing import Any, Final
 
 from pymongo.errors import OperationFailure
 
+from crawler.errors import ServiceError
 from crawler.items import PageItem, ProductItem
 from crawler.storage.collection_names import ATTEMPTS, NO_PAGES, PAGE_VERSIONS, REJECTED, SCHEMA
 from crawler.storage.connection import Database, first_clause
@@ -26,20 +28,49 @@ logger = logging.getLogger(__name__)
 
 
 class Watch:
-    """Looks again at collections that are written to, as others may be in their place by now."""
+    """Looks again at collections that are written to, as others may be in their place by now: MongoDB makes one without
+    indexes where ours was dropped or renamed. *index* creates those of a collection by its name."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, index: Callable[[str], Awaitable[None]]) -> None:
         self._database = database
+        self._index = index
+        self._looking = asyncio.Lock()
         self._looked: dict[str, float] = {}  # when
+        self._seen: dict[str, object] = {}  # which one of that name there was
 
     async def check(self, *names: str) -> None:
         """Raise ServerError while one of them must not be written to: what is meant for it waits until that is over. A
         look is good for LOOK_SECONDS."""
-        now = monotonic()
-        due = [name for name in names if now - self._looked.get(name, -math.inf) >= LOOK_SECONDS]
-        if found := await unfit(self._database, due) if due else {}:
-            raise ServerError("; ".join(found.values()))
-        self._looked |= dict.fromkeys(due, now)
+        async with self._looking:
+            now = monotonic()
+            if due := [name for name in names if now - self._looked.get(name, -math.inf) >= LOOK_SECONDS]:
+                await self._look(due)
+            self._looked |= dict.fromkeys(due, now)
+
+    async def check_service(self, *names: str) -> None:
+        """As `check`, of what no item waits for: raises ServiceError."""
+        try:
+            await self.check(*names)
+        except ServerError as error:
+            raise ServiceError(str(error)) from None
+
+    async def _look(self, names: Collection[str]) -> None:
+        found = await _made(self._database, names)
+        if faults := _faults(self._database, found):
+            raise ServerError("; ".join(faults.values()))
+        for name in names:
+            await self._compare(name, found.get(name, {}).get("info", {}).get("uuid"))
+
+    async def _compare(self, name: str, this: object) -> None:
+        if self._seen.get(name, this) != this:
+            await self._index(name)
+            text = (
+                "Collection %s of %s is not the one that it was, as after a drop or a renaming: it got its indexes. %s"
+            )
+            logger.warning(text, name, self._database.name, "`scrapy migrate` sets its validator")
+            del self._seen[name]  # it may have been made only now
+        if this is not None:
+            self._seen[name] = this
 
 
 async def check(database: Database, names: Collection[str]) -> None:
@@ -59,8 +90,17 @@ async def look(database: Database, names: Collection[str]) -> dict[str, str]:
 async def unfit(database: Database, names: Collection[str]) -> dict[str, str]:
     """By name, why those of the collections *names* must not be written to, and the cure; most have no entry. Raises
     PyMongo's errors."""
+    return _faults(database, await _made(database, names))
+
+
+async def _made(database: Database, names: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    """By name, what listCollections shows of those that there are."""
     found = await database.list_collections(filter={"name": {"$in": sorted(names)}})
-    faults = {one["name"]: _fault(one) async for one in found}
+    return {one["name"]: one async for one in found}
+
+
+def _faults(database: Database, found: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    faults = {name: _fault(one) for name, one in found.items()}
     return {name: f"collection {name} of {database.name} {why}. {_CURE}" for name, why in faults.items() if why}
 
 

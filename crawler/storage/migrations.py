@@ -67,7 +67,8 @@ async def current(database: Database) -> int:
 
 
 async def plan(database: Database, config: StorageConfig, migrations: Sequence[Migration] = MIGRATIONS) -> list[Step]:
-    """The remaining steps; reads all documents of the collections they touch.
+    """The remaining steps, and those whose validator is gone, as the collection was dropped or renamed since; reads all
+    documents of the collections they touch.
 
     Raises ShoalError if the database is ahead of this program, or a collection is of a kind that has no validator.
     """
@@ -75,8 +76,9 @@ async def plan(database: Database, config: StorageConfig, migrations: Sequence[M
     if version > max(one.version for one in migrations):
         known = max(one.version for one in migrations)
         raise ShoalError(f"the database has schema version {version}, this program knows {known}: update the program")
-    left = [one for one in migrations if one.version > version]
-    wanted = [(one, name, validator) for one in left for name, validator in one.validators(config).items()]
+    has_one = {one["name"] async for one in await database.list_collections() if one["options"].get("validator")}
+    every = [(one, name, validator) for one in migrations for name, validator in one.validators(config).items()]
+    wanted = [step for step in every if step[0].version > version or step[1] not in has_one]
     names = {name for _, name, _ in wanted}
     if unfit := await foreign_collections.look(database, names):
         raise ShoalError("; ".join(unfit.values()))

@@ -17,6 +17,7 @@ from pymongo import ReplaceOne, UpdateOne
 from crawler.storage import indexes
 from crawler.storage.collection_names import PAGE_VERSIONS, is_collection
 from crawler.storage.connection import Database, served
+from crawler.storage.foreign_collections import Watch
 from crawler.storage.items.batcher import Batcher, Flush, R, T
 from crawler.storage.items.run_items import RunItems, version
 
@@ -45,6 +46,7 @@ class PageVersions:
         self._database = database
         self._run_items = RunItems(database, runs_kept)
         self._days = days
+        self._watch = Watch(database, self._index)
         self._indexed = False
         self._found = _batcher(self._find, FIND_SECONDS)
         self._seen = _batcher(self._see, FIND_SECONDS)
@@ -108,12 +110,16 @@ class PageVersions:
     async def _keep(self, pages: Sequence[StoredVersion]) -> Sequence[bool]:
         with served(PAGE_VERSIONS):
             if not self._indexed:
-                await indexes.ensure_expiry(self._database, PAGE_VERSIONS, self._days)
+                await self._index()
                 self._indexed = True
+            await self._watch.check_service(PAGE_VERSIONS)
             now = datetime.now(UTC)
             rows = [ReplaceOne({"_id": page.id}, _row(page, now), upsert=True) for page in pages]
             await self._database[PAGE_VERSIONS].bulk_write(rows, ordered=False)
         return [True] * len(pages)
+
+    async def _index(self, name: str = PAGE_VERSIONS) -> None:
+        await indexes.ensure_expiry(self._database, name, self._days)
 
 
 def _batcher(flush: Flush[T, R], seconds: float) -> Batcher[T, R]:

@@ -12,13 +12,11 @@ from urllib.parse import urlsplit
 from pymongo import IndexModel, UpdateOne
 from pymongo.errors import BulkWriteError
 
-from crawler.errors import ServiceError
 from crawler.storage import foreign_collections
 from crawler.storage.archive.records import Original, RecordPlace, WarcRecord
 from crawler.storage.collection_names import ARCHIVE, ARCHIVE_FILES
 from crawler.storage.connection import Database, served
 from crawler.storage.items import bulk
-from crawler.storage.outage import ServerError
 
 _BATCH: Final = 500
 _LONGEST_NAME: Final = 255  # bytes
@@ -85,7 +83,7 @@ class Index:
     def __init__(self, database: Database) -> None:
         self._pages = database[ARCHIVE]
         self._files = database[ARCHIVE_FILES]
-        self._watch = foreign_collections.Watch(database)
+        self._watch = foreign_collections.Watch(database, lambda _: self.ensure())
 
     async def ensure(self) -> None:
         """Create the indexes."""
@@ -105,7 +103,7 @@ class Index:
         """Apply updates of `added`, `seen_again` and `parse_failed` in order; idempotent. Returns why MongoDB refuses
         some of them, for good: a validator, or an index that somebody has made. Raises ServiceError while another
         collection is in the place of ours."""
-        await self._look()
+        await self._watch.check_service(ARCHIVE, ARCHIVE_FILES)
         refused: list[str] = []
         while updates:
             try:
@@ -118,12 +116,6 @@ class Index:
                 refused.append(first["errmsg"])
                 updates = updates[first["index"] + 1 :]
         return refused
-
-    async def _look(self) -> None:
-        try:
-            await self._watch.check(ARCHIVE, ARCHIVE_FILES)
-        except ServerError as error:
-            raise ServiceError(str(error)) from None
 
     async def originals(self, digests: Sequence[str], since: datetime | None, *, but: str = "") -> dict[str, Original]:
         """By digest, a record with that body in a finished file, fetched at or after *since*; none of a file whose name
@@ -162,7 +154,7 @@ class Index:
 
     async def file_complete(self, name: str, size: int, where: str, at: datetime) -> None:
         """Record a file that is about to be kept in its store; raises as `write`."""
-        await self._look()
+        await self._watch.check_service(ARCHIVE, ARCHIVE_FILES)
         now = {"$set": {"bytes": size, "where": where}, "$max": {"used_at": at}}
         await self._files.update_one({"_id": name}, now, upsert=True)
 

@@ -34,6 +34,11 @@ class DuplicateError(Exception):
 async def ensure(database: Database, collection: str) -> None:
     """Create the indexes."""
     await database[collection].create_index([("content_hash", 1), ("_id", 1)], name="content_hash_id")
+    await ensure_links(database)
+
+
+async def ensure_links(database: Database) -> None:
+    """Create that of the links alone."""
     await database[DUPLICATES].create_index("duplicate_of", name="duplicate_of")
 
 

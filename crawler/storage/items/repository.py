@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from time import monotonic
 from typing import Any, Final, TypeVar
 
 from bson.codec_options import CodecOptions, DatetimeConversion
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import PyMongoError
 
 from crawler import stats as names
 from crawler.errors import ServiceError
@@ -19,7 +20,7 @@ from crawler.storage import foreign_collections, indexes
 from crawler.storage.collection_names import DUPLICATES, REJECTED, RUN_ITEMS
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database, first_clause
-from crawler.storage.items import bulk, duplicates, history
+from crawler.storage.items import bulk, duplicates, history, item_indexes
 from crawler.storage.items.documents import StoredDocument
 from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.rejections import Rejection
@@ -72,7 +73,7 @@ class Repository:
         self._database = database
         self._config = config
         self._stats = stats
-        self._watch = foreign_collections.Watch(database)
+        self._watch = foreign_collections.Watch(database, partial(item_indexes.ensure, database, config))
         self._refused: dict[str, tuple[float, str]] = {}  # by collection: when looked at first, why not written to
         self._run_items = RunItems(database, config.run_items_kept)
         self._told: set[str] = set()  # collections of which `_notice` or `_count` has said it
@@ -89,6 +90,7 @@ class Repository:
                 await indexes.ensure_items(self._database[items])
                 await indexes.ensure_history(self._database[records])
                 self._count(records, await history.drain(self._database[items], self._database[records]))
+            await self._watch.check(REJECTED, *history_names)
         except (PyMongoError, ServerError) as error:
             raise ServiceError(f"MongoDB cannot be prepared for storing: {first_clause(error):.600}") from error
 
@@ -193,7 +195,7 @@ class Repository:
         look = foreign_collections.look if tells else foreign_collections.unfit
         unfit = "".join((await look(self._database, {name})).values())
         if not unfit:
-            await self._ensure_indexes(name)
+            await item_indexes.ensure(self._database, self._config, name)
         self._refused[name] = monotonic(), unfit
         return unfit or await self._ensure(name)
 
@@ -202,19 +204,6 @@ class Repository:
         used = {RUN_ITEMS: self._config.run_items_kept, DUPLICATES: name in self._config.link_duplicates}
         history = self._config.history.get(name)
         return [*(other for other, is_used in used.items() if is_used), *([history] if history else [])]
-
-    async def _ensure_indexes(self, name: str) -> None:
-        try:
-            await indexes.ensure_items(self._database[name])
-            if name in self._config.link_duplicates:
-                await duplicates.ensure(self._database, name)
-        except OperationFailure as error:
-            if not bulk.is_refusal(error):
-                raise
-            text = (
-                "MongoDB refuses indexes of %s, which are read more slowly without: %.300s. Mend that, and start again"
-            )
-            logger.error(text, name, first_clause(error))
 
     async def _read(self, name: str, entries: Sequence[StoredDocument], fields: Mapping[str, int]) -> States:
         """The stored state by `_id`."""

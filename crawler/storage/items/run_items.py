@@ -65,6 +65,11 @@ class Difference:
     url: str = ""
 
 
+async def ensure(database: Database) -> None:
+    """Create the indexes."""
+    await database[RUN_ITEMS].create_indexes([IndexModel([("run", 1)], name="run"), _PLAIN])
+
+
 class RunItems:
     """Records the documents of the newest *kept* runs, and of as many runs of plain starts and start URLs, which may be
     far more; 0: of none. Raises PyMongo's errors, but for a refusal: that is logged once, as items are stored all the
@@ -72,6 +77,7 @@ class RunItems:
 
     def __init__(self, database: Database, kept: int) -> None:
         self._refused = False
+        self._database = database
         self._stored = database[RUN_ITEMS]
         self._kept = kept
         self._known: set[str] = set()  # runs with records
@@ -105,7 +111,7 @@ class RunItems:
 
     async def _record(self, rows: Sequence[dict[str, Any]], runs: set[str]) -> None:
         if not self._known:
-            await self._stored.create_indexes([IndexModel([("run", 1)], name="run"), _PLAIN])
+            await ensure(self._database)
         for row in rows:  # usually one: a single command costs less than a bulk write
             await self._stored.insert_one(row)
         if news := runs - self._known:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from typing import Any
 
+import pytest
+
+from crawler.storage import foreign_collections
+from crawler.storage.archive.index import Index
+from crawler.storage.collection_names import ARCHIVE, DUPLICATES, PAGE_VERSIONS, REJECTED, RUN_ITEMS
 from crawler.storage.connection import Database
+from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.origin import Origin
+from crawler.storage.page_versions import PageVersions, StoredVersion
 from crawler.storage.reading import reader
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
+
+OURS: dict[str, Any] = {"source": {"run": "20260301-1"}}
 
 
 async def test_workers_that_start_together_all_succeed(database: Database, stats: RecordedStats) -> None:
@@ -59,3 +71,43 @@ async def test_the_items_of_a_page_are_found_by_its_address(database: Database, 
     assert plan["executionStats"]["totalDocsExamined"] == 3
     assert "url" in await database.items.index_information()
     await writer.close()
+
+
+async def written(writer: Writer, versions: PageVersions, archive: Index, second: int) -> None:
+    """Something to each collection that has indexes."""
+    for url in (f"http://a.example/{second}", "http://a.example/0"):
+        with suppress(DuplicateError):
+            await writer.store(seen(second, f"{second}.00", url=url, gtin="4006381333931", **OURS))
+    await writer.reject({"a": second}, ["missing_title: title = None"])
+    await versions.store(StoredVersion("s http://a.example/", "e", "", (), b"", at(second)))
+    await archive.write([])
+
+
+@pytest.mark.parametrize(
+    "collection", ["products", "product_changes", REJECTED, DUPLICATES, RUN_ITEMS, PAGE_VERSIONS, ARCHIVE]
+)
+@pytest.mark.parametrize("how", ["dropped", "renamed"])
+async def test_a_collection_that_is_made_anew_under_a_crawl_gets_its_indexes(
+    collection: str,
+    how: str,
+    writer: Writer,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """MongoDB makes one by itself, without any: duplicates would be looked for in all documents, and none expire."""
+    monkeypatch.setattr(foreign_collections, "LOOK_SECONDS", 0.0)
+    versions, archive = PageVersions(database, 3650), Index(database)
+    await archive.ensure()
+    await written(writer, versions, archive, 1)
+    await written(writer, versions, archive, 2)
+    before = await database[collection].index_information()
+    await (database[collection].drop() if how == "dropped" else database[collection].rename("moved"))
+    await database[collection].insert_one({"_id": "of another worker"})
+    assert not caplog.records
+    for second in (3, 4):
+        await asyncio.gather(*(written(writer, versions, archive, second) for _ in range(2)))
+    assert await database[collection].index_information() == before
+    (line,) = caplog.messages
+    assert f"Collection {collection} of {database.name} is not the one that it was" in line
+    await versions.close()

@@ -130,6 +130,18 @@ async def test_a_database_ahead_of_the_program_is_left_alone(database: Database)
         await plan(database, StorageConfig())
 
 
+async def test_a_validator_that_went_with_its_collection_is_set_again(database: Database) -> None:
+    await migrate(database)
+    await database["products"].drop()
+    await database["pages"].rename("pages of last year")
+    await database["pages"].insert_one({"_id": "of a worker"})
+    dropped, renamed = await migrate(database)
+    assert dropped == "version 1, products: create it with a validator"
+    assert renamed.startswith("version 1, pages: set its validator")
+    assert await migrate(database) == []
+    assert await current(database) == LAST
+
+
 async def test_a_migration_that_was_cut_off_is_run_again(database: Database) -> None:
     steps = await plan(database, StorageConfig())
     await apply(database, steps[:1], at(0))  # the version would rise with the last step of the migration
