@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from crawler.utils import tasks
 
 # Keeps requests that are queued ahead of less urgent ones compact, and large buckets of fingerprints too.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
+EVICTS: Final = "maxmemory-policy is not noeviction: a full server would silently throw queued requests away"
 LOADING_POLL_SECONDS: Final = 0.5
 SILENT_SECONDS: Final = 5.0  # until somebody who waits for a server that hangs is told
 _NODE: Final = re.compile(r"connecting to (\S+:[0-9]+)\.")  # in redis-py's words
@@ -75,13 +76,16 @@ async def _ping(client: Any) -> None:
 async def _advice(client: Any, keys: Sequence[str]) -> tuple[str, ...]:
     advice = [line for line in [await _tuned(client, keys)] if line]
     servers = (await infos(client, "memory", "stats", keys=keys)).values()
-    if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers):
+    if evicts(servers):
         evicted = sum(int(info.get("evicted_keys") or 0) for info in servers)
         so_far = f"; {evicted} keys have been" if evicted else ""
-        advice.append(
-            f"maxmemory-policy is not noeviction: a full server would silently throw queued requests away{so_far}"
-        )
+        advice.append(f"{EVICTS}{so_far}")
     return tuple(advice)
+
+
+def evicts(servers: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of the *servers*, as INFO tells of them, makes room by throwing keys away."""
+    return any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers)
 
 
 async def infos(client: Any, *sections: str, keys: Sequence[str] = ()) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from crawler.frontier.server.drops import seen
 from crawler.frontier.server.known_servers import SECTIONS
-from crawler.frontier.server.server_check import infos, places, primaries
+from crawler.frontier.server.server_check import EVICTS, address, evicts, infos, places, primaries
 from crawler.frontier.server.shards import Shards
 
 REFRESH_SECONDS: Final = 1.0
@@ -31,6 +31,7 @@ class Backpressure:
         self._clock = clock
         self._read_at = float("-inf")
         self._memory: dict[int, tuple[float, str]] = {}  # by shard: the share in use, and the node of a Cluster
+        self._evicts = True  # as far as is told: the check at a start tells of its own
         self._evicted: dict[str, int] = {}  # by server: keys that it has thrown away since it was started
         self.on_eviction: Callable[[], None] = lambda: None  # called after an eviction
 
@@ -65,6 +66,7 @@ class Backpressure:
             shard: (_used(servers[node]), node) for shard, node in zip(there, nodes, strict=True) if node in servers
         }
         self._look_for_evictions([*servers.values()])
+        self._look_at_policy([*servers.values()])
         seen(self._client, servers, primaries(self._client))
 
     async def why_full(self, queued: int) -> str:
@@ -90,6 +92,12 @@ class Backpressure:
                 policies,
             )
             self.on_eviction()
+
+    def _look_at_policy(self, servers: list[dict[str, Any]]) -> None:
+        """Somebody may set another one under a crawl: that is told before anything is lost."""
+        before, self._evicts = self._evicts, evicts(servers)
+        if self._evicts and not before:
+            logger.warning("Redis at %s: %s", address(self._client), EVICTS)
 
 
 def _used(server: dict[str, Any]) -> float:

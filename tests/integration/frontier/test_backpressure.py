@@ -86,6 +86,24 @@ async def test_keys_that_the_server_throws_away_are_told(
     assert [line.endswith(" keys have been") for line in advice if "noeviction" in line] == [True]
 
 
+async def test_a_policy_that_throws_keys_away_is_told_before_it_does(
+    redis_client: Any, small: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once, however often it is looked at; the check at a start tells of the one that was there before."""
+    gauge, nodes = (await timed(redis_client)).frontier.gauge, everywhere(redis_client)
+    told = []
+    try:
+        await small(100 * max(await used_memory(redis_client)))
+        for policy in ("allkeys-lru", "noeviction", "allkeys-lru", "volatile-lru"):
+            await redis_client.config_set("maxmemory-policy", policy, **nodes)
+            gauge._read_at = float("-inf")
+            await gauge.used()
+            told.append(caplog.text.count(server_check.EVICTS))
+    finally:
+        await redis_client.config_set("maxmemory-policy", "noeviction", **nodes)
+    assert told == [0, 0, 1, 1]
+
+
 async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, small: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(number, f"{number}.example") for number in range(8)])
