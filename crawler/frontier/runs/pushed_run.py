@@ -8,7 +8,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Final, Self
 
-from crawler.frontier.run_record import Overlap, Run, RunError
+from crawler.frontier.run_record import Overlap, Run, RunError, UnknownRunError
 from crawler.frontier.runs.runs import Runs
 
 PUSH: Final = "push"  # name of a push without run options: any number may run at once
@@ -45,6 +45,7 @@ class PushedRun:
         self._wanted = wanted
         self._run: Run | None = None
         self._is_sealed = False
+        self._is_lost = False
         self.incomplete = False  # something found no room: push it again
         self.left_to = ""  # what seals it later
 
@@ -101,16 +102,25 @@ class PushedRun:
     ) -> None:
         assert self._run is not None
         if kind is None and not self.incomplete and not self.left_to:
-            await self._runs.seal(self._run.id)
-            self._is_sealed = True
+            await self._seal(self._run)
             await self._runs.settle()  # if nothing was new it has finished
+
+    async def _seal(self, run: Run) -> None:
+        try:
+            await self._runs.seal(run.id, run.opened_ms)
+        except UnknownRunError:
+            self._is_lost = True
+            raise RunError(
+                f"Redis has lost run {run.id} since this push began, and what was pushed to it: push the same again"
+            ) from None
+        self._is_sealed = True
 
     def told(self) -> str:
         """The run, for the push's summary; "" if none was opened."""
         if self._run is None:
             return ""
         name = f"run {self._run.id}"
-        if self._is_sealed:
+        if self._is_sealed or self._is_lost:
             return name
         if self.left_to and not self.incomplete:
             return f"{name}, which ends after {self.left_to}"

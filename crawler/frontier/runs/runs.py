@@ -86,9 +86,10 @@ class Runs:
         words = f"run {run.id} of {run.spider} is also named {run.name!r} and is not over ({run.state})"
         raise kind(words, run)
 
-    async def seal(self, run_id: str) -> Run:
-        """Nothing more will be pushed to it: it ends with its last page. Raises RunError if there is no such run."""
-        return await self._change(run_id, "sealed")
+    async def seal(self, run_id: str, opened_ms: int = 0) -> Run:
+        """Nothing more will be pushed to it: it ends with its last page. Raises RunError if there is no such run, or it
+        was not opened at *opened_ms*, where that is given."""
+        return await self._change(run_id, "sealed", opened_ms)
 
     async def cancel(self, run_id: str) -> Run:
         """End it with what is leased now: scripts drop what would be queued again, and `clear` what is queued.
@@ -132,9 +133,9 @@ class Runs:
             await self._shards.run_all("run_share", run.spider, run.generation, run.shares)
         return run
 
-    async def _change(self, run_id: str, state: str) -> Run:
+    async def _change(self, run_id: str, state: str, opened_ms: int = 0) -> Run:
         generation_of(run_id)
-        raw = await self._shards.run("run_seal", 0, run_id, state)
+        raw = await self._shards.run("run_seal", 0, run_id, state, opened_ms)
         if not raw:
             raise UnknownRunError(run_id)
         return _read(raw)

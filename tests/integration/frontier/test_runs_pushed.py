@@ -10,6 +10,7 @@ import pytest
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import RunError, RunSkippedError
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
+from tests.integration.frontier.harness import everywhere
 from tests.integration.frontier.making import acked, handles, message, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, over, push
 
@@ -31,6 +32,22 @@ async def test_a_producer_that_died_leaves_it_open_and_the_same_lines_add_nothin
     with pytest.raises(RunError, match="is finished"):
         await world.frontier.runs.resume(run.id)
     assert (await world.frontier.runs.seal(run.id)).state == "finished", "a run that is over stays so"
+
+
+async def test_a_push_whose_run_is_lost_says_so_and_ends_none_that_was_given_its_number(redis_client: Any) -> None:
+    """Redis was emptied meanwhile, and another push has begun."""
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    lost = PushedRun(runs, "s", WantedRun())
+    await lost.__aenter__()
+    await redis_client.flushall(**everywhere(redis_client))
+    await world.be_silent(5)
+    other = await runs.open("s", producer="push")
+    await push(world, other, 1)
+    with pytest.raises(RunError, match=f"Redis has lost run {BEGUN}-1 .* push the same again"):
+        await lost.__aexit__(None, None, None)
+    assert (other.id, lost.told()) == (f"{BEGUN}-1", f"run {BEGUN}-1")
+    assert (await runs.known(other.id)).state == "open"
 
 
 async def test_one_that_was_opened_again_is_not_ended_by_who_saw_it_sealed(redis_client: Any) -> None:
