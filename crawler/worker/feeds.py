@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Mapping
@@ -29,6 +30,8 @@ OVERWRITING: Final = ("s3", "ftp", "gs")  # storages that cannot append
 NO_URI: Final = ("stdout", "-")
 FILES: Final = "scrapy.extensions.feedexport.FileFeedStorage"
 LIBRARIES: Final = {"s3": "botocore", "gs": "google.cloud.storage"}  # which Scrapy's storages import
+
+logger = logging.getLogger(__name__)
 
 
 def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
@@ -130,6 +133,25 @@ async def claim(shards: Shards, settings: BaseSettings, spider: str, worker: str
                 "`scrapy export` writes one file of everything the fleet has stored",
             )
         await feeds.release(shards, feed)
+
+
+class FeedClaim:
+    """What *worker* has claimed, kept where Redis has lost it: once another one overwrote a feed, too, the items of one
+    would be lost."""
+
+    def __init__(self, shards: Shards, settings: BaseSettings, spider: str, worker: str) -> None:
+        self._shards = shards
+        self._feeds = overwritten(settings, spider)
+        self._worker = worker
+        self._told = False
+
+    async def keep(self) -> None:
+        """Claim the same again; says it once where a live worker came first."""
+        taken = await feeds.claim(self._shards, self._feeds, self._worker)
+        if taken is not None and not self._told:
+            self._told = True
+            text = "Redis has lost that this worker overwrites %s, and %s does so by now: items of one of them are lost"
+            logger.error(text, *taken)
 
 
 def _dead_here(worker: str) -> bool:

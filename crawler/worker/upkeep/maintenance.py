@@ -18,6 +18,7 @@ from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
 from crawler.utils.plural import several
+from crawler.worker.feeds import FeedClaim
 from crawler.worker.parts import WorkerParts
 from crawler.worker.upkeep.run_stats import RunStats, read_table
 from crawler.worker.upkeep.runs import WorkerRuns
@@ -72,6 +73,7 @@ class Maintenance:
         frontier = worker.frontier
         self.runs = WorkerRuns(crawler, frontier.runs, frontier.spent, self.seeds.queue, intervals.idle)
         self.run_stats = RunStats(crawler.stats, worker.frontier.totals, worker.name, read_table(crawler.settings))
+        self.feeds = FeedClaim(frontier.shards, crawler.settings, worker.queue.spider.name, worker.name)
         self._empty_since: float | None = None
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
         self._outbox_shown = 0  # in the last heartbeat
@@ -111,6 +113,7 @@ class Maintenance:
             self._every(worker.frontier.config.renew_seconds, self._renew),
             self._every(every.heartbeat, self._heartbeat),
             self._every(every.heartbeat, self._tell_counts),
+            self._every(every.heartbeat, self.feeds.keep),
             self._every(every.stats, self.run_stats.tell),
             self._every(every.rules, worker.frontier.state),
             self._every(every.tiers, worker.tiers.refresh),

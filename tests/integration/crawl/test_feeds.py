@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis.asyncio
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
@@ -18,6 +20,7 @@ from crawler.errors import ConfigError
 from crawler.worker import feeds
 from crawler.worker.feeds import check, overwritten
 from tests.crawling import ended, said
+from tests.effort import PATIENCE
 from tests.integration.crawl.quotes import Crawls, listing
 from tests.sites import Page
 
@@ -40,6 +43,25 @@ async def test_a_second_worker_on_the_same_feed_is_refused_by_name(crawls: Crawl
     for worker in (first, own, appended):
         assert (await ended(worker))[0] == 0
     assert written(tmp_path) == 6
+
+
+async def test_a_feed_stays_claimed_when_redis_was_emptied(crawls: Crawls, tmp_path: Path) -> None:
+    hold, path = threading.Event(), str(tmp_path / "items.jsonl")
+    crawls.site.pages["/page/3/"] = Page(listing(3), hold=hold)
+    first = crawls.start("many", "-O", path)
+    await crawls.site.asked(5)
+    key = f"{{{crawls.fleet.key}:0}}:feeds"
+    async with redis.asyncio.from_url(crawls.fleet.redis_url) as client:
+        before = await client.hgetall(key)
+        await client.flushall()
+        async with asyncio.timeout(PATIENCE):
+            while not await client.exists(key):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert await client.hgetall(key) == before
+    status, log = await ended(crawls.start("many", "-O", path))
+    assert (status, "overwrites this one" in log) == (2, True), log
+    hold.set()
+    await ended(first)
 
 
 def written(directory: Path) -> int:

@@ -85,7 +85,7 @@ class Domains:
 
 def maintenance_of(workers: Workers, outage: RedisOutage) -> Maintenance:
     counts = {"domains": Domains(), "coverage": Coverage()}
-    frontier = SimpleNamespace(workers=workers, client=None, runs=None, spent=None, totals=None, **counts)
+    frontier = SimpleNamespace(workers=workers, client=None, runs=None, shards=None, spent=None, totals=None, **counts)
     worker: Any = SimpleNamespace(
         pauses=Pauses(),
         name="w",
