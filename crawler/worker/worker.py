@@ -60,6 +60,7 @@ class Worker(WorkerParts):
         self._crawler = crawler
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []
+        self._told: set[str] = set()  # why it closes
         self._leasing: asyncio.Task[None] | None = None
         self._sending: asyncio.Task[None] | None = None
 
@@ -226,7 +227,9 @@ class Worker(WorkerParts):
             return
         lacks = shortage(error)
         unforeseen = None if isinstance(error, ShoalError) or lacks else error
-        logger.critical("Closing this worker: %s", lacks or error, exc_info=unforeseen)
+        if (why := str(lacks or error)) not in self._told:  # several tasks meet the same
+            self._told.add(why)
+            logger.critical("Closing this worker: %s", why, exc_info=unforeseen)
         if not lacks or task is self._sending:  # a machine that lacks a thread can still give its leases back
             self.outbox.give_up()
         engine = self._crawler.engine

@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks
 from crawler import stats as names
+from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
@@ -102,7 +103,7 @@ class Maintenance:
             await self.run_stats.tell()
             await self.runs.last(self._worker.name)
             await self._worker.frontier.workers.leave(self._worker.name)
-        except FrontierError as error:
+        except ServiceError as error:  # also where another release's data have taken the place of ours
             logger.warning("Could not sign off (%s): this worker's heartbeat will expire", error)
 
     async def run(self) -> None:

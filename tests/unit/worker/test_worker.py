@@ -49,6 +49,7 @@ async def test_one_whose_machine_lacks_something_can_still_give_its_leases_back(
     failing: Any = Worker.__new__(Worker)
     failing.outbox = SimpleNamespace(give_up=lambda: told.append("given up"))
     failing._crawler, failing._tasks, failing._sending = SimpleNamespace(engine=None), [], None
+    failing._told = set()
 
     async def fail() -> None:
         raise error
@@ -56,9 +57,9 @@ async def test_one_whose_machine_lacks_something_can_still_give_its_leases_back(
     task = failing._spawn(fail())
     if which == "sending":
         failing._sending = task
-    await asyncio.wait([task])
+    await asyncio.wait([task, failing._spawn(fail())])
     await asyncio.sleep(0)
     assert bool(told) is given_up
-    (line,) = caplog.records
+    (line,) = caplog.records  # though a second one failed of the same
     assert line.getMessage().startswith("Closing this worker: ")
     assert bool(line.exc_info) is ("unforeseen" in str(error)), "what the machine lacks is a line"

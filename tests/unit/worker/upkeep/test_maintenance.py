@@ -14,6 +14,7 @@ from scrapy.settings import Settings
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
+from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.server.outage import RedisOutage
 from crawler.routing.tier_routing import TierRouting
@@ -147,3 +148,17 @@ async def test_what_hosts_answered_is_told_once_redis_takes_it() -> None:
     await maintenance._tell_counts()
     await maintenance._tell_counts()
     assert domains.told == {("a.example", "ok"): 4}
+
+
+async def test_it_closes_in_order_where_data_of_another_release_have_taken_the_place_of_ours(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stats = MemoryStatsCollector(Crawler(Spider))
+    maintenance = maintenance_of(
+        Workers(FrontierUnavailableError("away")), RedisOutage(stats, lambda: None, lambda low, high: 0.0)
+    )
+    domains: Any = maintenance._worker.frontier.domains
+    domains.refusal = ServiceError("was written by a newer release")
+    tallies_of(maintenance._crawler).answers.add("a.example", "ok")
+    await maintenance.last()
+    assert "Could not sign off (was written by a newer release)" in caplog.text
