@@ -21,6 +21,7 @@ from crawler.tallies import tallies_of
 from crawler.utils.plural import several
 from crawler.worker.feeds import FeedClaim
 from crawler.worker.parts import WorkerParts
+from crawler.worker.upkeep import databases
 from crawler.worker.upkeep.run_stats import RunStats, read_table
 from crawler.worker.upkeep.runs import WorkerRuns
 from crawler.worker.upkeep.seed_reader import SeedReader
@@ -75,6 +76,7 @@ class Maintenance:
         self.runs = WorkerRuns(crawler, frontier.runs, frontier.spent, self.seeds.queue, intervals.idle)
         self.run_stats = RunStats(crawler.stats, worker.frontier.totals, worker.name, read_table(crawler.settings))
         self.feeds = FeedClaim(frontier.shards, crawler.settings, worker.queue.spider.name, worker.name)
+        self._database = databases.database_of(crawler.settings)
         self._empty_since: float | None = None
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
         self._outbox_shown = 0  # in the last heartbeat
@@ -87,6 +89,7 @@ class Maintenance:
     async def first(self) -> None:
         """Runs before the first lease."""
         await self._heartbeat()
+        databases.compare(self._database, self._worker.queue.spider.name, await self._worker.frontier.workers.alive())
         await self._worker.frontier.state()
         await self._worker.budgets.state()
         await self._worker.tiers.refresh()
@@ -180,6 +183,7 @@ class Maintenance:
             worker.name,
             {
                 "spider": worker.queue.spider.name,
+                databases.FIELD: self._database,
                 "tiers": ",".join(worker.queue.tier_routing.own),
                 "leases": len(worker.book),
                 "buffered": len(worker.queue),

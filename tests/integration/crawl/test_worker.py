@@ -113,3 +113,10 @@ async def test_what_pages_lead_to_while_a_worker_drains_is_kept(fleet: Fleet) ->
         left = await fleet.left()
     assert left.states == {"done": 3}
     assert sorted(site.requested) == ["/child", "/links", "/moved", "/new"]
+
+
+async def test_a_worker_that_stores_elsewhere_than_others_of_its_spider_says_so(fleet: Fleet) -> None:
+    first = fleet.start(MAX_IDLE_TIME_BEFORE_CLOSE=60)
+    await fleet.workers(1)
+    await said(fleet.start(MONGODB_DATABASE="elsewhere"), "in the database elsewhere by this worker")
+    assert "stored in the database" not in first.log
