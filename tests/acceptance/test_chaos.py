@@ -1,4 +1,4 @@
-"""`make chaos` in short: four workers, some killed or frozen, Redis killed once, MongoDB twice; and its four parts."""
+"""`make chaos` in short: four workers, some killed or frozen, Redis killed twice, MongoDB twice; and its five parts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
         "--lease",
         "3",
     ]
-    size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1", "--rules", "1", "--old", "1"]
+    size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1", "--rules", "1", "--old", "1", "--olders", "1"]
     given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--forked", "--limit", "540", *size]
     run = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *given],
@@ -46,5 +46,7 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     assert "times that Redis was full: 1" in run.stdout
     assert "times that Redis was emptied, and filled again: 1" in run.stdout
     assert "pages stored: 480" in run.stdout
-    parts = ("memory full", "Redis emptied, and filled again", "an old and a new release", "rules changed")
+    assert "times that it went back to an older state, and was filled again: 1" in run.stdout
+    redis = ("memory full", "Redis emptied, and filled again", "Redis set back, and filled again")
+    parts = (*redis, "an old and a new release", "rules changed")
     assert [part for part in parts if f"part {part}: held" not in run.stdout] == []

@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kills", type=whole(0), default=30)
     parser.add_argument("--freezes", type=whole(0), default=4)
     parser.add_argument("--restarts", type=whole(0), default=1, help="of Redis, each without its last second")
+    parser.add_argument("--olders", type=whole(0), default=1, help="times that Redis goes back to an older state")
     parser.add_argument("--mongo-kills", type=whole(0), default=10)
     parser.add_argument("--fills", type=whole(0), default=2, help="times that Redis is full for a while")
     parser.add_argument("--empties", type=whole(0), default=1, help="times that Redis loses everything it holds")

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from benchmarks import document
-from tests.chaos import rules, verdict
+from tests.chaos import rules, trouble, verdict
 from tests.chaos.result import Result
 
 MOST: Final = 10  # lines of a kind
@@ -26,7 +26,7 @@ def violations(result: Result) -> list[str]:
     found += [f"dead: {line}" for line in verdict.unexpected_dead(result.plan, result.dead)]
     if result.left is None or str(result.left) != str(verdict.Left(0, 0, 0, 0, 0)):
         found.append(f"left in the frontier: {result.left}")
-    if result.turned_away > (len(result.set_back) + result.mongo_kills) * result.options.workers:
+    if result.turned_away > (len(result.set_back) + len(result.restored) + result.mongo_kills) * result.options.workers:
         found.append(f"{result.turned_away} workers could not use their servers")
     return found + result.troubles + [line for part in parts(result).values() for line in part]
 
@@ -37,6 +37,7 @@ def parts(result: Result) -> dict[str, list[str]]:
     judges = {
         "memory full": (given.fills, _full),
         "Redis emptied, and filled again": (given.empties, _emptied),
+        "Redis set back, and filled again": (given.olders, _restored),
         "an old and a new release": (given.old, _releases),
         "rules changed": (given.rules, _rules),
     }
@@ -62,6 +63,17 @@ def _emptied(result: Result) -> Iterator[str]:
         at = urlsplit(url)
         if (at.hostname, at.path) not in again:
             yield f"never asked for again after Redis was emptied: {url}"
+
+
+def _restored(result: Result) -> Iterator[str]:
+    """What was done since that state has to be done again."""
+    if len(result.restored) < result.options.olders:
+        yield f"Redis was set back {len(result.restored)} times, not {result.options.olders}"
+    for killed, ended in result.restored:
+        since = {(one.host, one.path) for one in result.log if killed - trouble.OLDER_SECONDS / 2 < one.at < killed}
+        again = {(one.host, one.path) for one in result.log if one.at > ended}
+        if not since & again:
+            yield "nothing was asked for again after Redis was set back"
 
 
 def _releases(result: Result) -> Iterator[str]:
@@ -102,7 +114,7 @@ def _fell(fell: float | None, stricter: rules.Stricter, result: Result) -> str:
 def _unpaced(result: Result) -> list[tuple[float, float]]:
     """Times when earlier requests were unknown: Redis had lost them, and workers continued with what they had."""
     seconds = 0.3 * result.options.lease + result.options.delay + verdict.THAW_SECONDS
-    return [(began, ended + seconds) for began, ended in result.emptied + result.set_back]
+    return [(began, ended + seconds) for began, ended in result.emptied + result.set_back + result.restored]
 
 
 def _short(gap: verdict.Gap, result: Result) -> str:
@@ -134,6 +146,7 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ("pages done then", str(result.fillings.drained)),
         ("workers killed with -9 and stopped then", f"{result.fillings.killed}, {result.fillings.stopped}"),
         ("times that Redis was emptied, and filled again", str(len(result.emptied))),
+        ("times that it went back to an older state, and was filled again", str(len(result.restored))),
         ("smallest gap under stricter rules, and how long they outlived their worker", _strict(result)),
         ("spool files at the most", str(result.spooled)),
         ("workers that came while a server was away, and were started again", str(result.turned_away)),
@@ -165,7 +178,8 @@ Written by `make chaos`; no figure is typed in. Real workers crawl a local site 
 to another one, pages that fail once or twice, a few that always fail) while they are killed with -9 at random and
 frozen for longer than their leases. MongoDB is killed over and over, while items wait in the spool, and Redis once;
 each comes back from its journal. Redis is also full for a while, in which a worker is killed, another one stopped and
-MongoDB killed; and once it loses all it holds, and the start URLs are pushed again. Arrivals are stamped by the kernel.
+MongoDB killed; once it loses all it holds, and once it goes back to an older state, and the start URLs are pushed
+again. Arrivals are stamped by the kernel.
 The run fails unless nothing is lost, duplicated, left behind or sent too early. At first a worker of the release before
 runs beside the others: it lacks a callback that half of the links go to, and leaves them to the others. For a while a
 worker with six times the delay is at work: all keep it, until it is killed and some seconds more. Each of these parts

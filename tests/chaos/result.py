@@ -45,6 +45,7 @@ class Options:
     kills: int = 30
     freezes: int = 4
     restarts: int = 1
+    olders: int = 1  # times that Redis goes back to an older state, and the start URLs are pushed again
     mongo_kills: int = 10
     fills: int = 2  # times that Redis is full for a while
     empties: int = 1  # times that Redis loses all it holds, and the start URLs are pushed again
@@ -76,6 +77,7 @@ class Result:
     set_back: list[tuple[float, float]] = field(
         default_factory=list
     )  # the same: Redis was killed, its last second lost
+    restored: list[tuple[float, float]] = field(default_factory=list)  # the same, to an older state
     stricter: list[Stricter] = field(default_factory=list)
     spooled: int = 0  # files in the spool, at the most
     turned_away: int = 0  # workers that came while Redis was away

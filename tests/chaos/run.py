@@ -143,6 +143,7 @@ class Run:
             freezes=given.freezes,
             restarts=given.restarts,
             mongo_kills=given.mongo_kills,
+            olders=given.olders,
             fills=given.fills,
             empties=given.empties,
             rules=given.rules,
@@ -194,7 +195,9 @@ class Run:
         if self._holds_off(event):
             return False
         if event.kind == "restart":
-            return await self._set_back()
+            return await self._set_back(self._result.set_back)
+        if event.kind == "older":
+            return await self._restore()
         if event.kind == "mongo":
             return self._kill_mongo()
         if event.kind == "deploy":
@@ -217,7 +220,7 @@ class Run:
 
     def _holds_off(self, event: trouble.Event) -> bool:
         """A Redis that is killed forgets that it is full; one that loses all it holds forgets the rules."""
-        return self._filling or (self._ruling and event.kind in {"restart", "fill", "empty", "rules"})
+        return self._filling or (self._ruling and event.kind in {"restart", "older", "fill", "empty", "rules"})
 
     def _begin(self, kind: str, fleet: Fleet, frontier: Frontier) -> None:
         self._filling, self._ruling = kind == "fill", self._ruling or kind == "rules"
@@ -254,13 +257,19 @@ class Run:
         self._result.mongo_kills += killed
         return killed
 
-    async def _set_back(self) -> bool:
-        """Redis restarts without its last second."""
-        began = time.time()
-        killed = await trouble.set_back_redis(self._home / "services")
+    async def _set_back(self, noted: list[tuple[float, float]], seconds: float = trouble.SET_BACK_SECONDS) -> bool:
+        """Redis restarts without its last *seconds*."""
+        killed = await trouble.set_back_redis(self._home / "services", seconds)
         if killed:
-            self._result.set_back.append((began, time.time()))
-        return killed
+            noted.append((killed, time.time()))
+        return bool(killed)
+
+    async def _restore(self) -> bool:
+        """Redis goes back to an older state, and the start URLs are pushed again."""
+        restored = await self._set_back(self._result.restored, trouble.OLDER_SECONDS)
+        if restored:
+            self._seeds = self._plan.start_urls[::-1]
+        return restored
 
     async def _lose_everything(self, frontier: Frontier) -> bool:
         """Empty Redis, and push the start URLs again."""

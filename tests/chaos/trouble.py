@@ -22,8 +22,9 @@ OLD: Final = "old"  # how the names of workers of the old release begin
 STRICT: Final = "strict"  # and of those with a longer delay
 DEPLOYED_AT: Final = 0.1  # of all pages are done
 SET_BACK_SECONDS: Final = 1.0
+OLDER_SECONDS: Final = 10.0  # as of a backup
 
-Kind = Literal["kill", "freeze", "restart", "mongo", "deploy", "fill", "empty", "rules"]
+Kind = Literal["kill", "freeze", "restart", "older", "mongo", "deploy", "fill", "empty", "rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def schedule(
     freezes: int,
     restarts: int,
     mongo_kills: int,
+    olders: int = 0,
     fills: int = 0,
     empties: int = 0,
     rules: int = 0,
@@ -60,6 +62,7 @@ def schedule(
     events.append(Event(DEPLOYED_AT, "deploy"))
     events += [Event(rng.uniform(0.15, 0.5), "fill") for _ in range(fills)]
     events += [Event(rng.uniform(0.15, 0.4), "empty") for _ in range(empties)]
+    events += [Event(rng.uniform(0.3, 0.6), "older") for _ in range(olders)]
     events += [Event(rng.uniform(0.1, 0.25), "rules") for _ in range(rules)]
     return sorted(events, key=lambda event: event.share)
 
@@ -140,15 +143,16 @@ class Fleet:
         self._frozen.remove(victim)
 
 
-async def set_back_redis(services: Path) -> bool:
-    """Kill the bundled Redis with -9, and take back what it wrote in its last second: so much `appendfsync everysec`
-    may lose with the machine. False while it is being started."""
+async def set_back_redis(services: Path, seconds: float = SET_BACK_SECONDS) -> float:
+    """Kill the bundled Redis with -9, and take back what it wrote in its last *seconds*: one of them `appendfsync
+    everysec` may lose with the machine. When it was killed, since the epoch; 0 while it is being started."""
     said = record.read(services / "redis")
     if said is None or said.state != "ready" or said.server is None or not said.server.alive:
-        return False
+        return 0.0
     (written,) = (services / "redis" / "data" / "appendonlydir").glob("*.incr.aof")
     size = written.stat().st_size
-    await asyncio.sleep(SET_BACK_SECONDS)
+    await asyncio.sleep(seconds)
+    killed = time.time()
     os.kill(said.supervisor.pid, signal.SIGSTOP)  # or it would be started before its file is cut
     try:
         os.kill(said.server.pid, signal.SIGKILL)
@@ -156,7 +160,7 @@ async def set_back_redis(services: Path) -> bool:
         os.truncate(written, size)
     finally:
         os.kill(said.supervisor.pid, signal.SIGCONT)
-    return True
+    return killed
 
 
 async def _end_of(process: Process) -> None:

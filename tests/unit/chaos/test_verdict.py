@@ -90,12 +90,12 @@ def test_a_worker_that_saw_redis_emptied_owes_status_1() -> None:
 
 
 def test_blows_are_drawn_from_the_seed_and_come_in_order() -> None:
-    events = schedule(Random(1), kills=5, freezes=2, restarts=1, mongo_kills=3)
+    events = schedule(Random(1), kills=5, freezes=2, restarts=1, mongo_kills=3, olders=2)
 
-    assert events == schedule(Random(1), kills=5, freezes=2, restarts=1, mongo_kills=3)
+    assert events == schedule(Random(1), kills=5, freezes=2, restarts=1, mongo_kills=3, olders=2)
     assert events == sorted(events, key=lambda event: event.share)
     blows = sorted(event.kind for event in events if event.kind != "deploy")
-    assert blows == ["freeze"] * 2 + ["kill"] * 5 + ["mongo"] * 3 + ["restart"]
+    assert blows == ["freeze"] * 2 + ["kill"] * 5 + ["mongo"] * 3 + ["older"] * 2 + ["restart"]
     assert isinstance(events[0], Event)
 
 
@@ -155,14 +155,16 @@ def test_a_gap_counts_from_when_redis_began_to_be_emptied() -> None:
 def test_each_part_of_the_run_has_a_verdict_that_can_fail() -> None:
     options = Options(home=Path(), seed=1, cap=1, delay=DELAY, hosts=2, pages=3, fills=1, empties=1, rules=1, old=1)
     asked = [entry(60.0, urlsplit(url).path, host=urlsplit(url).hostname or "") for url in PLAN.expected]
-    visited = [entry(22.0, host="b"), entry(23.0, "/2", host="b")]
-    good = Result(options, PLAN, log=[*asked, *visited], passed_on=1, emptied=[(49.5, 50.0)])
+    again = replace(asked[1], at=70.0)
+    visited = [entry(22.0, host="b"), entry(23.0, "/2", host="b"), again]
+    good = Result(options, PLAN, log=[*asked, *visited], passed_on=1, emptied=[(49.5, 50.0)], restored=[(64.0, 65.0)])
     good.fillings = Fillings(count=1, waited=3)
     good.stricter = [rules.Stricter(6 * DELAY, 10.0, 30.0)]
     assert report.parts(good) == {part: [] for part in report.parts(good)}
     faults: dict[str, dict[str, Any]] = {
         "memory full": {"fillings": Fillings(count=1)},
         "Redis emptied, and filled again": {"log": [*asked[1:], *visited]},
+        "Redis set back, and filled again": {"log": [*asked, *visited[:-1]]},
         "an old and a new release": {"passed_on": 0},
         "rules changed": {"log": [*asked, *visited, entry(22.1, "/3", host="b")]},
     }
