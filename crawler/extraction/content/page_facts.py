@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from itertools import islice
 from typing import Any, Final
 
-from crawler import urls
-from crawler.extraction.content import authors
-from crawler.extraction.content.marks import BITS, READING
+from crawler.extraction.content import authors, dates
+from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import Passage
 from crawler.extraction.structured import jsonld
@@ -20,10 +19,6 @@ from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.words.counting import WORD
 
 MAX_NODES: Final = 2_000  # of JSON-LD, examined
-MAX_TIMES: Final = 40  # <time> elements
-BELOW_HEADING: Final = 6  # passages that may contain the date
-LONGEST_LINE: Final = 30  # words of a line searched for a date
-FIRST_YEAR: Final = 1995
 
 _WORKS: Final = frozenset(
     str.split(
@@ -33,13 +28,6 @@ _WORKS: Final = frozenset(
     Review VideoObject Course Event JobPosting CreativeWork Book
     """
     )
-)
-_DATES: Final = str.split(
-    """
-    article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.date dcterms.created
-    dc.date.created pubdate publishdate publish_date publication_date date.published parsely-pub-date sailthru.date
-    article.published cxenseparse:recs:publishtime citation_publication_date citation_date
-    """
 )
 _TITLES: Final = ("og:title", "twitter:title", "dc.title", "citation_title")
 _DETAILS: Final = {
@@ -53,19 +41,6 @@ _DETAILS: Final = {
 _SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|｜»]\s*")
 _HEADER: Final = BITS["header"] | BITS["nav"]
 _OWN: Final = BITS["main"] | BITS["article"]
-_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年년] ?(\d{1,2})[月월] ?(\d{1,2}))(?!\d)")
-_COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
-_IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
-_MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
-_DAY_FIRST = re.compile(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.)?\s(?:de\s|of\s)?([^\W\d_]{3,12})\.?,?\s(?:del?\s)?(\d{4})(?!\d)"
-)
-_MONTH_FIRST = re.compile(r"([^\W\d_]{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)")
-# Whoever writes so begins with the day; a version may go on.
-_DOTTED = re.compile(r"(?<![\w.])(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\.?\d)")
-_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])")  # Americans begin with the month
-_MONTHS_OF_YEAR: Final = 12
-_ANY_TIME: Final = "time,[itemprop^=date]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +59,7 @@ def facts(document: Document, metas: Mapping[str, str], kind: Kind, found: Seque
     return Facts(
         title=_title(document, metas, found),
         author=authors.author(document, metas, works, kind),
-        published=_published(document, metas, works, kind, found, today),
+        published=dates.published(document, metas, works, kind, found, today),
         details=_details(document, metas),
     )
 
@@ -172,94 +147,6 @@ def _bare(title: str, site: str) -> str:
         return title[title.find(parts[0]) + len(parts[0]) :].lstrip(" |｜–—·•»«:/-")
     last = max((match for match in _SEPARATOR.finditer(title)), key=lambda match: match.start())
     return title[: last.start()] if len(title) - last.end() < last.start() else title
-
-
-def _published(
-    document: Document,
-    metas: Mapping[str, str],
-    works: Sequence[dict[str, Any]],
-    kind: Kind,
-    found: Sequence[Passage],
-    today: date,
-) -> datetime | None:
-    stated = (
-        str(work[name]) for name in ("datePublished", "dateCreated", "uploadDate") for work in works if work.get(name)
-    )
-    named = (metas[name] for name in _DATES if metas.get(name))
-    marked = _times(document, "[itemprop=datePublished],[itemprop=dateCreated],time[pubdate],time.published")
-    shown = (_times(document, "time[datetime]"), iter([_of_path(document.url)]), _shown(found))
-    for source in (named, *((marked, stated) if kind == "forum" else (stated, marked)), *shown):
-        for text in source:
-            if (day := day_of(text, today)) is not None:
-                return datetime(day.year, day.month, day.day, tzinfo=UTC)
-    return None
-
-
-def _times(document: Document, css: str) -> Iterator[str]:
-    """Times in elements' attributes or text."""
-    for node in islice(document.tree.css(css), MAX_TIMES) if document.once(_has_times) else ():
-        attributes = node.attributes
-        yield attributes.get("datetime") or attributes.get("content") or text_of(node, 100)
-
-
-def _has_times(document: Document) -> bool:
-    return document.first(_ANY_TIME) is not None
-
-
-def _of_path(url: str) -> str:
-    match = _IN_PATH.search(urls.split(url).path)
-    return f"{match[1]}-{match[2]}-{match[3]}" if match else ""
-
-
-def _shown(found: Sequence[Passage]) -> Iterator[str]:
-    """Short lines with a number: those whose class is about the page's data, and those below its heading."""
-    meta, below = BITS["meta"], 0
-    for each in found[:1_500]:
-        below = BELOW_HEADING if each.box.tag == "h1" else below - 1
-        if each.words <= LONGEST_LINE and (each.own & meta or below > 0) and any(map(str.isdigit, each.text[:400])):
-            yield each.text[:400]
-
-
-def day_of(text: str, today: date) -> date | None:
-    """The first date in *text*, in numbers whose order is known or with a month's name; None without a valid one.
-
-    Known weakness: only the Gregorian calendar; `3 hours ago` is none.
-    """
-    for year, month, day in _days(text[:400]):
-        try:
-            found = date(int(year), month, int(day))
-        except ValueError:
-            continue
-        if found.year >= FIRST_YEAR and found <= today:
-            return found
-    return None
-
-
-def _days(text: str) -> Iterator[tuple[str, int, str]]:
-    """(year, month, day) of what may be a date; of `4/3/2026` nobody knows which is the month."""
-    if match := _COMPACT.match(text):
-        yield match[1], int(match[2]), match[3]
-    for match in _YEAR_FIRST.finditer(text):
-        if not _is_version(text, match):
-            yield match[1], int(match[3] or match[5]), match[4] or match[6]
-    for match in _DOTTED.finditer(text):
-        yield match[3], int(match[2]), match[1]
-    for match in _SLASHED.finditer(text):
-        if match[1] == match[2] or int(match[1]) > _MONTHS_OF_YEAR:
-            yield match[3], int(match[2]), match[1]
-        elif int(match[2]) > _MONTHS_OF_YEAR:
-            yield match[3], int(match[1]), match[2]
-    lower = text.lower()
-    for match in _DAY_FIRST.finditer(lower):
-        yield match[3], _MONTHS.get(match[2], 0), match[1]
-    for match in _MONTH_FIRST.finditer(lower):
-        yield match[3], _MONTHS.get(match[1], 0), match[2]
-
-
-def _is_version(text: str, found: re.Match[str]) -> bool:
-    """Whether it stands behind a name, and not all of it in two digits: `PyCharm 2023.3.2`."""
-    before = text[: found.start()].rstrip()[-1:]
-    return found[2] == "." and len(found[3] + found[4]) < len("mmdd") and before.isascii() and before.isalpha()
 
 
 def _details(document: Document, metas: Mapping[str, str]) -> dict[str, Any]:

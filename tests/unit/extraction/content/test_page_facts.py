@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from crawler.extraction import extract_page
+from crawler.extraction.content.dates import day_of
 from crawler.extraction.content.marks import READING
-from crawler.extraction.content.page_facts import day_of
 
 URL = "https://news.example/on-knives"
 TODAY = date(2026, 3, 10)
