@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from itertools import islice
 from typing import Any, Final
 
 from crawler import urls
+from crawler.extraction.content.entries import MANY, without_entries
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import Passage
@@ -17,6 +18,8 @@ from crawler.extraction.tree.nodetext import text_of
 
 MAX_TIMES: Final = 40  # <time> elements
 BELOW_HEADING: Final = 6  # passages that may contain the date
+ABOVE_HEADING: Final = 3
+MAX_LINES: Final = 1_500  # passages searched for a date
 LONGEST_LINE: Final = 30  # words of a line searched for a date
 FIRST_YEAR: Final = 1995
 
@@ -27,6 +30,10 @@ _DATES: Final = str.split(
     article.published cxenseparse:recs:publishtime citation_publication_date citation_date
     """
 )
+_META: Final = BITS["meta"]
+_HEADER: Final = BITS["header"] | BITS["nav"] | BITS["aside"]
+_OWN: Final = BITS["main"] | BITS["article"]
+_DAY_FIRST_LANGUAGES: Final = frozenset(str.split("ca da de el es fi fr gl id it nb nl no pl pt ro ru tr uk vi ar he"))
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年년] ?(\d{1,2})[月월] ?(\d{1,2}))(?!\d)")
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
 _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
@@ -35,11 +42,13 @@ _DAY_FIRST = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.)?\s(?:de\s|of\s)?([^\W\d_]{3,12})\.?,?\s(?:del?\s)?(\d{4})(?!\d)"
 )
 _MONTH_FIRST = re.compile(r"([^\W\d_]{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)")
+_MONTH_BETWEEN = re.compile(r"(?<!\d)(\d{4})\.?\s([^\W\d_]{3,12})\.?\s(\d{1,2})(?!\d)")
 # Whoever writes so begins with the day; a version may go on.
 _DOTTED = re.compile(r"(?<![\w.])(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\.?\d)")
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])")  # Americans begin with the month
 _MONTHS_OF_YEAR: Final = 12
-_ANY_TIME: Final = "time,[itemprop^=date]"
+_MARKED: Final = "[itemprop~=datePublished],[itemprop=dateCreated],time[pubdate],time.published"
+_ANY_TIME: Final = "time,[itemprop*=date]"
 
 
 def published(
@@ -50,22 +59,26 @@ def published(
     found: Sequence[Passage],
     today: date,
 ) -> datetime | None:
+    """Midnight UTC of the day that is stated, or shown of the page itself: not of a comment or an entry of a list."""
     stated = (
         str(work[name]) for name in ("datePublished", "dateCreated", "uploadDate") for work in works if work.get(name)
     )
     named = (metas[name] for name in _DATES if metas.get(name))
-    marked = _times(document, "[itemprop=datePublished],[itemprop=dateCreated],time[pubdate],time.published")
-    shown = (_times(document, "time[datetime]"), iter([_of_path(document.url)]), _shown(found))
+    marked = _times(document, _MARKED, kind)
+    by_heading, elsewhere = _lines(found, kind)
+    shown = (by_heading, iter([_of_path(document.url)]), _times(document, "time[datetime]", kind), elsewhere)
+    is_day_first = _is_day_first(document.language)
     for source in (named, *((marked, stated) if kind == "forum" else (stated, marked)), *shown):
         for text in source:
-            if (day := day_of(text, today)) is not None:
+            if (day := day_of(text, today, is_day_first=is_day_first)) is not None:
                 return datetime(day.year, day.month, day.day, tzinfo=UTC)
     return None
 
 
-def _times(document: Document, css: str) -> Iterator[str]:
+def _times(document: Document, css: str, kind: Kind) -> Iterator[str]:
     """Times in elements' attributes or text."""
-    for node in islice(document.tree.css(css), MAX_TIMES) if document.once(_has_times) else ():
+    nodes = document.tree.css(css)[:MAX_TIMES] if document.once(_has_times) else []
+    for node in nodes if kind == "forum" else without_entries(nodes):
         attributes = node.attributes
         yield attributes.get("datetime") or attributes.get("content") or text_of(node, 100)
 
@@ -79,21 +92,47 @@ def _of_path(url: str) -> str:
     return f"{match[1]}-{match[2]}-{match[3]}" if match else ""
 
 
-def _shown(found: Sequence[Passage]) -> Iterator[str]:
-    """Short lines with a number: those whose class is about the page's data, and those below its heading."""
-    meta, below = BITS["meta"], 0
-    for each in found[:1_500]:
-        below = BELOW_HEADING if each.box.tag == "h1" else below - 1
-        if each.words <= LONGEST_LINE and (each.own & meta or below > 0) and any(map(str.isdigit, each.text[:400])):
-            yield each.text[:400]
+def _lines(found: Sequence[Passage], kind: Kind) -> tuple[Iterator[str], Iterator[str]]:
+    """Short lines with a number: by the page's heading, sentences last, and elsewhere whose class is about its data."""
+    dated = [
+        (at, each)
+        for at, each in enumerate(found[:MAX_LINES])
+        if each.words <= LONGEST_LINE and any(map(str.isdigit, each.text[:400]))
+    ]
+    many = Counter(_place(each) for _, each in dated) if kind != "forum" else Counter()
+    own = [(at, each) for at, each in dated if many[_place(each)] < MANY]
+    heads = [at for at, each in enumerate(found[:MAX_LINES]) if each.box.tag == "h1"]
+    below = [each for at, each in own if any(head <= at < head + BELOW_HEADING for head in heads)]
+    above = [each for at, each in own if any(0 < head - at <= ABOVE_HEADING for head in heads) and _is_above(each)]
+    near = sorted([*below, *above], key=lambda each: each.is_prose)
+    return (each.text[:400] for each in near), (each.text[:400] for _, each in own if each.own & _META)
 
 
-def day_of(text: str, today: date) -> date | None:
+def _place(passage: Passage) -> tuple[int, int, str, int]:
+    return passage.around, passage.own, passage.box.tag, passage.box.depth
+
+
+def _is_above(passage: Passage) -> bool:
+    """Whether what stands above a heading may be about the page, not the bar on top with the day of today."""
+    return bool(passage.around & _OWN or not passage.around & _HEADER) and not passage.is_prose
+
+
+def _is_day_first(language: str) -> bool | None:
+    """Whether the day stands first in `4/3/2026`, by the page's *language*; None if nobody knows."""
+    code = language.lower().replace("_", "-")
+    if code.startswith("en"):
+        return {"en-us": False, "en-gb": True, "en-au": True, "en-nz": True, "en-ie": True, "en-in": True}.get(code)
+    return True if code.partition("-")[0] in _DAY_FIRST_LANGUAGES else None
+
+
+def day_of(text: str, today: date, *, is_day_first: bool | None = None) -> date | None:
     """The first date in *text*, in numbers whose order is known or with a month's name; None without a valid one.
+
+    *is_day_first*: whether `4/3/2026` begins with the day.
 
     Known weakness: only the Gregorian calendar; `3 hours ago` is none.
     """
-    for year, month, day in _days(text[:400]):
+    for year, month, day in _days(text[:400], is_day_first):
         try:
             found = date(int(year), month, int(day))
         except ValueError:
@@ -103,8 +142,8 @@ def day_of(text: str, today: date) -> date | None:
     return None
 
 
-def _days(text: str) -> Iterator[tuple[str, int, str]]:
-    """(year, month, day) of what may be a date; of `4/3/2026` nobody knows which is the month."""
+def _days(text: str, is_day_first: bool | None) -> Iterator[tuple[str, int, str]]:
+    """(year, month, day) of what may be a date."""
     if match := _COMPACT.match(text):
         yield match[1], int(match[2]), match[3]
     for match in _YEAR_FIRST.finditer(text):
@@ -112,16 +151,22 @@ def _days(text: str) -> Iterator[tuple[str, int, str]]:
             yield match[1], int(match[3] or match[5]), match[4] or match[6]
     for match in _DOTTED.finditer(text):
         yield match[3], int(match[2]), match[1]
-    for match in _SLASHED.finditer(text):
-        if match[1] == match[2] or int(match[1]) > _MONTHS_OF_YEAR:
-            yield match[3], int(match[2]), match[1]
-        elif int(match[2]) > _MONTHS_OF_YEAR:
-            yield match[3], int(match[1]), match[2]
+    yield from _slashed(text, is_day_first)
     lower = text.lower()
     for match in _DAY_FIRST.finditer(lower):
         yield match[3], _MONTHS.get(match[2], 0), match[1]
     for match in _MONTH_FIRST.finditer(lower):
         yield match[3], _MONTHS.get(match[1], 0), match[2]
+    for match in _MONTH_BETWEEN.finditer(lower):
+        yield match[1], _MONTHS.get(match[2], 0), match[3]
+
+
+def _slashed(text: str, is_day_first: bool | None) -> Iterator[tuple[str, int, str]]:
+    for match in _SLASHED.finditer(text):
+        if match[1] == match[2] or int(match[1]) > _MONTHS_OF_YEAR or is_day_first:
+            yield match[3], int(match[2]), match[1]
+        elif int(match[2]) > _MONTHS_OF_YEAR or is_day_first is False:
+            yield match[3], int(match[1]), match[2]
 
 
 def _is_version(text: str, found: re.Match[str]) -> bool:

@@ -44,6 +44,10 @@ def ld(text: str) -> str:
         ("4 września 2025", date(2025, 9, 4)),
         ("4. marraskuuta 2025", date(2025, 11, 4)),
         ("4 Şubat 2026", date(2026, 2, 4)),
+        ("4 abr. 2025", date(2025, 4, 4)),
+        ("Apr 4, 2025", date(2025, 4, 4)),
+        ("4 أبريل 2025", date(2025, 4, 4)),
+        ("2025. április 4.", date(2025, 4, 4)),
         ("2026年3月4日", date(2026, 3, 4)),
         ("2026年 3月 4日", date(2026, 3, 4)),
         ("２０２６年３月４日", date(2026, 3, 4)),
@@ -105,6 +109,39 @@ def test_no_word_stands_for_two_months() -> None:
 )
 def test_dates(html: str, url: str) -> None:
     assert extract_page(html, url).published_at == datetime(2020, 5, 6, tzinfo=UTC)
+
+
+TEXT = f"<p>{'This is a sentence that people read, and it ends with a dot. ' * 3}</p>"
+CARD = "<article class=card><h3><a href=/{n}>Card</a></h3>{date}</article>"
+CARDS = "".join(CARD.format(n=n, date=f'<p class="card-date">{n} March 2019</p>') for n in range(1, 5))
+TIMED = "".join(CARD.format(n=n, date=f"<time datetime=2019-03-0{n}>{n} March</time>") for n in range(1, 5))
+
+
+@pytest.mark.parametrize(
+    ("body", "day"),
+    [
+        (f"<h1>On knives</h1><p>6 May 2020</p>{TEXT}{TIMED}", True),
+        (f"<ul><li class=metadata>May 6, 2020</li></ul><h1>On knives</h1>{TEXT}{CARDS}", True),
+        (f"<header><p>7 June 2021</p></header><h1>On knives</h1><p>6 May 2020</p>{TEXT}", True),
+        (f"<header><p>7 June 2021</p></header><h1>On knives</h1>{TEXT}", False),
+        (f"<h1>On knives</h1><p>It was found on 7 June 2018, as we know.</p><p>6 May 2020</p>{TEXT}", True),
+        (f"<h1>On knives</h1>{TEXT}<time datetime=2020-05-06>x</time>{TIMED}", True),
+        (f"<h1>Cards</h1>{CARDS}", False),
+        (f"<h1>Cards</h1>{TIMED}", False),
+    ],
+)
+def test_the_date_is_the_pages_own_not_that_of_a_card(body: str, day: bool) -> None:
+    found = extract_page(f"<title>On knives</title><body>{body}", URL).published_at
+    assert found == (datetime(2020, 5, 6, tzinfo=UTC) if day else None)
+
+
+@pytest.mark.parametrize(
+    ("language", "month"),
+    [("de", 5), ("fr-CA", 5), ("es", 5), ("en-GB", 5), ("en-US", 6), ("en", None), ("ja", None), ("", None)],
+)
+def test_the_language_of_a_page_says_which_of_two_numbers_is_the_month(language: str, month: int | None) -> None:
+    found = extract_page(f"<html lang='{language}'><body><h1>On knives</h1><p>6/5/2020</p>{TEXT}", URL).published_at
+    assert (found and found.month) == month
 
 
 @pytest.mark.parametrize(
