@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.content.entries import MANY, place_of, without_entries
 from crawler.extraction.content.marks import BITS, bits_of
-from crawler.extraction.content.page_kind import Kind
+from crawler.extraction.content.page_kind import SHOPS, Kind
+from crawler.extraction.content.passages import Passage
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
-from crawler.extraction.tree.nodetext import around, text_of
+from crawler.extraction.tree.nodetext import around, parts_of, text_of
 from crawler.extraction.words import values
 from crawler.utils.entities import unescape
 
 LONGEST_NAME: Final = 100  # characters
 MANY_AUTHORS: Final = 10
-MANY_BYLINES: Final = 10
+MANY_BYLINES: Final = 20
+BELOW_HEADING: Final = 6  # passages that may begin with "by" and a name
+LONGEST_LINE: Final = 20  # words of them
+MOST_WORDS: Final = 5  # of a person's name
+LONGEST_UNCASED: Final = 24  # characters of one in a script without capitals
 LEVELS: Final = 8  # of elements around a byline whose names are read
 
 _COMMENTS: Final = BITS["comm"]
@@ -31,10 +38,19 @@ _AUTHORS: Final = str.split(
     """
 )
 _BY = re.compile(
-    r"^\W*(?:(?:written|posted|published|reviewed|edited|words?|text)\s+)?(?:by|von|par|por|di|av|door)\b\W*"
-    r"|^\W*(?:recipe )?(?:author|autor(?:in|ka|es)?|auteurs?|autrice|autore|författare|автор|作者|著者|저자)[:：]\s*",
+    r"^\W*(?:(?:written|posted|published|reviewed|edited|words?|text[eo]?|geschrieben|veröffentlicht|verfasst|écrit|publié"
+    r"|rédigé|escrito|publicado|scritto|pubblicato|geschreven|skrevet|skriven)\s+)?"
+    r"(?:by|von|par|por|di|av|af|door|przez|oleh|بقلم|كتب)\b\W*"
+    r"|^\W*(?:recipe |本文)?(?:author|autor(?:in|ka|es)?|auteurs?|autrice|autore|författare|автор|作者|著者|저자|작성자"
+    r"|الكاتب)[:：]\s*",
     re.IGNORECASE,
 )
+_NUMBERS = re.compile(r"\s+\W*\d+\b.*?\d.*$")  # behind a name: a date, what a forum counts
+_END: Final = re.compile(r"\s+[-–—|·•]\s+|,\s+|\s+(?=\d)")  # of a name in a line
+_NAMED_FOR = re.compile(  # a word of a class: not `hide-author`, `author-ann` on the whole page
+    r"(?<!hide-)(?<!show-)(?:[aA]uthor|byline|user-name)(?:[-_]{0,2}(?:[nN]ame|link|info|title|text|wrap(?:per)?))?(?!\S)"
+)
+_PARTICLES: Final = frozenset(str.split("al bin d da de del della den der di dos du el la le ten ter van von y zu"))
 _NO_NAME = re.compile(
     r"https?:|www\.|@[\w-]+\.|[{}<>|\\]|^(?:admin|administrator|author|unknown|editor|null|undefined)$", re.IGNORECASE
 )
@@ -42,22 +58,25 @@ _NO_NAME = re.compile(
 _BYLINES: Final = (
     ("[itemprop~=author]", "[itemprop=name]"), ("[itemprop=author]", ""), ("a[rel~=author]", ""), (".author-name", ""),
     (".byline__name", ""), (".post-author", ""), (".entry-author", ""), (".byline", "a"), (".author", "a"),
-    (".byline", ""), (".author", ""),
+    (".byline", ""), (".author", ""), (".createdby", ""),
 )  # fmt: skip
-_ANY_BYLINE: Final = (
-    "[itemprop~=author],[rel~=author],[class*=author],[class*=byline]"  # what the others have in common
+_ANY_BYLINE: Final = (  # what the others have in common
+    "[itemprop~=author],[rel~=author],[class*=uthor],[class*=byline],.createdby,[data-testid*=uthor],[data-hook=user-name]"
 )
+_NAMED: Final = "[class*=uthor],[class*=byline],[data-testid*=uthor],[data-hook=user-name]"  # whatever else they say
 
 
-def author(document: Document, metas: Mapping[str, str], works: Sequence[dict[str, Any]], kind: Kind) -> str | None:
+def author(
+    document: Document, metas: Mapping[str, str], works: Sequence[dict[str, Any]], kind: Kind, found: Sequence[Passage]
+) -> str | None:
     """The first author that is stated or shown, not the site itself if anybody else is."""
     first: str | None = None
     for name in _authors(document, metas, works, kind):
         is_more = first is not None and any(map(str.isdigit, name))  # such as the time of a comment
         if not (is_more or site_names.is_site(name, document)):
-            return name
+            return _without_numbers(name)
         first = first or name
-    return first
+    return first or next(_likely(document, kind, found), None)
 
 
 def _authors(
@@ -69,20 +88,70 @@ def _authors(
     for name in _AUTHORS if kind != "forum" else ():
         if (value := _name(metas.get(name, ""))) and not value.startswith("@"):
             yield value
-    if kind in {"product", "shop"} or document.first(_ANY_BYLINE) is None:
+    if kind in SHOPS or document.once(_has_byline) is False:
         return
     for css, inner in _BYLINES:
-        node = _byline(document, css, inner, commented=kind == "forum")
-        if node is not None and (value := _name(text_of(node, 300))):
+        node = next(_bylines(document, css, inner, kind), None)
+        if node is not None and (value := _without_role(_name(node.attributes.get("content") or text_of(node, 300)))):
             yield value
 
 
-def _byline(document: Document, css: str, inner: str, *, commented: bool) -> LexborNode | None:
-    """The first element of *css*, or the first of *inner* in one of them; in comments only if they are the page."""
+def _has_byline(document: Document) -> bool:
+    return document.first(_ANY_BYLINE) is not None
+
+
+def _likely(document: Document, kind: Kind, found: Sequence[Passage]) -> Iterator[str]:
+    """Persons' names in elements that are somehow named for an author, then in a line below the heading."""
+    if kind in SHOPS:
+        return
+    nodes = document.tree.css(_NAMED)[:MANY_BYLINES] if document.once(_has_byline) else []
+    for node in without_entries([node for node in nodes if _is_named(node)]):
+        whole = text_of(node, 300)
+        if len(whole) <= LONGEST_NAME and not _is_in_comments(document, node):
+            yield from filter(_is_persons, map(_name, (*islice(parts_of(node, 300), MOST_WORDS), whole)))
+    yield from _by_heading(found)
+
+
+def _is_named(node: LexborNode) -> bool:
+    names = " ".join(node.attributes.get(each) or "" for each in ("class", "data-testid", "data-hook"))
+    return _NAMED_FOR.search(names[:400]) is not None
+
+
+def _bylines(document: Document, css: str, inner: str, kind: Kind) -> Iterator[LexborNode]:
+    """The elements of *css*, or the first of *inner* in each.
+
+    Those of comments only if they are the page, those of a list's entries not on a page of no stated kind.
+    """
     nodes = document.tree.css(css)[:MANY_BYLINES]
+    if kind == "other":
+        nodes = without_entries(nodes)
     found = (node.css_first(inner) for node in nodes) if inner else nodes
     named = (node for node in found if node is not None)
-    return next((node for node in named if commented or not _is_in_comments(document, node)), None)
+    return (node for node in named if kind == "forum" or not _is_in_comments(document, node))
+
+
+def _by_heading(found: Sequence[Passage]) -> Iterator[str]:
+    """A line below the heading that begins with "by" and a person's name."""
+    head = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
+    for each in found[head + 1 : head + 1 + BELOW_HEADING] if head is not None else ():
+        name = _name(_END.split(each.text[: 4 * LONGEST_NAME])[0]) if _is_by(each) else ""
+        if _is_persons(name) and sum(place_of(other) == place_of(each) and _is_by(other) for other in found) < MANY:
+            yield name
+
+
+def _is_by(passage: Passage) -> bool:
+    return passage.words <= LONGEST_LINE and _BY.match(passage.text) is not None
+
+
+def _is_persons(name: str) -> bool:
+    """Whether *name* is written as that of a person: words that begin with a capital, or in a script without any."""
+    words = name.split()
+    if any(map(str.isdigit, name)) or not words or name[-1] in ".!?:" or len(words) > MOST_WORDS:
+        return False
+    if not any(map(str.islower, name)) and not any(map(str.isupper, name)):
+        return len(name) <= LONGEST_UNCASED
+    named = [each for each in words if each.lower() not in _PARTICLES]
+    return len(named) > 1 and all(each[:1].isupper() for each in named)
 
 
 def _is_in_comments(document: Document, node: LexborNode) -> bool:
@@ -117,3 +186,15 @@ def _name(text: str) -> str:
     written = " ".join(unescape(values.paired(text[: 4 * LONGEST_NAME])).split()).partition(" | ")[0]
     name = _BY.sub("", written).strip(" ,;:–—-")
     return name if 1 < len(name) <= LONGEST_NAME and len(name.split()) <= 12 and not _NO_NAME.search(name) else ""
+
+
+def _without_role(name: str) -> str:
+    """*name* without a place, a degree or a role behind its comma: `Ann Lee, Oslo`; not of `Lee, Ann`."""
+    first, *others = name.split(", ")
+    if not others or not _is_persons(first):
+        return name
+    return ", ".join([first, *(each for each in others if _is_persons(each.removeprefix("and ")))])
+
+
+def _without_numbers(name: str) -> str:
+    return _NUMBERS.sub("", name).strip(" ,;:–—-") or name

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from crawler import urls
-from crawler.extraction.content.entries import MANY, without_entries
+from crawler.extraction.content.entries import MANY, place_of, without_entries
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import Passage
@@ -99,17 +99,13 @@ def _lines(found: Sequence[Passage], kind: Kind) -> tuple[Iterator[str], Iterato
         for at, each in enumerate(found[:MAX_LINES])
         if each.words <= LONGEST_LINE and any(map(str.isdigit, each.text[:400]))
     ]
-    many = Counter(_place(each) for _, each in dated) if kind != "forum" else Counter()
-    own = [(at, each) for at, each in dated if many[_place(each)] < MANY]
+    many = Counter(place_of(each) for _, each in dated) if kind != "forum" else Counter()
+    own = [(at, each) for at, each in dated if many[place_of(each)] < MANY]
     heads = [at for at, each in enumerate(found[:MAX_LINES]) if each.box.tag == "h1"]
     below = [each for at, each in own if any(head <= at < head + BELOW_HEADING for head in heads)]
     above = [each for at, each in own if any(0 < head - at <= ABOVE_HEADING for head in heads) and _is_above(each)]
     near = sorted([*below, *above], key=lambda each: each.is_prose)
     return (each.text[:400] for each in near), (each.text[:400] for _, each in own if each.own & _META)
-
-
-def _place(passage: Passage) -> tuple[int, int, str, int]:
-    return passage.around, passage.own, passage.box.tag, passage.box.depth
 
 
 def _is_above(passage: Passage) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.content.passages import Passage
 from crawler.extraction.tree.nodetext import around
 
 MANY: Final = 3  # elements that are named alike are those of entries
@@ -25,3 +26,8 @@ def without_entries(nodes: Sequence[LexborNode]) -> list[LexborNode]:
 
 def _place(node: LexborNode) -> tuple[tuple[str | None, str | None], ...]:
     return tuple((each.tag, each.attributes.get("class")) for each in islice(around(node), _LEVELS))
+
+
+def place_of(passage: Passage) -> tuple[int, int, str, int]:
+    """Where *passage* stands: those of one place are alike."""
+    return passage.around, passage.own, passage.box.tag, passage.box.depth

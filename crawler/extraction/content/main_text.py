@@ -12,7 +12,7 @@ from typing import Final
 
 from crawler.extraction.content.features import FEATURES, sums
 from crawler.extraction.content.marks import BITS, READING
-from crawler.extraction.content.page_kind import PRICE, Kind
+from crawler.extraction.content.page_kind import PRICE, SHOPS, Kind
 from crawler.extraction.content.passages import Passage
 
 REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
@@ -21,7 +21,6 @@ SHELL: Final = 0.2  # of a page's words; where fewer, and no more than SMALL_PAG
 SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage is likely to be
 LIKELY: Final = 0.5
 UNLIKELY: Final = 0.05  # where no passage is likelier, there is no main text: a consent wall
-SHOPS: Final = frozenset(("product", "shop"))
 
 _ASIDE: Final = BITS["nav"] | BITS["footer"] | BITS["aside"] | BITS["button"] | BITS["select"]
 _BESIDE: Final = BITS["nav"] | BITS["footer"] | BITS["aside"]

@@ -58,7 +58,7 @@ def facts(document: Document, metas: Mapping[str, str], kind: Kind, found: Seque
     works = list(_works(document))
     return Facts(
         title=_title(document, metas, found),
-        author=authors.author(document, metas, works, kind),
+        author=authors.author(document, metas, works, kind, found),
         published=dates.published(document, metas, works, kind, found, today),
         details=_details(document, metas),
     )

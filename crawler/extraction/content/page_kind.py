@@ -12,6 +12,7 @@ from crawler.extraction.tree.document import Document
 
 Kind = Literal["article", "forum", "product", "shop", "other"]
 
+SHOPS: Final = frozenset(("product", "shop"))
 MANY_PRICES: Final = 5
 
 PRICE: Final = re.compile(r"[$€£¥]\s?\d|\d[\d.,]{0,12}\s?(?:€|£|USD|EUR|kr\b)")

@@ -202,6 +202,61 @@ def test_authors(html: str, author: str | None) -> None:
     assert extract_page(html, URL).author == author
 
 
+HEADED = "<title>On knives</title><body class='hide-author author-bob'><h1>On knives</h1>{line}" + TEXT
+BYLINES = "".join(CARD.format(n=n, date=f'<p class="card-author">By Ann Le{"e" * n}</p>') for n in range(1, 5))
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        (
+            '<p class="wp-block-post-author-name"><a href=/a class="wp-block-post-author-name__link">Ann Lee</a></p>',
+            1,
+        ),
+        ("<a href=/a data-testid=authorName>Ann Lee</a> <button>Follow</button>", 1),
+        ('<span data-hook="user-name" class="x user-name">Ann Lee</span>', 1),
+        ('<span class="blog-author-name">Ann Lee</span>', 1),
+        ('<div class="author-info"><div>Ann Lee</div><div>Editor, Kitchen Notes</div></div>', 1),
+        ('<dd class="createdby">Geschrieben von: <b>Ann Lee</b></dd>', 1),
+        ('<p class="byline-name">By <a href=/a>Ann Lee</a>, Kitchen correspondent</p>', 1),
+        ('<p class="byline">Ann Lee, Oslo</p>', 1),
+        ('<p class="byline">Ann Lee, 12 March 2019 at 10:30</p>', 1),
+        ('<div itemprop="author"><b>Ann Lee</b><meta itemprop="name" content="Ann Lee"> 159 11 badges</div>', 1),
+        ("<p>By Ann Lee - 2019-03-04</p>", 1),
+        ("<p>Von Ann Lee | 4. März</p>", 1),
+        ("<p>by</p><div class=post-author-name>Ann Lee</div>", 1),
+        ("<p>By Oslo</p>", 0),
+        ("<p>By the end of the year all of it is gone</p>", 0),
+        ("<p>By Friday 12 May</p>", 0),
+        ('<p class="author-note">Read Our Rules</p>', 0),
+        ('<p class="blog-author-name">3 Comments</p>', 0),
+        (BYLINES, 0),
+        ("".join(f"<div><p>By Ann Le{'e' * n}</p></div>" for n in range(4)), 0),
+    ],
+)
+def test_a_byline_by_the_heading_is_known_by_what_its_names_have_in_common(line: str, author: bool) -> None:
+    assert extract_page(HEADED.format(line=line), URL).author == ("Ann Lee" if author else None)
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [("Lee, Ann", "Lee, Ann"), ("Ann Lee, Bob Day, and Cid Orr", "Ann Lee, Bob Day, and Cid Orr")],
+)
+def test_several_persons_and_a_family_name_in_front_stay(line: str, author: str) -> None:
+    assert extract_page(HEADED.format(line=f"<p class=byline>{line}</p>"), URL).author == author
+
+
+def test_a_stated_author_keeps_his_degrees_and_number() -> None:
+    for name in ("Ann Lee, MD", "Agent 47"):
+        assert extract_page(ld(f'{{"@type": "Article", "author": "{name}"}}'), URL).author == name
+
+
+def test_the_site_is_the_author_if_only_a_card_names_another() -> None:
+    html = '<meta property="og:site_name" content="Notes"><meta name="author" content="Notes">'
+    card = '<div class="card-author">By Ann Lee</div>'
+    assert extract_page(f"{html}<body><h1>News</h1>{card}{TEXT}", URL).author == "Notes"
+
+
 @pytest.mark.parametrize(
     ("html", "title"),
     [
