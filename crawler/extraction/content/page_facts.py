@@ -13,7 +13,8 @@ from crawler.extraction.content import authors, dates
 from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import Passage
-from crawler.extraction.structured import jsonld
+from crawler.extraction.structured import jsonld, site_names
+from crawler.extraction.structured.site_names import squeezed
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.words.counting import WORD
@@ -40,6 +41,7 @@ _DETAILS: Final = {
 }
 _SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|｜»]\s*")
 _HEADER: Final = BITS["header"] | BITS["nav"]
+_HEADINGS: Final = frozenset(("h1", "h2", "h3"))
 _OWN: Final = BITS["main"] | BITS["article"]
 
 
@@ -104,32 +106,42 @@ def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage
     written = text_of(node, 1_000) if node is not None else ""
     stated = next((" ".join(metas[name].split()) for name in _TITLES if metas.get(name)), "")
     site = " ".join(metas.get("og:site_name", "").split())
-    if heading := _below_a_name(found, _SEPARATOR.split(" ".join(written.split()))[0], site):
+    if heading := _below_a_name(found, _SEPARATOR.split(" ".join(written.split())), site):
         return heading
     known = set(WORD.findall(f"{written} {stated}".lower()))
     headings = [each.text for each in found if each.box.tag == "h1" and len(each.text) <= 300][:5]
     for heading in headings:
         words = set(WORD.findall(heading.lower()))
-        if words and heading.lower() != site.lower() and 2 * len(words & known) >= len(words):
-            return heading
+        if words and squeezed(heading) != squeezed(site) and 2 * len(words & known) >= len(words):
+            return _without_label(site_names.without_site(heading, document) if site else heading, known)
     if len(headings) == 1 and len(WORD.findall(headings[0])) > 1:
         return headings[0]
     return _bare(stated or written, site) or _bare(written, site) or None
 
 
-def _below_a_name(found: Sequence[Passage], title: str, site: str) -> str | None:
-    """The heading with the words of *title* below another h1, of a book or a forum, with no prose between the two.
+def _without_label(heading: str, known: set[str]) -> str:
+    """*heading* without a label, mostly for screen readers, that has no *known* word of the title: `Category: x`."""
+    label, _, name = heading.partition(": ")
+    words = set(WORD.findall(name.lower()))
+    return name if words and words <= known and known.isdisjoint(WORD.findall(label.lower())) else heading
 
-    An h2 only below one in the page's header: others are the page's own, and the h2 is of a part of it.
+
+def _below_a_name(found: Sequence[Passage], parts: Sequence[str], site: str) -> str | None:
+    """The heading with the words of the first of the title's *parts* below another h1, of a site, a book or a forum.
+
+    No prose stands between the two. An h2 or h3 only below one outside of the page's own part, in
+    its header or called as the title ends: others are the page's own, and the h2 is of a part of it.
     """
-    below, wanted = set[str](), title.lower()
+    below, wanted, last = set[str](), parts[0].lower(), parts[-1].lower()
     for each in found if wanted != site.lower() else ():
-        if each.box.tag in {"h1", "h2"}:
-            if each.box.tag in below and each.text.lower() == wanted:
+        if each.box.tag in _HEADINGS:
+            text = each.text.lower()
+            if each.box.tag in below and text == wanted:
                 return each.text
             if each.box.tag == "h1":
-                below |= {"h1", "h2"} if each.around & _HEADER and not each.around & _OWN else {"h1"}
-            if each.text.lower() == wanted:
+                is_name = not each.around & _OWN and (each.around & _HEADER or text == last != wanted)
+                below |= _HEADINGS if is_name else {"h1"}
+            if text == wanted:
                 return None
         elif below and each.is_prose:
             return None

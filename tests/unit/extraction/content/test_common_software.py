@@ -46,6 +46,46 @@ def test_the_heading_of_a_book_or_a_board_is_not_the_title_of_its_page() -> None
     assert title_of(f"{above}<h2><a href=/t>Cold Radiators</a></h2>{TEXT}", "Cold Radiators") == "Cold Radiators"
 
 
+@pytest.mark.parametrize("title", ["Cold Radiators - The Book of Pipes", "Cold Radiators"])
+def test_the_name_of_a_blog_above_its_post_is_not_the_title_of_the_post(title: str) -> None:
+    post = f"<main><article><h3 class=post-title>Cold Radiators</h3>{TEXT}</article></main>"
+    assert title_of(f"<header><h1><a href=/>The Book of Pipes</a></h1></header>{post}", title) == "Cold Radiators"
+
+
+@pytest.mark.parametrize(
+    ("above", "title", "found"),
+    [
+        ("<div id=menu-bar><h1>The Book of Pipes</h1></div>", "Cold Radiators - The Book of Pipes", "Cold Radiators"),
+        ("<main><h1>The Book of Pipes</h1>", "Cold Radiators - The Book of Pipes", "The Book of Pipes"),
+        ("<div><h1>Pipes and Valves</h1></div>", "Cold Radiators - The Book of Pipes", "Pipes and Valves"),
+        ("<div><h1>Steel Pipe</h1></div>", "Cold Radiators | Steel Pipe | Acme", "Steel Pipe"),
+    ],
+)
+def test_an_h2_is_the_title_only_below_the_name_with_which_the_title_ends(above: str, title: str, found: str) -> None:
+    assert title_of(f"{above}<main><h2>Cold Radiators</h2>{TEXT}", title) == found
+
+
+@pytest.mark.parametrize(
+    ("heading", "site", "title"),
+    [
+        ("Acme", "acme.", "Steel Pipe"),
+        ("Steel Pipe | Acme", "Acme", "Steel Pipe"),
+        ("Steel Pipe - 2 m", "Acme", "Steel Pipe - 2 m"),
+        ("Steel Pipe - 2 m", "", "Steel Pipe - 2 m"),
+        ("<span class=visually-hidden>Collection: </span>Steel Pipe", "Acme", "Steel Pipe"),
+        ("Steel Pipe: 2 m", "Acme", "Steel Pipe: 2 m"),
+        ("Buying: how to", "Acme", "Buying: how to"),
+    ],
+)
+def test_the_name_of_the_site_and_a_label_are_not_in_the_title(heading: str, site: str, title: str) -> None:
+    stated = f'<meta property="og:site_name" content="{site}"><title>Steel Pipe - Acme</title>'
+    if site == "":
+        stated = "<title>Steel Pipe - 2 m</title>"
+    if heading.startswith("Buying"):
+        stated = "<title>Buying: how to - Acme</title>"
+    assert extract_page(f"<head>{stated}</head><body><main><h1>{heading}</h1>{TEXT}", URL).title == title
+
+
 @pytest.mark.parametrize(
     ("heading", "title"),
     [
