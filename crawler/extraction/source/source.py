@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from crawler.extraction.source import tame
+from crawler.extraction.source import shadow, tame
 
 COMMENT: Final = r"!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+"  # after its "<", up to its end
 RAW: Final = r"[\s/>][^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"  # the rest of an element that holds text only, named `raw`
@@ -75,7 +75,8 @@ def read(html: str) -> Source:
                     continue
         if html.find("<", found.start() + 1, place) >= 0:  # a comment, or code, and a parser may not think so
             strays += tame.strays(html[found.start() : place].encode(errors="ignore"))
-    return Source("".join((*pieces, html[taken:])) if pieces else html, tuple(scripts), tuple(strays))
+    markup = "".join((*pieces, html[taken:])) if pieces else html
+    return Source(shadow.opened(markup), tuple(scripts), tuple(strays))
 
 
 def _end(html: str, start: int, kind: str) -> tuple[int, bool]:
