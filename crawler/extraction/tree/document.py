@@ -33,8 +33,9 @@ _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNO
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}>", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
-_FRONT = re.compile(  # the path of a front page, also of a language or country
-    r"(?:/[a-z]{2}(?:[-_][a-z]{2})?){0,2}(?:/(?:(?:index|default)\.\w{2,5})?)?", re.IGNORECASE | re.ASCII
+_FRONT = re.compile(  # the path of a front page, also of a language or country, not of what shops name in two letters
+    r"(?:/(?!(?:av|cd|hd|pc|tv|vr|xr)(?![^/]))[a-z]{2}(?:[-_][a-z]{2})?){0,2}(?:/(?:(?:index|default)\.\w{2,5})?)?",
+    re.IGNORECASE | re.ASCII,
 )
 _NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)/?$", re.IGNORECASE)  # in the path
 _HREF = re.compile(r"(?<![\w:-])href\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)

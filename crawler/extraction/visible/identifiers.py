@@ -15,7 +15,7 @@ from crawler.extraction.visible import identifier_fields, view
 from crawler.extraction.visible.identifier_fields import is_given
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels, url_identifiers, values
-from crawler.extraction.words.url_identifiers import VALUE
+from crawler.extraction.words.url_identifiers import GROUPED, VALUE
 
 ASIDE: Final = 2.5  # of one in a part of the page that may be about other products
 MAX_ASIDE: Final = 10  # labels in such parts that are looked at
@@ -114,8 +114,9 @@ def labelled_sku(page: View) -> str | None:
 
 
 def _is_none(value: str, weight: float) -> bool:
-    """Whether *value* has the form of something else, and is not the first one labelled."""
-    return _NOT_AN_ID.fullmatch(value) is not None and (weight < SHOWN or not _DOTTED.fullmatch(value))
+    """Whether *value* is a placeholder, or has the form of something else and is not the first one labelled."""
+    is_other = _NOT_AN_ID.fullmatch(value) is not None and (weight < SHOWN or not _DOTTED.fullmatch(value))
+    return is_other or values.name(value) is None
 
 
 def may_label(markup: str) -> bool:
@@ -186,7 +187,8 @@ def _behind_labels(page: View) -> Iterator[tuple[str, str]]:
             asked += 1
             if kind != _SURE or asked > MAX_ASIDE or not page.is_sheet(node):
                 continue
-        value = VALUE.match(rest or _next(page, index).lstrip(_OPENING))
+        behind = rest or _next(page, index).lstrip(_OPENING)
+        value = GROUPED.fullmatch(behind) or VALUE.match(behind)
         if value and any(map(str.isdigit, value[1])) and not _is_priced(page, index, value[1]):
             yield _ELSEWHERE if flags & view.OTHER else kind, value[1]
 

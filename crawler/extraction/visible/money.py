@@ -24,6 +24,8 @@ MAX_AROUND: Final = 6  # characters beside a number whose currency is in another
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _PERCENT = re.compile(r"\(?\d{1,2}(?:[.,]\d)? ?%\)? ?")
+_DISCOUNT = re.compile(r"[(\[]?\s?[-−–]\s?\d{1,2}(?:[.,]\d)?\s?%\s?[)\]]?")
+_WORD = re.compile(r"[^\W\d_]+")
 _TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
 _TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")
 _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
@@ -62,7 +64,7 @@ def numbers(page: View) -> list[int]:
         index
         for index in page.numbers
         if len(text := texts[index][0]) <= MAX_TEXT
-        and ("%" not in text or _is_with_rate(page, text))
+        and ("%" not in text or _is_with_rate(page, text) or _is_discounted(page, text))
         and not (cents.are_cents(texts, index) or (text[-1] in "x×" and _TIMES.fullmatch(text)))
     ]
     if len(found) > MAX_NUMBERS:
@@ -80,6 +82,15 @@ def _is_with_rate(page: View, text: str) -> bool:
     said = _PERCENT.sub("", text)
     is_one = "%" not in said and len(values.WRITTEN.findall(said)) == 1
     return is_one and any(page.lexicon.says(kind, said) for kind in ("with_tax", "side_price"))
+
+
+def _is_discounted(page: View, text: str) -> bool:
+    """Whether *text* is one amount and by how much it is lower than before: `59,90 € (-20%)`."""
+    amount, found = _DISCOUNT.subn("", text)
+    if found != 1 or "%" in amount or len(values.WRITTEN.findall(amount)) != 1:
+        return False
+    is_bare = all(map(currencies.is_word, _WORD.findall(amount)))
+    return is_bare and written(amount.strip(), page.document.country)[1] != ""
 
 
 def candidate(page: View, index: int, country: str) -> Candidate | None:

@@ -46,7 +46,7 @@ _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|na
 # Unfilled templates, and other values in place of a name: URLs, dates.
 _UNFILLED = re.compile(
     r"\{\{|\}\}|\$\{|<%|%>|\[\[|\]\]|\{[\w.$ ]+\}|[%#@]{1,2}[\w.]+[%#@]{1,2}|__\w+__"
-    r"|\[\w*(?:brand|name|sku|title|marca)\w*\]"
+    r"|\[\w*(?:brand|name|sku|title|marca)\w*\]|(?:product|item|variant|article|brand)_(?:sku|name|title|id|code|number|brand)"
     r"|[$@][A-Za-z_][\w.]*|(?:product|item|brand|data|model|page|vm|self|this|ctrl)(?:\.[A-Za-z_]\w*)+|\[object \w+\]",
     re.IGNORECASE,
 )

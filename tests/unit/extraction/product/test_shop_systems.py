@@ -129,6 +129,24 @@ def test_the_price_with_tax_beside_one_without(lang: str, net: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("shown", "amount"),
+    [
+        ("<p class=price>59,90 € (-20%)</p>", "59.90"),
+        ("<p class=price>−20 % 59,90 €</p>", "59.90"),
+        ("<p class=price>59,90 EUR -12,5%</p>", "59.90"),
+        ("<del>74,90 €</del> <b>59,90 € [-20%]</b>", "59.90"),
+        ("<p class=price>59,90 €</p><p>Sie sparen 15,00 € (-20%)</p>", "59.90"),
+        ("<p class=price>59,90 €</p><p>-15,00 € (-20%)</p>", "59.90"),
+        ("<p class=price>59,90 €</p><p>-20% ab 100,00 € im Warenkorb</p>", "59.90"),
+        ("<p class=price>-20% -10%</p>", None),
+    ],
+)
+def test_a_price_with_the_discount_that_it_has(shown: str, amount: str | None) -> None:
+    item = found(f"<h1>Knife</h1>{shown}<p>SKU: A-100</p>{BUY}", "de", url="https://shop.example.de/product/knife")
+    assert (item and item.price) == (Decimal(amount) if amount is not None else None)
+
+
+@pytest.mark.parametrize(
     ("lang", "text", "amount"),
     [
         ("de", "59,90 € inkl. 19% MwSt.", "59.90"),
