@@ -28,8 +28,8 @@ MOST_WORDS: Final = 5  # of a person's name
 LONGEST_UNCASED: Final = 24  # characters of one in a script without capitals
 LEVELS: Final = 8  # of elements around a byline whose names are read
 
-_COMMENTS: Final = BITS["comm"]
-_OF_COMMENTS: Final = _COMMENTS | BITS["meta"]  # a row above a text that says how many there are has both
+_COMMENTS: Final = BITS["comm"] | BITS["talk"]
+_META: Final = BITS["meta"]  # a row above a text that says how many comments there are has both
 
 _AUTHORS: Final = str.split(
     """
@@ -156,7 +156,9 @@ def _is_persons(name: str) -> bool:
 
 def _is_in_comments(document: Document, node: LexborNode) -> bool:
     """Whether *node* is in what readers say of the page, by the names of the elements around it."""
-    named = (each for each in around(node, LEVELS) if bits_of(each.attributes) & _OF_COMMENTS == _COMMENTS)
+    named = (
+        each for each in around(node, LEVELS) if (bits := bits_of(each.attributes)) & _COMMENTS and not bits & _META
+    )
     return any(not _is_headed(document, each) for each in named)
 
 

@@ -16,7 +16,9 @@ from crawler.extraction.content.page_kind import PRICE, SHOPS, Kind
 from crawler.extraction.content.passages import Passage
 
 REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
-MOST_REVIEWS: Final = 0.6  # of a product page's words; where more stands in elements named so, their names say nothing
+MOST_SAID: Final = 0.6  # by readers, of a page's words; where more stands in elements named so, their names say nothing
+MOST_RELATED: Final = 0.3  # the same of what is named related, recent or the like
+LEAST_LINKED: Final = 0.2  # of its words: with fewer it is the rest of a text behind a button "more"
 SHELL: Final = 0.2  # of a page's words; where fewer, and no more than SMALL_PAGE, may be main text, there is none
 SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage is likely to be
 LIKELY: Final = 0.5
@@ -24,7 +26,13 @@ UNLIKELY: Final = 0.05  # where no passage is likelier, there is no main text: a
 
 _ASIDE: Final = BITS["nav"] | BITS["footer"] | BITS["aside"] | BITS["button"] | BITS["select"]
 _BESIDE: Final = BITS["nav"] | BITS["footer"] | BITS["aside"]
-_REVIEWS: Final = BITS["rev"]
+_COMMENTS: Final = (BITS["comm"], MOST_SAID, 0.0)
+_ADDED: Final[dict[Kind, tuple[tuple[int, float, float], ...]]] = {  # what stands below a text: of `_is_part`
+    **dict.fromkeys(("product", "shop"), ((BITS["rev"], MOST_SAID, 0.0),)),
+    "article": (_COMMENTS, (BITS["rel"], MOST_RELATED, LEAST_LINKED)),
+    "other": (_COMMENTS,),
+}
+_HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _FIELDS: Final = BITS["button"] | BITS["label"] | BITS["select"]
 
 
@@ -83,12 +91,12 @@ def _least_chance(able: Sequence[Scored]) -> float:
 def _able(found: Sequence[Scored], kind: Kind) -> list[Scored]:
     """Without what is never main text on a page of this kind."""
     shop = kind in SHOPS
-    left_out = _REVIEWS if shop and _has_reviews(found) else 0
+    left_out = sum(added[0] for added in _ADDED.get(kind, ()) if _is_part(found, *added))
     return [
         (each, chance)
         for each, chance in found
         if not (
-            each.around & left_out
+            (left_out and _around(each) & left_out)
             or (each.around & _BESIDE and 2 * each.linked >= each.words)  # a link beside the text
             or (shop and _is_of_buying(each))
         )
@@ -108,10 +116,22 @@ def _once(found: Sequence[Scored]) -> list[Scored]:
     return kept
 
 
-def _has_reviews(found: Sequence[Scored]) -> bool:
-    """Whether a part of a product page is what customers say."""
-    reviews = sum(each.words for each, _ in found if each.around & _REVIEWS)
-    return 0 < reviews <= MOST_REVIEWS * sum(each.words for each, _ in found)
+def _is_part(found: Sequence[Scored], bits: int, most: float, linked: float) -> bool:
+    """Whether elements with *bits* hold a part of the page, not its heading.
+
+    That is at *most* such a share of its words, and at least *linked* of them are in links.
+    """
+    held = [each for each, _ in found if each.around & bits]
+    words = sum(each.words for each in held)
+    if not 0 < words <= most * sum(each.words for each, _ in found):
+        return False
+    return sum(each.linked for each in held) >= linked * words and all(each.box.tag != "h1" for each in held)
+
+
+def _around(passage: Passage) -> int:
+    """BITS of the elements around it, not of a heading itself: its words are its id (`id="comment-choisir"`)."""
+    box = passage.box
+    return box.parent.around if box.tag in _HEADINGS and box.parent is not None else passage.around
 
 
 def _is_of_buying(passage: Passage) -> bool:

@@ -45,6 +45,7 @@ BITS: Final[Mapping[str, int]] = {name: 1 << at for at, name in enumerate(NAMES)
 _OF_ROLES: Final = {role: BITS[name] for role, name in _ROLES.items()}
 _OF_ITEMPROPS: Final = {prop: BITS[name] for prop, name in _ITEMPROPS.items()}
 _RARE: Final = frozenset(("hidden", "style", "role", "itemprop"))
+_STEMS: Final = {stem: BITS[name] for name, stems in READING["stems"].items() for stem in stems.split()}
 _GROUPS: Final = {word: BITS[name] for name, words in READING["names"].items() for word in words.split()}
 
 
@@ -76,5 +77,10 @@ def _of_word(word: str) -> int:
     if (bits := _GROUPS.get(word)) is None:
         bits = 0
         for part in _NAME_WORD.findall(word):
-            bits |= _GROUPS.get(part.lower(), 0)
+            bits |= _GROUPS.get(part.lower(), 0) or _of_stems(part.lower())
     return bits
+
+
+def _of_stems(part: str) -> int:
+    """BITS of a word that is made of several: `relatedposts`."""
+    return reduce(or_, (bits for stem, bits in _STEMS.items() if stem in part), 0)

@@ -307,3 +307,45 @@ def test_what_belongs_to_buying_is_text_where_nothing_is_sold() -> None:
     assert [word in (sold.text or "") for word in ("labelled", "reviewed")] == [False, False]
     assert [word in (told.text or "") for word in ("labelled", "reviewed")] == [True, True]
     assert (sold.author, told.author) == (None, "Ann Smith")
+
+
+SAID = "I have read this with great joy, and I will tell it to all of my friends at home. "
+PROSE = "".join(
+    f"<p>{word} {'is a sentence of the text, which is long enough to be read by people. ' * 2}</p>"
+    for word in "abcdefgh"
+)
+BLOG = '<meta property="og:type" content="article">'
+
+
+def said_in(html: str) -> bool:
+    return "great joy" in (extract_page(html, "https://site.example/a").text or "")
+
+
+@pytest.mark.parametrize("head", [BLOG, ""])
+@pytest.mark.parametrize("name", ["comments", "wp-block-comments", "postcomments", "kommentare", "disqus_thread"])
+def test_what_readers_say_is_no_text_of_an_article(head: str, name: str) -> None:
+    said = f"<section id={name}><h2>2 comments</h2>{f'<p>{SAID}</p>' * 2}</section>"
+    html = f"{head}<body><main><h1>On knives</h1>{PROSE}{said}</main>"
+    assert not said_in(html)
+    assert "2 comments" not in (extract_page(html, "https://site.example/a").text or "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<div class=with-comments><h1>On knives</h1><p>{SAID}</p></div>{PROSE}",
+        f"<h1>On knives</h1><section id=discussion><h2>Discussion</h2><p>{SAID}</p></section>{PROSE}",
+        f"<h1>On knives</h1>{PROSE}<div class=commentary><p>{SAID}</p></div>",
+        f"<h1>On knives</h1>{PROSE}<div class=more-text><p>{SAID}</p></div>",
+        f"<h1>On knives</h1><h2 id=comment-choisir>Of great joy</h2>{PROSE}",
+        f"<h1>On knives</h1><p>{PROSE[:100]}<div class=comments>{f'<p>{SAID}</p>' * 9}</div>",
+    ],
+)
+def test_what_is_only_named_like_comments_stays(body: str) -> None:
+    assert said_in(f"{BLOG}<body><main>{body}</main>")
+
+
+@pytest.mark.parametrize("name", ["related", "jp-relatedposts", "lire-aussi", "powiazane", "articulos-relacionados"])
+def test_what_is_related_is_no_text_of_an_article(name: str) -> None:
+    cards = "".join(f"<div><h3><a href=/{n}>Knives of the {n}th kind</a></h3><p>{SAID}</p></div>" for n in range(3))
+    assert not said_in(f"{BLOG}<body><main><h1>On knives</h1>{PROSE}<div class={name}>{cards}</div></main>")
