@@ -13,9 +13,10 @@ from crawler.extraction.tree.document import Document
 MAX_LEVELS: Final = 12  # of nested lists and the like
 MAX_EMPTY: Final = 50  # cells in a row, one after the other
 
-_STRUCTURE: Final = frozenset(str.split("ul ol li table tr td th blockquote pre h1 h2 h3 h4 h5 h6"))
-_HOLDS_TEXT: Final = frozenset(str.split("li td th pre h1 h2 h3 h4 h5 h6"))
-_ONLY_TEXT: Final = frozenset(str.split("pre h1 h2 h3 h4 h5 h6"))
+_HEADINGS: Final = frozenset(str.split("h1 h2 h3 h4 h5 h6"))
+_STRUCTURE: Final = _HEADINGS | frozenset(str.split("ul ol li table tr td th blockquote pre"))
+_HOLDS_TEXT: Final = _HEADINGS | {"li", "td", "th", "pre"}
+_ONLY_TEXT: Final = _HEADINGS | {"pre"}
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
 Levels: TypeAlias = tuple[Box, ...]
@@ -30,7 +31,8 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
         levels = _levels(passage.box, known, tables)
         writer.go(levels)
         inner = levels[-1] if levels else None
-        inside = _inline(document, passage.pieces, images, inner is not None and inner.tag == "pre")
+        pieces = passage.pieces if passage.box.tag not in _HEADINGS else _unlinked(document, passage.pieces)
+        inside = _inline(document, pieces, images, inner is not None and inner.tag == "pre")
         if inner is not None and inner.tag == "pre":
             writer.code(inside)
         elif inner is not None and inner.tag in _HOLDS_TEXT and inner is passage.box:
@@ -106,6 +108,18 @@ def _has_place(box: Box, levels: Levels) -> bool:
     if within and not (levels and levels[-1].tag in within):
         return False
     return not (levels and levels[-1].tag in _ONLY_TEXT)
+
+
+def _unlinked(document: Document, pieces: Sequence[Piece]) -> Sequence[Piece]:
+    """*pieces* of a heading without the link to itself that is around all of it."""
+    shown = [piece for piece in pieces if not (isinstance(piece, str) and piece.isspace())]
+    first = shown[0] if shown else ""
+    if isinstance(first, str) or first[0] != "a" or "#" not in first[1] or shown[-1] != ("/a", ""):
+        return pieces
+    is_own = document.absolute(first[1]) == document.absolute(document.url)
+    return (
+        shown[1:-1] if is_own and sum(piece[0] == "a" for piece in shown if isinstance(piece, tuple)) == 1 else pieces
+    )
 
 
 def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: bool) -> str:

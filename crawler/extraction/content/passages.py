@@ -272,7 +272,7 @@ class _Walk:
         raw = "".join([piece for piece in pieces if type(piece) is str])
         text = raw.strip("\n") if box.tag == "pre" else " ".join(raw.split())
         words = words_in(text)
-        if not words:
+        if not words or (box.language and box.tag == "div" and text.lower() == box.language):  # a label of its code
             return
         linked = 0
         if texts:

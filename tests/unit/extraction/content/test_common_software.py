@@ -31,6 +31,28 @@ def test_the_sign_that_links_to_a_heading_is_none_of_its_text(sign: str, target:
     assert "## A part\n" in (item.markdown or "")
 
 
+def test_a_heading_that_links_to_itself_has_no_link_in_markdown() -> None:
+    parts = (
+        '<h2 id="a"><a href="#a">Syntax <code>x</code></a></h2>',
+        f'<h3 id="b"><a class=x href="{URL}#b">Use</a></h3>',
+        '<h2><a href="/c#d">Other</a> <a href="/e">page</a></h2>',
+        '<p>See <a href="#a">syntax</a>.</p>',
+    )
+    markdown = extract_page(f"<main><h1>On x</h1>{TEXT.join(parts)}</main>", URL).markdown or ""
+    lines = [line for line in markdown.splitlines() if line.startswith(("##", "See"))]
+    assert lines == [
+        "## Syntax `x`",
+        "### Use",
+        "## [Other](https://site.example/c) [page](https://site.example/e)",
+        f"See [syntax]({URL}).",
+    ]
+
+
+def test_the_label_of_code_with_its_language_is_no_text() -> None:
+    html = '<p>As in</p><div class="language-js vp"><button></button><span class=lang>js</span><pre>a()</pre></div>'
+    assert texts(f"{html}<div class=language-js><p>JSON</p></div><div>js</div>") == ["As in", "a()", "JSON", "js"]
+
+
 def test_links_with_words_or_images_or_to_other_pages_stay() -> None:
     html = """<p>As <a href="#n">[1]</a> says <a href="/x">→</a> and <a href="#big"><img src=i.png></a> shows</p>
     <h2><a href="#c">C#</a></h2><p>One<a href="#p"> </a>two</p>"""
