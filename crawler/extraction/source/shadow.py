@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+MARK: Final = "shadowrootmode"  # in the tag of one
 REACH: Final = 60_000  # characters searched for the first one: a site that uses them has its header in one
 
-_MARK: Final = "shadowrootmode"
 _TAG = re.compile(
     r"<!--[^-]*+(?:-(?!->)[^-]*+)*+"
     r"|<template(?=[\s/>])((?:[^>\"']|\"[^\"]{0,500}+\"|'[^']{0,500}+'){0,500}+)>|</template\s*+>",
     re.IGNORECASE,
 )
-_MODE = re.compile(rf"\s{_MARK}\s*=\s*[\"']?(?:open|closed)(?![\w-])", re.IGNORECASE)
+_MODE = re.compile(rf"\s{MARK}\s*=\s*[\"']?(?:open|closed)(?![\w-])", re.IGNORECASE)
 
 
 def opened(markup: str) -> str:
@@ -21,8 +21,6 @@ def opened(markup: str) -> str:
 
     Known weakness: `slot`s stay empty, what fills them stands behind them; pages whose first root comes late.
     """
-    if markup.find(_MARK, 0, REACH) < 0:
-        return markup
     pieces: list[str] = []
     shown: list[bool] = []  # of the templates that are open
     taken = 0

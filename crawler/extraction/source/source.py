@@ -76,7 +76,9 @@ def read(html: str) -> Source:
         if html.find("<", found.start() + 1, place) >= 0:  # a comment, or code, and a parser may not think so
             strays += tame.strays(html[found.start() : place].encode(errors="ignore"))
     markup = "".join((*pieces, html[taken:])) if pieces else html
-    return Source(shadow.opened(markup), tuple(scripts), tuple(strays))
+    if markup.find(shadow.MARK, 0, shadow.REACH) >= 0:
+        markup = shadow.opened(markup)
+    return Source(markup, tuple(scripts), tuple(strays))
 
 
 def _end(html: str, start: int, kind: str) -> tuple[int, bool]:
