@@ -19,6 +19,7 @@ from crawler.extraction.tree.nodetext import text_of
 MAX_TIMES: Final = 40  # <time> elements
 BELOW_HEADING: Final = 6  # passages that may contain the date
 ABOVE_HEADING: Final = 3
+MAX_HEADINGS: Final = 10
 MAX_LINES: Final = 1_500  # passages searched for a date
 LONGEST_LINE: Final = 30  # words of a line searched for a date
 FIRST_YEAR: Final = 1995
@@ -101,7 +102,7 @@ def _lines(found: Sequence[Passage], kind: Kind) -> tuple[Iterator[str], Iterato
     ]
     many = Counter(place_of(each) for _, each in dated) if kind != "forum" else Counter()
     own = [(at, each) for at, each in dated if many[place_of(each)] < MANY]
-    heads = [at for at, each in enumerate(found[:MAX_LINES]) if each.box.tag == "h1"]
+    heads = [at for at, each in enumerate(found[:MAX_LINES]) if each.box.tag == "h1"][:MAX_HEADINGS]
     below = [each for at, each in own if any(head <= at < head + BELOW_HEADING for head in heads)]
     above = [each for at, each in own if any(0 < head - at <= ABOVE_HEADING for head in heads) and _is_above(each)]
     near = sorted([*below, *above], key=lambda each: each.is_prose)
