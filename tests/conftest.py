@@ -21,7 +21,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from scrapy.core.downloader import contextfactory  # noqa: F401 - it looks at every module there is: import it soon
 
 from crawler.errors import ServiceError
-from tests import servers
+from tests import memory, servers
 from tests.clusters import Cluster
 from tests.effort import EXAMPLES
 from tests.zygote import Zygote
@@ -50,6 +50,9 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
     than on Linux, whose sockets have names without a file."""
     for spec in specs if sys.platform == "linux" else ():
         spec.python = shlex.join([sys.executable, "-m", "tests.preloaded", *config.args])
+    if taken := memory.take():
+        os.environ[memory.VARIABLE] = str(taken)
+        config.add_cleanup(lambda: memory.give_back(taken))
 
 
 def pytest_sessionstart() -> None:
@@ -73,18 +76,22 @@ def log_levels() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A real Valkey on a port and a directory of its own, one for each pytest-xdist worker."""
-    return servers.start(tmp_path_factory.getbasetemp() / "servers", redis=True).redis_url
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of what all pytest-xdist workers share."""
+    base = tmp_path_factory.getbasetemp()
+    return memory.given() or (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "servers"
 
 
 @pytest.fixture(scope="session")
-def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+def redis_url(shared: Path) -> str:
+    """A real Valkey on a port and a directory of its own, one for each pytest-xdist worker."""
+    return servers.start(shared / os.environ.get("PYTEST_XDIST_WORKER", "alone"), redis=True).redis_url
+
+
+@pytest.fixture(scope="session")
+def mongodb_uri(shared: Path) -> str:
     """A real mongod, shared by all pytest-xdist workers: tests keep to databases of their own."""
-    base = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
-    return servers.start(base / "servers", mongodb=True).mongodb_uri
+    return servers.start(shared, mongodb=True).mongodb_uri
 
 
 @pytest.fixture(scope="session")
