@@ -61,6 +61,7 @@ def _serve(server: socket.socket, paths: Sequence[str]) -> None:
     children.die_with(os.getppid())
     _use([os.open(os.devnull, os.O_RDWR) for _ in range(2)])  # its starter's are a worker's way to pytest
     pytest.main(["-p", "no:cacheprovider", *paths], [Importing()])
+    _read_constants()
     gc.freeze()
     while True:
         asking, _ = server.accept()
@@ -70,6 +71,13 @@ def _serve(server: socket.socket, paths: Sequence[str]) -> None:
             return _use(streams)
         for one in (asking.detach(), *streams):
             os.close(one)
+
+
+def _read_constants() -> None:
+    """Hypothesis reads them in the source of all that is imported, which takes seconds in a new checkout."""
+    from hypothesis.internal.conjecture.providers import _get_local_constants  # pytest has to rewrite it first
+
+    _get_local_constants()
 
 
 def _use(streams: Sequence[int]) -> None:

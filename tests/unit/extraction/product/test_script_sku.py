@@ -65,4 +65,4 @@ def test_what_the_page_shows_goes_first() -> None:
 
 
 def test_many_titles_cost_little() -> None:
-    assert cpu_seconds(lambda: sku('x = "Trail Vest" + ' * 50_000)) < 2
+    assert cpu_seconds(lambda: sku('x = "Trail Vest" + ' * 50_000), 2) < 2
