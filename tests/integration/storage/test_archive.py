@@ -34,6 +34,7 @@ from crawler.storage.archive.reader import Reader, Selection, Stored
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store, in_words
 from crawler.storage.connection import Database
+from tests.effort import PATIENCE
 from tests.integration.storage.observing import RecordedStats, at, until
 
 Open = Callable[..., Any]
@@ -529,6 +530,7 @@ async def test_pages_wait_on_disk_while_a_capped_collection_is_in_the_place_of_t
         monkeypatch.setattr(module, "CLOSE_SECONDS", 0.5 if name == "archive" else 3.0)  # which the close notices
     assert f"collection {name} of {database.name} is capped" in caplog.text
     await database.drop_collection(name)
+    monkeypatch.setattr(module, "CLOSE_SECONDS", PATIENCE)
     async with opened(config):
         pass
     assert page(2).body in bodies(await read(database, config))
