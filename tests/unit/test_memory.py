@@ -19,11 +19,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_killed_runs_have_left_goes_and_what_others_use_stays(place: Path) -> None:
-    left, used = place / f"{memory.PREFIX}{2**30}", place / f"{memory.PREFIX}{os.getppid()}"
-    for one in (left, used, place / "others"):
-        one.mkdir()
+    (place / f"{memory.PREFIX}left" / "data").mkdir(parents=True)
+    (place / "others").mkdir()
+    used = memory.take(place)
     taken = memory.take(place)
     assert {*place.iterdir()} == {used, place / "others", taken}
+    assert used != taken
 
 
 def test_without_room_there_is_no_directory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
