@@ -11,6 +11,7 @@ import pytest
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.server import blocking, connection, sentinel
+from tests.effort import PATIENCE
 from tests.stores import Watched
 
 
@@ -64,7 +65,7 @@ async def test_a_primary_that_was_replaced_is_left_though_it_still_answers(watch
     await asyncio.to_thread(watched.switch)
     assert await client.config_get("port") == {"port": str(watched.primary.port)}
     assert not others
-    async with asyncio.timeout(10):  # the Sentinels are asked by the first call a second after they were last
+    async with asyncio.timeout(PATIENCE):  # the Sentinels are asked by the first call a second after they were last
         while not others:
             await client.ping()
             await asyncio.sleep(0.05)

@@ -489,7 +489,7 @@ async def test_a_file_of_ones_own_that_is_as_large_as_what_may_wait_is_uploaded(
     config = replace(config, uri="s3://pages/raw5", options=s3, pending_bytes=1_000)
     async with opened(config) as archive:
         for number in range(3):
-            assert await asyncio.wait_for(archive.add(page(number, b"%d" % number)), 20)
+            assert await asyncio.wait_for(archive.add(page(number, b"%d" % number)), PATIENCE)
 
 
 async def test_a_file_is_finished_at_its_age_though_no_page_comes(
@@ -562,7 +562,7 @@ async def test_what_may_not_be_deleted_keeps_no_page_from_being_kept(
 
     monkeypatch.setattr(Store, "delete", denied)
     for number in (1, 2):
-        async with asyncio.timeout(20), opened(config) as archive:
+        async with asyncio.timeout(PATIENCE), opened(config) as archive:
             await archive.add(page(number, seconds=number))
     assert bodies(await read(database, config)) == [page(1).body, page(2).body]
     assert await finish_left(config, Index(database), Store(config)) == []
