@@ -59,13 +59,17 @@ async def test_a_spider_of_scrapy_redis_waits_for_start_urls_and_pops_none_unlea
 ) -> None:
     with redis.Redis.from_url(crawls.fleet.redis_url) as client:
         client.delete("myspider:start_urls", "mycrawler:start_urls")
-        workers = [crawls.start("myspider_redis", "-a", "domain=127.0.0.1"), crawls.start("mycrawler_redis")]
-        for worker in workers:
+
+        async def crawled(name: str, pushed: str, *arguments: str) -> tuple[int, str]:
+            worker = crawls.start(f"{name}_redis", *arguments, MAX_IDLE_TIME_BEFORE_CLOSE=3)
             await said(worker, "Waiting for work")
-        client.lpush("myspider:start_urls", json.dumps({"url": crawls.site.url("/author/1"), "meta": {"job": "1"}}))
-        client.lpush("mycrawler:start_urls", crawls.site.url("/page/1/"))
-        for worker in workers:
-            status, log = await ended(worker)
+            client.lpush(f"{name}:start_urls", pushed)
+            return await ended(worker)
+
+        author = json.dumps({"url": crawls.site.url("/author/1"), "meta": {"job": "1"}})
+        for status, log in await asyncio.gather(
+            crawled("myspider", author, "-a", "domain=127.0.0.1"), crawled("mycrawler", crawls.site.url("/page/1/"))
+        ):
             assert status == 0, log
             assert count(log, "frontier/seeds") == 1
             assert count(log, "scheduler/enqueued/redis") == 0
