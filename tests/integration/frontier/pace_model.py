@@ -311,9 +311,9 @@ class Rule:
         h.grown, h.debt = 1 - away ** (1 / 3), 0
         self._learn(h)
 
-    def _begin_trial(self, h: Pace, delay: float) -> None:
-        h.trying, h.ref, h.events, h.answers = 1, max(h.floor, h.crawl), 0, 0
-        self._slow_down(h, delay, 0.5)
+    def _begin_trial(self, h: Pace, before: float, delay: float) -> None:
+        h.trying, h.ref, h.events, h.answers = before, max(h.floor, h.crawl), 0, 0
+        self._slow_down(h, max(delay, before * 0.5 / LESS), 0.5)
 
     def _end_trial(self, h: Pace, noise: float) -> None:
         h.noise = noise
@@ -328,6 +328,8 @@ class Rule:
             h.peak = 0
         elif h.answers >= (60 if h.events == 0 else 120) or max(h.floor, h.crawl) < h.ref:
             h.grown = 0
+            if h.events == 0 and h.answers >= 60:
+                h.peak = max(h.peak, h.trying)
             self._end_trial(h, PACED)
             self._settle(h)
 
@@ -346,7 +348,7 @@ class Rule:
             self._end_trial(h, PACED)
             self._slow_down(h, self._gap(h), 0.5)
         elif h.debt >= 5 or h.answers >= 3000:
-            self._begin_trial(h, self._gap(h))
+            self._begin_trial(h, self._gap(h), self._gap(h))
 
     def _decrease(self, h: Pace, *, asked: bool) -> None:
         if not h.ok and not h.peak and h.delay > 0:
@@ -365,7 +367,7 @@ class Rule:
         is_new = not h.peak and (h.delay > self.least(h) or h.delay == 0)
         some = h.events >= 3 and h.events <= 0.25 * h.answers
         if lower and some and not asked:
-            self._begin_trial(h, max(h.ref, before * 0.5))
+            self._begin_trial(h, before, h.ref)
             return
         few = h.hurt > 0 and FEW_MS <= h.peak < FEWEST_MS
         self._slow_down(h, before, 0.5 if is_new or (often and not few) else LESS, halfway=few)

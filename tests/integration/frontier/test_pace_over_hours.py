@@ -80,6 +80,15 @@ def test_nor_on_a_busy_machine(client: Any, floor: float) -> None:
     assert refused <= 0.03
 
 
+@pytest.mark.parametrize(("floor", "start_ms"), [(100, 1_000), (250, 0)])
+def test_a_trial_tells_a_limit_from_refusals_unrelated_to_the_pace(client: Any, floor: float, start_ms: float) -> None:
+    """Trials at a pace that was still refused at times restored one far too fast; others followed each other."""
+    site = Site(2, floor=floor, cap=8, start_ms=start_ms)
+    good, refused = worst([simulate(client, site, seed) for seed in range(1, 13, SHARE)])
+    assert good >= 0.85 * site.rate
+    assert refused <= 0.03
+
+
 def test_a_pace_that_retry_after_taught_is_probed_as_a_turn(client: Any) -> None:
     """Else each probe is followed by refusals one after the other, which look like another fleet."""
     site = Site(1, 1_000, floor=100, cap=8, path_ms=30, latency_ms=20)

@@ -59,7 +59,7 @@ local function decrease(h, p, asked)
   if not asked and is_doubted(h, p) then return doubt(h, p) end
   local before = gap(h)
   if persists(h, p, before) and not asked then
-    begin_trial(h, p, math.max(p[REF], before * HALF))
+    begin_trial(h, p, before, p[REF])
   else
     give_in(h, p, before)
   end

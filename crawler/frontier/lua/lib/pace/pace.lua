@@ -7,7 +7,7 @@
 --   DEBT     complaints beyond that share, of late; if there is no such share, ms of rests in the present ROW
 --   ROW      complaints without a good answer between, below 0 after the first good one (it may be a block page yet)
 --   REF      delay when the present trouble began, 0: there is none; during a trial, the floor that it began under
---   TRYING   1 during a trial at half the pace, to see whether it matters
+--   TRYING   during a trial at half the pace, to see whether it matters: the delay that was complained of last
 --   EVENTS   complaints at lower paces than REF, or during the trial
 --   ANSWERS  all answers since REF or TRYING was set
 -- Where turns are taken four of them mean something else:

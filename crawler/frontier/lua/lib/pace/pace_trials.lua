@@ -20,10 +20,11 @@ local function put_up(p)
   return ALLOWED * math.max(p[NOISE], DENIED)
 end
 
--- Starts counting responses at half the pace of `delay`.
-local function begin_trial(h, p, delay)
-  p[TRYING], p[REF], p[EVENTS], p[ANSWERS] = 1, floor_of(h), 0, 0
-  slow_down(h, p, delay, HALF)
+-- Starts counting responses at half the pace of `delay`, where complaints began, and lower than that of `before`, which
+-- drew the last one: at a pace that the site refuses now and then they would seem to have nothing to do with it.
+local function begin_trial(h, p, before, delay)
+  p[TRYING], p[REF], p[EVENTS], p[ANSWERS] = before, floor_of(h), 0, 0
+  slow_down(h, p, math.max(delay, before * HALF / LESS), HALF)
 end
 
 local function end_trial(p, noise)
@@ -31,8 +32,9 @@ local function end_trial(p, noise)
 end
 
 -- Evaluates a trial at half the pace: complaints are about the pace if they are frequent (still too fast) or nearly
--- gone; otherwise they are not, and the pace is restored. Never after a few responses: complaints come in bursts while
--- another fleet at the same site probes for its share.
+-- gone; otherwise they are not, and the pace is restored. If there are none, the last one is believed, too: from the
+-- pace at which they began the same ones would follow, and another trial. Never after a few responses: complaints come
+-- in bursts while another fleet at the same site probes for its share.
 local function weigh_trial(h, p)
   local complaints, answers = p[EVENTS], p[ANSWERS]
   local rare = complaints <= RARE * math.max(answers, TRIAL)
@@ -44,6 +46,7 @@ local function weigh_trial(h, p)
     p[PEAK] = 0
   elseif answers >= (complaints == 0 and 1 or 2) * TRIAL or floor_of(h) < p[REF] then
     p[GROWN] = 0
+    if complaints == 0 and answers >= TRIAL then p[PEAK] = math.max(p[PEAK], p[TRYING]) end
     end_trial(p, PACED)
     settle_delay(h, p)
   end
@@ -62,6 +65,6 @@ local function weigh(h, p, complaint)
     end_trial(p, PACED)
     slow_down(h, p, gap(h), HALF)
   elseif p[DEBT] >= MOST_DEBT or p[ANSWERS] >= TRIED_EVERY then
-    begin_trial(h, p, gap(h))
+    begin_trial(h, p, gap(h), gap(h))
   end
 end
