@@ -386,7 +386,7 @@ class Rule:
             return
         if h.row > 1 and not self._is_paced(h):
             return
-        if asked and h.ok:
+        if asked and h.ok and (h.noise != PACED or h.trying > 0):
             self._end_trial(h, PACED)
         if denied and h.noise == 0:
             h.noise = 0.05

@@ -89,6 +89,13 @@ def test_a_trial_tells_a_limit_from_refusals_unrelated_to_the_pace(client: Any, 
     assert refused <= 0.03
 
 
+def test_retry_after_does_not_hide_that_refusals_are_frequent(client: Any) -> None:
+    """From far too fast it took a minute to one request a second, with nearly half of them refused."""
+    site = Site(1, 1_000, floor=10, cap=8, start_ms=0, run_ms=MINUTE_MS)
+    refused = [simulate(client, site, seed).after(40)[1] for seed in range(1, 9)]
+    assert sum(refused) / len(refused) <= 0.2
+
+
 def test_a_pace_that_retry_after_taught_is_probed_as_a_turn(client: Any) -> None:
     """Else each probe is followed by refusals one after the other, which look like another fleet."""
     site = Site(1, 1_000, floor=100, cap=8, path_ms=30, latency_ms=20)

@@ -77,7 +77,8 @@ local function blame(h, p, asked, denied)
     return p[ROW] == 1 and give_way(h, p)
   end
   if p[ROW] > 1 and not is_paced(h) then return end
-  if asked > 0 and h[OK] > 0 then end_trial(p, PACED) end -- Retry-After says that the pace is to blame
+  local unclear = p[NOISE] ~= PACED or p[TRYING] > 0
+  if asked > 0 and h[OK] > 0 and unclear then end_trial(p, PACED) end -- Retry-After says that the pace is to blame
   if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- some pages are denied at any pace
   if p[TRYING] > 0 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked > 0) end
 end
