@@ -15,6 +15,8 @@ LONG_MS, PAIR, KEPT = 200, 1.9, 0.87
 ALONE_MS, BOTH_MS = 1_160, 2_000
 SPREAD_BELOW_MS = 400
 FAR, HELD, PAIRED = -0.26, 0.5, 0.4
+PAIR_MS, RAISED = 2_500, 1.05
+QUICK, PROBED, OFTEN_QUICK = 1, 2, 3
 FOLLOWS = 12
 
 
@@ -66,19 +68,28 @@ class Rule:
             self._pair_refused(h, retry_after)
             return
         if wire >= h.hurt:
-            soon = h.row <= 0 and h.grown >= HELD and h.trying <= 0 and h.answers <= 2
+            onset = self._onset(h)
             h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
             if not again:
                 self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
-                h.events, h.answers = (3 if h.events in (1, 3) else 1) if soon else 0, 0
+                h.events, h.answers = onset, 0
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
         if h.noise <= 0:
             h.debt = min(h.debt + max(h.blocked - wire, h.floor), DAY_MS)
         h.blocked = floor(h.blocked)
+
+    def _onset(self, h: Pace) -> float:
+        if h.grown < HELD or h.trying > 0:
+            return 0
+        if h.noise == SHARED:
+            return PROBED if h.grown >= 1 else 0
+        if h.answers > 2:
+            return 0
+        return OFTEN_QUICK if h.events in (QUICK, OFTEN_QUICK) else QUICK
 
     def praise(self, h: Pace, wire: float, *, again: bool = False) -> None:
         if wire < h.hurt:
@@ -202,17 +213,22 @@ class Rule:
         elif HELD <= h.grown < 1:
             self._aim(h, self._remembered(h) * 1.01, h.grown)
         else:
-            self._aim(h, self._gap(h) / KEPT, HELD)
+            self._aim(h, self._after_probe(h), HELD)
         self._end_trouble(h)
+
+    def _after_probe(self, h: Pace) -> float:
+        kept = self._gap(h) / KEPT
+        return kept if h.grown < 1 or h.peak > PAIR_MS else min(kept, RAISED * h.peak)
 
     def _end_trouble(self, h: Pace) -> None:
         h.trying, h.ref = min(h.trying, 0), min(h.ref, 0)
 
     def _take_long_turn(self, h: Pace, apart: float) -> None:
+        quick = h.events in (QUICK, OFTEN_QUICK)
         if h.noise == SHARED and h.row > 1:
             h.noise = 0
             self._aim(h, self._remembered(h) / PAIR, HELD)
-        elif h.noise != SHARED and (h.events or h.row > 1) and h.grown >= HELD and h.debt > h.delay / 2:
+        elif h.noise != SHARED and (quick or h.row > 1) and h.grown >= HELD and h.debt > h.delay / 2:
             h.noise = SHARED
             self._aim(h, min(apart, PAIR * max(min(h.delay, apart / 2), ALONE_MS)), PAIRED)
 
@@ -236,11 +252,11 @@ class Rule:
             self._aim(h, refused / KEPT, HELD)
         elif not new and not self._is_few(h):
             self._find_turns(h, apart)
-        elif not new and h.noise != SHARED and h.events == 3 and apart <= 1.5 * h.delay:
+        elif not new and h.noise != SHARED and h.events == OFTEN_QUICK and apart <= 1.5 * h.delay:
             self._aim(h, apart, HELD)
         elif long and not new:
             self._take_long_turn(h, apart)
-        elif h.row >= (2 if shared else 3):
+        elif h.row >= (2 if shared else 3) and not (shared and h.events == PROBED):
             self._aim(h, ALONE_MS, HELD) if long else self._take_short_turn(h, apart, new=new)
 
     def _is_slow(self, h: Pace, refused: float) -> bool:
