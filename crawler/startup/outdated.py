@@ -4,13 +4,13 @@ silence, and calls that fail only on the page that needs them."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from inspect import Parameter, Signature, signature
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from inspect import Parameter, Signature, getsource, signature
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from crawler.components import path_of
-from crawler.startup.spider_source import functions, is_library
+from crawler.startup.spider_source import SourceFunction, functions, is_library
 
 # Scrapy looks at these, whether they take the spider; who builds a component passes what its `__init__` takes.
 _ADAPTED: Final = ("process_", "open_spider", "close_spider", "__")
@@ -38,43 +38,90 @@ def _is_templates(method: Any) -> bool:
 def misfits(kind: type) -> Iterator[tuple[str, str]]:
     """Where *kind* has a method in place of one of Scrapy's, or calls one, with arguments that it does not take now.
 
-    Known weakness: only calls of `self.name()` and `super().name()` are seen, without arguments in stars.
+    Known weakness: only calls of `self.name()` and `super().name()` are seen, without arguments in stars, in methods
+    without decorators.
     """
-    for one in functions(kind):
-        if extra := _extra(kind, one.node):
+    written = [*functions(kind)]
+    given = {node.attr for one in written for node in ast.walk(one.node) if _is_assigned(node)}
+    for one in (each for each in written if each.is_method):
+        if extra := _extra(kind, one):
             what = f"{one.node.name}() is called without {', '.join(extra)}: leave that out"
             yield one.place(one.node.lineno), what
-        for call in (node for node in ast.walk(one.node) if isinstance(node, ast.Call)):
-            if what := _refused(kind, call, one.node.name):
+        for call in _calls(one.node):
+            if what := _refused(kind, call, one.owner, given):
                 yield one.place(call.lineno), what
 
 
-def _takes(kind: type, name: str, *, above: bool) -> Signature | None:
-    """What the method of Scrapy's takes that *kind* has under *name*, or *above* its own of that name; None if it is
-    not Scrapy's."""
-    owners = [one for one in kind.__mro__ if name in vars(one)][above:]
-    method = vars(owners[0])[name] if owners and is_library(owners[0]) else None
+def _is_assigned(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether it is the target of `spider.name = ...`, after which the name may stand for anything."""
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    """Those in *node*, without what is defined in it, whose `self` may be another."""
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.Call):
+            yield one
+        if not isinstance(one, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from _calls(one)
+
+
+def _holder(classes: Iterable[type], name: str) -> type | None:
+    return next((one for one in classes if name in vars(one)), None)
+
+
+def _above(kind: type, owner: type) -> Sequence[type]:
+    """Where `super()` looks, in a method of *owner*."""
+    return kind.__mro__[kind.__mro__.index(owner) + 1 :]
+
+
+def _takes(classes: Iterable[type], name: str) -> Signature | None:
+    """What the method *name* of the first of *classes* that has one takes; None if it is not Scrapy's."""
+    holder = _holder(classes, name)
+    method = vars(holder)[name] if holder and is_library(holder) else None
     return signature(method) if isinstance(method, FunctionType) else None
 
 
-def _extra(kind: type, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+def _extra(kind: type, function: SourceFunction) -> list[str]:
     """The arguments that *function* needs beyond those of the method that it replaces, unless that takes any."""
-    takes = None if function.name.startswith(_ADAPTED) else _takes(kind, function.name, above=True)
-    if takes is None or any(one.kind in _ANY for one in takes.parameters.values()):
+    name, given = function.node.name, function.node.args
+    takes = None if name.startswith(_ADAPTED) else _takes(_above(kind, function.owner), name)
+    is_used = _holder(kind.__mro__, name) is function.owner
+    if not is_used or takes is None or any(one.kind in _ANY for one in takes.parameters.values()):
         return []
-    needed = [*function.args.posonlyargs, *function.args.args]
-    needed = needed[: len(needed) - len(function.args.defaults)]
-    return [one.arg for one in needed[len(takes.parameters) :]]
+    needed = [*given.posonlyargs, *given.args]
+    needed = needed[: len(needed) - len(given.defaults)][len(takes.parameters) :]
+    return [one.arg for one in needed] if needed and _is_asked_for(kind, name) else []
 
 
-def _refused(kind: type, call: ast.Call, within: str) -> str:
-    """How Python would refuse *call*, which stands *within* that method; "" if it does not."""
-    holder, name = (ast.unparse(call.func.value), call.func.attr) if isinstance(call.func, ast.Attribute) else ("", "")
+def _is_asked_for(kind: type, name: str) -> bool:
+    """Whether a method of Scrapy's calls it that *kind* has not replaced, or calls by `super()`."""
+    calls = [call.func for one in functions(kind) for call in _calls(one.node)]
+    kept = {one.attr for one in calls if isinstance(one, ast.Attribute) and _is_super(one.value)}
+    for library in filter(is_library, kind.__mro__):
+        for other, method in vars(library).items():
+            is_used = isinstance(method, FunctionType) and (other in kept or _holder(kind.__mro__, other) is library)
+            if is_used and f"self.{name}" in getsource(method):
+                return True
+    return False
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "super"
+
+
+def _refused(kind: type, call: ast.Call, owner: type, given: Collection[str]) -> str:
+    """How Python would refuse *call*, in a method of *owner*; "" if it does not, or *given* names are called."""
+    holder, name = (call.func.value, call.func.attr) if isinstance(call.func, ast.Attribute) else (None, "")
     starred = any(isinstance(one, ast.Starred) for one in call.args) or any(word.arg is None for word in call.keywords)
-    is_super = holder.startswith("super(")
-    if not (holder == "self" or is_super) or name.startswith("__") or starred:
+    if holder is None or name.startswith("__") or starred:
         return ""
-    takes = _takes(kind, name, above=is_super and name == within)
+    if ast.unparse(holder) in {"super()", f"super({owner.__name__}, self)"}:
+        takes = _takes(_above(kind, owner), name)
+    elif ast.unparse(holder) == "self" and name not in given:
+        takes = _takes(kind.__mro__, name)
+    else:
+        return ""
     if takes is None:
         return ""
     try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
@@ -16,8 +15,9 @@ _OUR_SPIDERS: Final = frozenset({"base", "pages", "products"})
 
 
 class SourceFunction(NamedTuple):
-    """A function of a class; *first* is the line of *file* in which the class begins."""
+    """A function within a class, *owner*; *first* is the line of *file* in which the class begins."""
 
+    owner: type
     file: str
     first: int
     node: ast.FunctionDef | ast.AsyncFunctionDef
@@ -26,6 +26,12 @@ class SourceFunction(NamedTuple):
     def place(self, line: int) -> str:
         """Where *line* of the class is."""
         return f"{self.file}:{self.first + line - 1}"
+
+    @property
+    def is_method(self) -> bool:
+        """Whether the class has it as it is written: no decorator has changed it, and it is no inner function."""
+        code = getattr(vars(self.owner).get(self.node.name), "__code__", None)
+        return code is not None and code.co_firstlineno == self.first + self.node.lineno - 1
 
 
 def is_library(kind: type) -> bool:
@@ -37,17 +43,26 @@ def is_library(kind: type) -> bool:
 
 
 def functions(kind: type) -> Iterator[SourceFunction]:
-    """Those of *kind* and of its base classes outside libraries; of a class that was made at a prompt there is no
-    source."""
+    """Those of *kind* and of its base classes outside libraries; of a class that was made at a prompt, or whose file
+    has changed since, there is no source."""
     for one in kind.__mro__:
         if is_library(one):
             continue
         try:
             lines, first = inspect.getsourcelines(one)
-            file = inspect.getsourcefile(one) or one.__module__
-        except (OSError, TypeError):
+            file, tree = inspect.getsourcefile(one) or one.__module__, _parsed(lines)
+        except (OSError, TypeError, ValueError, SyntaxError):
             continue
         names = vars(sys.modules.get(one.__module__, object()))
-        for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
+        for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                yield SourceFunction(file, first, node, names)
+                yield SourceFunction(one, file, first, node, names)
+
+
+def _parsed(lines: Sequence[str]) -> ast.Module:
+    """The class that is written in *lines*, which may be indented, other than the lines of its strings."""
+    if not lines[0][:1].isspace():
+        return ast.parse("".join(lines))
+    tree = ast.parse("".join(("if True:\n", *lines)))
+    ast.increment_lineno(tree, -1)
+    return tree

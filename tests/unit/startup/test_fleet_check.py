@@ -354,3 +354,39 @@ async def test_a_start_that_raises_is_found() -> None:
             yield None
 
     assert "raises ValueError: no list" in str((await start_findings(Failing()))[0])
+
+
+def within_a_function() -> type[Spider]:
+    class Within(Spider):
+        name = "within"
+        page = """
+<html>
+"""
+
+        def parse(self, response: Any) -> Any:
+            yield Request(self.page, callback=lambda _: None)  # type: ignore[misc] # within
+
+    return Within
+
+
+def test_a_class_is_read_where_its_strings_are_indented_less_than_it() -> None:
+    source = Path(__file__).read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(source, 1) if text.endswith("# within"))
+    [finding] = findings(completed(shipped(), within_a_function()))
+    assert finding.where == f"{__file__}:{line}"
+
+
+@pytest.mark.parametrize("text", ["class Gone(", "\0", "", "  odd\n indent"])
+def test_a_spider_whose_file_has_changed_since_is_not_read(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "changed.py"
+    path.write_text("from scrapy import Spider\n\n\nclass Gone(Spider):\n    name = 'gone'\n")
+    spec = importlib.util.spec_from_file_location("changed_since", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["changed_since"] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        path.write_text(text)
+        assert findings(completed(shipped(), module.Gone)) == []
+    finally:
+        del sys.modules["changed_since"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import functools
+import logging
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import pytest
 from scrapy import Request, Spider
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.http import Response
@@ -146,3 +149,90 @@ class OldSpider(Spider):
 
 def test_a_spider_whose_callback_takes_arguments_is_not_named() -> None:
     assert findings(completed(shipped(), OldSpider)) == []
+
+
+def with_spider(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: Any, request: Request, reason: Any) -> Any:
+        return method(self, request, reason, self.crawler.spider)
+
+    return call
+
+
+class DecoratedRetry(RetryMiddleware):
+    """Its decorator provides what Scrapy does not."""
+
+    @with_spider
+    def _retry(self, request: Request, reason: Any, spider: Spider) -> Any:
+        return None
+
+
+class WholeRetry(RetryMiddleware):
+    """Copied whole: nothing of Scrapy's calls what it replaces."""
+
+    def _retry(self, request: Request, reason: Any, spider: Spider) -> Any:  # type: ignore[override]
+        return None
+
+    def process_response(self, request: Request, response: Response, spider: Spider) -> Any:  # type: ignore[override]
+        return self._retry(request, "its own", spider) or response
+
+    def process_exception(self, request: Request, exception: Exception, spider: Spider) -> Any:  # type: ignore[override]
+        return self._retry(request, exception, spider)
+
+
+class WrappingRetry(OwnRetry):
+    """Gives the one below it what that takes."""
+
+    def _retry(self, request: Request, reason: Any) -> Any:  # type: ignore[override]
+        return super()._retry(request, reason, None)  # type: ignore[arg-type]
+
+
+class InnerRetry(RetryMiddleware):
+    """Defines other things of those names."""
+
+    class Log:
+        """Retries something else."""
+
+        def _retry(self, request: Request, reason: Any, more: Any) -> Any:
+            return more and self._retry(request, reason, more)
+
+    def process_response(self, request: Request, response: Response) -> Any:  # type: ignore[override]
+        class Retries:
+            def _retry(self, request: Request, reason: Any, more: Any) -> Any:
+                return more and self._retry(request, reason, more)
+
+        def _retry(request: Request, reason: Any, more: Any, most: Any) -> Any:
+            return Retries()._retry(request, reason, [more, most])
+
+        return _retry(request, "", 1, 2) or response
+
+
+class SkippingRetry(WholeRetry):
+    """Calls past a class, whose method is another one."""
+
+    def process_response(self, request: Request, response: Response, spider: Spider) -> Any:  # type: ignore[override]
+        return super(type(self), self)._retry(request, "its own", spider) or response
+
+
+@pytest.mark.parametrize("kind", [DecoratedRetry, WholeRetry, WrappingRetry, InnerRetry, SkippingRetry])
+def test_what_does_not_meet_a_method_of_scrapys_is_not_named(kind: type) -> None:
+    assert found(DOWNLOADER_MIDDLEWARES={kind: 550}) == []
+
+
+class LoggingSpider(Spider):
+    """Puts something of its own under a name of Scrapy's."""
+
+    name = "logging"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.log = logging.getLogger("own").info  # type: ignore[method-assign, assignment]
+        return spider
+
+    def parse(self, response: Response) -> Any:
+        self.log("%s and %s", response, "more")  # type: ignore[call-arg, arg-type]
+
+
+def test_what_a_spider_sets_under_the_name_of_a_method_is_not_named() -> None:
+    assert findings(completed(shipped(), LoggingSpider)) == []
