@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -34,18 +33,16 @@ class Watch:
     def __init__(self, database: Database, index: Callable[[str], Awaitable[None]]) -> None:
         self._database = database
         self._index = index
-        self._looking = asyncio.Lock()
         self._looked: dict[str, float] = {}  # when
         self._seen: dict[str, object] = {}  # which one of that name there was
 
     async def check(self, *names: str) -> None:
         """Raise ServerError while one of them must not be written to: what is meant for it waits until that is over. A
         look is good for LOOK_SECONDS."""
-        async with self._looking:
-            now = monotonic()
-            if due := [name for name in names if now - self._looked.get(name, -math.inf) >= LOOK_SECONDS]:
-                await self._look(due)
-            self._looked |= dict.fromkeys(due, now)
+        now = monotonic()
+        if due := [name for name in names if now - self._looked.get(name, -math.inf) >= LOOK_SECONDS]:
+            await self._look(due)
+        self._looked |= dict.fromkeys(due, now)
 
     async def check_service(self, *names: str) -> None:
         """As `check`, of what no item waits for: raises ServiceError."""
@@ -62,15 +59,18 @@ class Watch:
             await self._compare(name, found.get(name, {}).get("info", {}).get("uuid"))
 
     async def _compare(self, name: str, this: object) -> None:
-        if self._seen.get(name, this) != this:
-            await self._index(name)
-            text = (
-                "Collection %s of %s is not the one that it was, as after a drop or a renaming: it got its indexes. %s"
-            )
-            logger.warning(text, name, self._database.name, "`scrapy migrate` sets its validator")
-            del self._seen[name]  # it may have been made only now
-        if this is not None:
+        before = self._seen.pop(name, this)
+        if this is not None:  # known before anything is awaited: batches look at the same time
             self._seen[name] = this
+        if before == this:
+            return
+        try:
+            await self._index(name)
+        except BaseException:
+            self._seen[name] = before  # the next look tries again
+            raise
+        text = "Collection %s of %s is not the one that it was, as after a drop or a renaming: it got its indexes. %s"
+        logger.warning(text, name, self._database.name, "`scrapy migrate` sets its validator")
 
 
 async def check(database: Database, names: Collection[str]) -> None:
