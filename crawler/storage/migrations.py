@@ -17,6 +17,8 @@ from crawler.storage.collection_names import SCHEMA
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import WRITE_CONCERN, Database
 
+# What shows that a collection had a validator: one that an operator has taken off leaves its level.
+_VALIDATED: Final = frozenset({"validator", "validationLevel"})
 _ID: Final = "version"  # of the one document in SCHEMA: the version, and what was applied when
 
 
@@ -76,9 +78,9 @@ async def plan(database: Database, config: StorageConfig, migrations: Sequence[M
     if version > max(one.version for one in migrations):
         known = max(one.version for one in migrations)
         raise ShoalError(f"the database has schema version {version}, this program knows {known}: update the program")
-    has_one = {one["name"] async for one in await database.list_collections() if one["options"].get("validator")}
+    kept = {one["name"] async for one in await database.list_collections() if one["options"].keys() & _VALIDATED}
     every = [(one, name, validator) for one in migrations for name, validator in one.validators(config).items()]
-    wanted = [step for step in every if step[0].version > version or step[1] not in has_one]
+    wanted = [step for step in every if step[0].version > version or step[1] not in kept]
     names = {name for _, name, _ in wanted}
     if unfit := await foreign_collections.look(database, names):
         raise ShoalError("; ".join(unfit.values()))

@@ -142,6 +142,14 @@ async def test_a_validator_that_went_with_its_collection_is_set_again(database: 
     assert await current(database) == LAST
 
 
+@pytest.mark.parametrize("how", [{"validator": {}}, {"validationLevel": "off"}])
+async def test_a_validator_that_an_operator_has_taken_off_stays_so(database: Database, how: dict[str, Any]) -> None:
+    await migrate(database)
+    await database.command("collMod", "products", **how)
+    assert await migrate(database) == []
+    await database["products"].insert_one({"_id": "http://shop.example/p", "price": "cheap"})
+
+
 async def test_a_migration_that_was_cut_off_is_run_again(database: Database) -> None:
     steps = await plan(database, StorageConfig())
     await apply(database, steps[:1], at(0))  # the version would rise with the last step of the migration
