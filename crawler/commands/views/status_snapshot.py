@@ -65,10 +65,14 @@ class Snapshot:
     start_urls: Mapping[str, int] = field(default_factory=dict)  # that no worker has taken in yet, by spider
 
     @property
+    def requests(self) -> int:
+        """Unfinished ones. A counter that was lost goes below 0 until `uncounted` is counted again."""
+        return sum(map(_pending, self.spiders.values()))
+
+    @property
     def pending(self) -> int:
-        """Unfinished requests, and start URLs. A counter that was lost goes below 0 until `uncounted` is counted
-        again."""
-        return sum(map(_pending, self.spiders.values())) + sum(self.start_urls.values())
+        """Unfinished requests, and start URLs."""
+        return self.requests + sum(self.start_urls.values())
 
     def rate(self, what: str, spider: str | None = None) -> float:
         """Pages ("pages_per_s") or items per second in the last minute, of the workers of *spider* or all."""
@@ -98,7 +102,7 @@ class Snapshot:
         queues = (one.queued * one.delay_ms / 1000 / max(one.cap, 1) for one in self.hosts)
         longest = max((*queues, *(one.until_ms / 1000 for one in self.waiting), 0.0))
         asked = self.pending if pending is None else pending
-        return max(asked / pages, longest if asked >= self.pending else 0.0)
+        return max(asked / pages, longest if asked >= self.requests else 0.0)
 
     def run_to_go(self, run: Run) -> tuple[float, float] | None:
         """`seconds_to_go` of *run*, at least and at most: other runs of its spider may be ahead of it; None while it is

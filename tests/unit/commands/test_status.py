@@ -271,6 +271,8 @@ def test_a_run_that_has_all_requests_waits_for_hosts_too(pending: int | None, se
     waiting = [WaitingHost("a.example", 1, "delayed (retry)", 3_600_000)]
     seen = Snapshot({"s": SpiderStats(queued=90)}, {}, {}, 0, 1, 0, [], waiting, [worker], [], None, None)
     assert seen.seconds_to_go("s", pending) == seconds
+    if pending:
+        assert replace(seen, start_urls={"s": 5}).seconds_to_go("s", pending) == seconds, "these are in no host's queue"
 
 
 def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spider() -> None:
