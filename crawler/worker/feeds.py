@@ -136,7 +136,7 @@ async def claim(shards: Shards, settings: BaseSettings, spider: str, worker: str
 
 
 class FeedClaim:
-    """What *worker* has claimed, kept where Redis has lost it: once another one overwrote a feed, too, the items of one
+    """What *worker* has claimed, kept where Redis has lost it: if another one overwrote a feed, too, the items of one
     would be lost."""
 
     def __init__(self, shards: Shards, settings: BaseSettings, spider: str, worker: str) -> None:
@@ -150,8 +150,8 @@ class FeedClaim:
         taken = await feeds.claim(self._shards, self._feeds, self._worker)
         if taken is not None and not self._told:
             self._told = True
-            text = "Redis has lost that this worker overwrites %s, and %s does so by now: items of one of them are lost"
-            logger.error(text, *taken)
+            text = "This worker overwrites %s, and %s does so by now: items of one of them are lost. %s"
+            logger.error(text, *taken, "Redis has lost this worker's claim, or heard nothing of it for too long")
 
 
 def _dead_here(worker: str) -> bool:

@@ -32,7 +32,7 @@ async def test_a_feed_that_was_lost_to_another_worker_is_told_once(caplog: pytes
     for _ in range(3):
         await claim.keep()
     (line,) = caplog.messages
-    assert "this worker overwrites s3://bucket/items.json, and elsewhere-7-abcd does so by now" in line
+    assert "This worker overwrites s3://bucket/items.json, and elsewhere-7-abcd does so by now" in line
 
 
 @pytest.mark.usefixtures("taken")
