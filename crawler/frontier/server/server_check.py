@@ -84,8 +84,9 @@ async def _advice(client: Any, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def evicts(servers: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether one of the *servers*, as INFO tells of them, makes room by throwing keys away."""
-    return any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers)
+    """Whether one of the *servers*, as INFO tells of them, makes room by throwing keys away; some tell no policy."""
+    policies = (info.get("maxmemory_policy") for info in servers if info.get("maxmemory"))
+    return any(policy not in {None, "noeviction"} for policy in policies)
 
 
 async def infos(client: Any, *sections: str, keys: Sequence[str] = ()) -> dict[str, dict[str, Any]]:

@@ -120,3 +120,18 @@ def test_redis_cli_is_called_with_what_reaches_the_server_and_without_its_passwo
     assert server_check.redis_cli(RedisCluster(startup_nodes=nodes)) == "redis-cli -c -h 10.0.0.1 -p 7000"
     watched = Sentinel([("10.0.0.9", 26379)]).master_for("shop")  # type: ignore[no-untyped-call]
     assert server_check.redis_cli(watched) == "redis-cli (on the primary of shop of Sentinels 10.0.0.9:26379)"
+
+
+@pytest.mark.parametrize(
+    ("told", "evicts"),
+    [
+        ({"maxmemory": 1, "maxmemory_policy": "allkeys-lru"}, True),
+        ({"maxmemory": 1, "maxmemory_policy": "noeviction"}, False),
+        ({"maxmemory": 0, "maxmemory_policy": "volatile-lru"}, False),
+        ({"maxmemory": 1}, False),
+        ({}, False),
+    ],
+)
+def test_only_a_server_that_says_so_throws_keys_away(told: dict[str, Any], evicts: bool) -> None:
+    """Managed ones may tell neither a limit nor a policy."""
+    assert server_check.evicts([{"maxmemory": 1, "maxmemory_policy": "noeviction"}, told]) is evicts
