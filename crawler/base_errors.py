@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 _SHOWN: Final = 300  # characters of a wrong value
+_END: Final = 100  # of these: a path, and a URL, ends with what tells it from others
 
 
 class ShoalError(Exception):
@@ -31,7 +32,9 @@ def shown(value: object) -> str:
 
 def clipped(text: str) -> str:
     """*text* in a line that can be read."""
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[: _SHOWN - _END]}...{text[-_END:]} ({len(text)} characters)"
 
 
 class ServiceError(ShoalError):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from crawler import config
-from crawler.errors import ConfigError
+from crawler.errors import ConfigError, clipped
 from crawler.policy.endings.retries import RetryPolicy
 from crawler.proxies.pools import ProxyConfig
 from crawler.worker.upkeep.tier_tracker import TierConfig
@@ -137,3 +137,13 @@ def test_a_dict_that_is_none_is_refused_by_name(name: str, value: Any) -> None:
     settings.set(name, value, priority="cmdline")
     with pytest.raises(ConfigError, match=rf"^{name} = .* is invalid: expected a dict, or a JSON object"):
         READERS[name](settings)
+
+
+@given(st.text())
+def test_a_long_text_keeps_its_beginning_and_its_end(text: str) -> None:
+    path = f"/{text}/{'directory/' * 50}urls-{text[:9]}.txt"
+    found = clipped(path)
+    assert len(found) < 350
+    assert found.startswith(path[:200])
+    assert found.endswith(f"urls-{text[:9]}.txt ({len(path)} characters)")
+    assert clipped(path[:300]) == path[:300]

@@ -127,7 +127,7 @@ def test_a_url_that_cannot_be_fetched_is_refused_with_its_reason(url: str, words
     "url", ["x" * 4000, f"{'x' * 4000}://", f"http:///{'x' * 4000}", f"http://a.example/ {'x' * 9000}"]
 )
 def test_a_long_url_is_not_repeated_whole(url: str) -> None:
-    with pytest.raises(MessageError, match=r"\.\.\. \(\d+ characters\)") as refused:
+    with pytest.raises(MessageError, match=r"\.\.\..{100} \(\d+ characters\)") as refused:
         urls.check(url)
     assert len(str(refused.value)) < 800
 
