@@ -64,15 +64,16 @@ class Finding(NamedTuple):
 
 
 def findings(crawler: Crawler) -> list[Finding]:
-    """Findings without building the spider."""
-    return [
-        *_source(crawler.spidercls),
-        *_sessions(crawler),
-        *_components(crawler),
-        *_files(crawler),
-        *_overrides(crawler.spidercls),
-        *_outdated(crawler),
-    ]
+    """Findings without building the spider, each once: components may share a base class."""
+    found = chain(
+        _source(crawler.spidercls),
+        _sessions(crawler),
+        _components(crawler),
+        _files(crawler),
+        _overrides(crawler.spidercls),
+        _outdated(crawler),
+    )
+    return [*dict.fromkeys(found)]
 
 
 async def start_findings(spider: Spider) -> list[Finding]:

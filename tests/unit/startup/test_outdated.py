@@ -134,6 +134,14 @@ def test_a_method_that_scrapy_calls_with_less_is_named() -> None:
     assert found(ITEM_PIPELINES={OldImages: 1}) == [named]
 
 
+class SecondRetry(OwnRetry):
+    """Has the same base class."""
+
+
+def test_a_base_class_of_several_components_is_named_once() -> None:
+    assert len(found(DOWNLOADER_MIDDLEWARES={OwnRetry: 550, SecondRetry: 551})) == 1
+
+
 def test_what_scrapy_can_call_is_not_named() -> None:
     assert found(DOWNLOADER_MIDDLEWARES={NewRetry: 550}, SPIDER_MIDDLEWARES={OldErrors: 1}) == []
 
