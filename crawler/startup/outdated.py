@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from inspect import Parameter, Signature, getsource, signature
-from types import FunctionType
+from inspect import Parameter, Signature, signature, unwrap
+from types import CodeType, FunctionType
 from typing import Any, Final, TypeGuard
 
 from crawler.components import path_of
@@ -101,9 +101,17 @@ def _is_asked_for(kind: type, name: str) -> bool:
     for library in filter(is_library, kind.__mro__):
         for other, method in vars(library).items():
             is_used = isinstance(method, FunctionType) and (other in kept or _holder(kind.__mro__, other) is library)
-            if is_used and f"self.{name}" in getsource(method):
+            if is_used and name in _names(unwrap(method).__code__):
                 return True
     return False
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """What *code* names that is no variable of its own."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
 
 
 def _is_super(node: ast.expr) -> bool:

@@ -51,7 +51,7 @@ def functions(kind: type) -> Iterator[SourceFunction]:
         try:
             lines, first = inspect.getsourcelines(one)
             file, tree = inspect.getsourcefile(one) or one.__module__, _parsed(lines)
-        except (OSError, TypeError, ValueError, SyntaxError):
+        except (OSError, TypeError, SyntaxError):
             continue
         names = vars(sys.modules.get(one.__module__, object()))
         for node in ast.walk(tree):

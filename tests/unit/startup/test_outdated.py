@@ -117,6 +117,9 @@ class OldImages(ImagesPipeline):
     def get_media_requests(self, item: Any, info: Any, more: Any) -> Any:  # type: ignore[override] # with more
         return []
 
+    async def _process_request(self, request: Any, info: Any, item: Any, own: Any) -> Any:  # type: ignore[override] # in a list
+        return None
+
 
 def test_a_call_that_no_longer_fits_a_method_of_scrapys_is_named() -> None:
     takes = "_retry() takes request, reason in this release of Scrapy"
@@ -130,8 +133,10 @@ def test_a_method_that_scrapy_calls_with_less_is_named() -> None:
     assert found(DOWNLOADER_MIDDLEWARES={OwnRetry: 550}) == [
         f"{__file__}:{line_of('# the method')}: _retry() is called without spider: leave that out"
     ]
-    named = f"{__file__}:{line_of('# with more')}: get_media_requests() is called without more: leave that out"
-    assert found(ITEM_PIPELINES={OldImages: 1}) == [named]
+    assert found(ITEM_PIPELINES={OldImages: 1}) == [
+        f"{__file__}:{line_of('# with more')}: get_media_requests() is called without more: leave that out",
+        f"{__file__}:{line_of('# in a list')}: _process_request() is called without own: leave that out",
+    ]
 
 
 class SecondRetry(OwnRetry):
@@ -215,11 +220,18 @@ class InnerRetry(RetryMiddleware):
         return _retry(request, "", 1, 2) or response
 
 
-class SkippingRetry(WholeRetry):
-    """Calls past a class, whose method is another one."""
+class Retries:
+    """Has a method of that name, of its own."""
+
+    def _retry(self, request: Request, reason: Any, spider: Spider) -> Any:
+        return None
+
+
+class SkippingRetry(RetryMiddleware, Retries):  # type: ignore[misc]
+    """Calls past Scrapy's class."""
 
     def process_response(self, request: Request, response: Response, spider: Spider) -> Any:  # type: ignore[override]
-        return super(type(self), self)._retry(request, "its own", spider) or response
+        return super(RetryMiddleware, self)._retry(request, "its own", spider) or response
 
 
 @pytest.mark.parametrize("kind", [DecoratedRetry, WholeRetry, WrappingRetry, InnerRetry, SkippingRetry])
