@@ -20,7 +20,7 @@ class Shows:
 
     def __init__(self, together: int = 1) -> None:
         self._barrier = asyncio.Barrier(together)
-        self.uuids: dict[str, int] = {}
+        self.uuids: dict[str, int | None] = {}
 
     async def list_collections(self, filter: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:  # noqa: A002 - PyMongo's
         await self._barrier.wait()
@@ -61,3 +61,19 @@ async def test_one_that_is_made_anew_is_told_once_and_indexed_until_that_works(
     await asyncio.gather(watch.check("a"), watch.check("a"))
     assert indexed == ["a"]
     assert len(caplog.messages) == 1
+
+
+async def test_one_that_is_gone_for_now_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """To create its indexes makes it anew, so that it is another one at the next look."""
+    monkeypatch.setattr("crawler.storage.foreign_collections.LOOK_SECONDS", 0.0)
+    shows, indexed = Shows(), []
+
+    async def index(name: str) -> None:
+        indexed.append(name)
+
+    watch = Watch(cast("Database", shows), index)
+    for shows.uuids["a"] in (1, None, 2, 2):
+        await watch.check("a")
+    assert (indexed, len(caplog.messages)) == (["a"], 1)
