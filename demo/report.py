@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from crawler.commands.views.tables import narrow_table
 from demo.catalogue import Store
 from demo.log import TOLERANCE, HostManners
 from demo.score import Document, Score
@@ -26,7 +26,7 @@ _ERROR = re.compile(r"\b(ERROR|CRITICAL)\b")
 
 def stored(documents: Sequence[Document]) -> Table:
     """A few stored products of each store."""
-    table = _table("Some of what is stored")
+    table = narrow_table("Some of what is stored", [], [])
     for name in ("host", "title", "price", "availability", "read from"):
         fixed = name != "title"  # only a title may wrap
         table.add_column(name, justify="right" if name == "price" else "left", no_wrap=fixed)
@@ -45,12 +45,10 @@ def stored(documents: Sequence[Document]) -> Table:
 
 def per_store(stores: Iterable[Store], score: Score, manners: Sequence[HostManners]) -> Table:
     """One row per store: the results, and how the crawler behaved."""
-    table = _table("By shop")
+    figures = ["stored", "lost", "requests", "least gap", "short", "forbidden"]
+    table = narrow_table("By shop", ["host", "shop"], figures)
+    table.caption_justify = "left"
     table.caption = f"short: gaps under {CRAWL_DELAY - TOLERANCE:g} s; forbidden: requests that robots.txt disallows"
-    for name in ("host", "shop"):
-        table.add_column(name, no_wrap=True)
-    for name in ("stored", "lost", "requests", "least gap", "short", "forbidden"):
-        table.add_column(name, justify="right", no_wrap=True)
     held = Counter(_host(document["url"]) for document in score.stored)
     lost = Counter(_host(line) for line in score.lost)
     behaved = {row.host: row for row in manners}
@@ -64,7 +62,7 @@ def per_store(stores: Iterable[Store], score: Score, manners: Sequence[HostManne
 
 def changes(records: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Table:
     """Changes since the previous run, from `product_changes`."""
-    table = _table(f"Prices that changed: {len(records)}")
+    table = narrow_table(f"Prices that changed: {len(records)}", [], [])
     for name in ("host", "title", "before", "now"):
         table.add_column(name, justify="right" if name in ("before", "now") else "left")
     for record in records[:MOST_CHANGES]:
@@ -87,12 +85,6 @@ def problems(score: Score, rejected: Mapping[str, Sequence[str]], logs: Iterable
         errors = [line for line in log.read_text(errors="replace").splitlines() if _ERROR.search(line)]
         if errors:
             yield f"{len(errors)} errors in {log}, the first: {errors[0]}"
-
-
-def _table(title: str) -> Table:
-    """A plain table that fits 80 columns."""
-    look: dict[str, Any] = {"box": SIMPLE_HEAD, "show_edge": False, "padding": (0, 1, 0, 0), "pad_edge": False}
-    return Table(title=title, title_justify="left", caption_justify="left", **look)
 
 
 def _host(url: str) -> str:

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from rich.table import Table
 
+from crawler.commands.views.tables import narrow_table
+
 FIELDS: Final = ("price", "currency", "availability", "sku", "gtin", "brand")  # the fields of the truth
 
 # The currency codes of raw symbols; any other truth is the code itself.
@@ -102,10 +104,7 @@ def same(field: str, true: str, value: Any) -> bool:
 
 def table(scores: Iterable[Score], title: str) -> Table:
     """The scores as a table for a terminal."""
-    shown = Table(title=title)
-    shown.add_column("field")
-    for heading in ("right", "wrong", "missed", "precision", "recall", "F1"):
-        shown.add_column(heading, justify="right")
+    shown = narrow_table(title, ["field"], ["right", "wrong", "missed", "precision", "recall", "F1"])
     for score in scores:
         ratios = (f"{ratio:.3f}" for ratio in (score.precision, score.recall, score.f1))
         shown.add_row(score.field, str(score.right), str(score.wrong), str(score.missed), *ratios)

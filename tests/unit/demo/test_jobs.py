@@ -56,8 +56,8 @@ def test_a_field_nobody_reads_shows_in_the_table_and_is_no_loss(console: Console
     found = [{**document, "brand": None} for document in documents(1)]
     score = Shops(20).judge(State(PORT), Result(found, [], []), console)
 
-    (brand,) = (line for line in written(console).splitlines() if "│ brand" in line)
-    assert [cell.strip() for cell in brand.split("│")[2:5]] == ["0", "0", "100"]
+    (brand,) = (line.split() for line in written(console).splitlines() if line.startswith("brand"))
+    assert brand[1:4] == ["0", "0", "100"]
     assert score.perfect()
 
 
