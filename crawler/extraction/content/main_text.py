@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import Final
 
@@ -18,7 +19,7 @@ from crawler.extraction.content.passages import Passage
 REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
 MOST_SAID: Final = 0.6  # by readers, of a page's words; where more stands in elements named so, their names say nothing
 MOST_RELATED: Final = 0.3  # the same of what is named related, recent or the like
-LEAST_LINKED: Final = 0.2  # of its words: with fewer it is the rest of a text behind a button "more"
+LEAST_RELATED: Final = 2  # links that stand alone in it
 SHELL: Final = 0.2  # of a page's words; where fewer, and no more than SMALL_PAGE, may be main text, there is none
 SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage is likely to be
 LIKELY: Final = 0.5
@@ -26,12 +27,10 @@ UNLIKELY: Final = 0.05  # where no passage is likelier, there is no main text: a
 
 _ASIDE: Final = BITS["nav"] | BITS["footer"] | BITS["aside"] | BITS["button"] | BITS["select"]
 _BESIDE: Final = BITS["nav"] | BITS["footer"] | BITS["aside"]
-_COMMENTS: Final = (BITS["comm"], MOST_SAID, 0.0)
-_ADDED: Final[dict[Kind, tuple[tuple[int, float, float], ...]]] = {  # what stands below a text: of `_is_part`
-    **dict.fromkeys(("product", "shop"), ((BITS["rev"], MOST_SAID, 0.0),)),
-    "article": (_COMMENTS, (BITS["rel"], MOST_RELATED, LEAST_LINKED)),
-    "other": (_COMMENTS,),
-}
+_REVIEWS: Final = BITS["rev"]
+_COMMENTS: Final = BITS["comm"]
+_RELATED: Final = BITS["rel"]
+_FORUM: Final = BITS["forum"]
 _HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _FIELDS: Final = BITS["button"] | BITS["label"] | BITS["select"]
 
@@ -91,12 +90,13 @@ def _least_chance(able: Sequence[Scored]) -> float:
 def _able(found: Sequence[Scored], kind: Kind) -> list[Scored]:
     """Without what is never main text on a page of this kind."""
     shop = kind in SHOPS
-    left_out = sum(added[0] for added in _ADDED.get(kind, ()) if _is_part(found, *added))
+    left_out = _left_out(found, kind)
+    start = 0 if shop or not left_out else _end_of_text(found, left_out)
     return [
         (each, chance)
-        for each, chance in found
+        for at, (each, chance) in enumerate(found)
         if not (
-            (left_out and _around(each) & left_out)
+            (left_out and at >= start and _around(each) & left_out)
             or (each.around & _BESIDE and 2 * each.linked >= each.words)  # a link beside the text
             or (shop and _is_of_buying(each))
         )
@@ -116,16 +116,44 @@ def _once(found: Sequence[Scored]) -> list[Scored]:
     return kept
 
 
-def _is_part(found: Sequence[Scored], bits: int, most: float, linked: float) -> bool:
-    """Whether elements with *bits* hold a part of the page, not its heading.
+def _left_out(found: Sequence[Scored], kind: Kind) -> int:
+    """BITS of elements whose content is no main text of such a page."""
+    if kind in SHOPS:
+        return _REVIEWS if _is_part(found, _REVIEWS, MOST_SAID) else 0
+    if kind == "forum":
+        return 0
+    likely = [(each, chance) for each, chance in found if chance >= LIKELY]
+    is_thread = kind == "other" and any(
+        each.around & _FORUM and not each.around & _COMMENTS and each.is_prose for each, _ in likely
+    )
+    comments = _COMMENTS if not is_thread and _is_part(likely, _COMMENTS, MOST_SAID) else 0
+    is_related = kind == "article" and _has_teasers(found) and _is_part(likely, _RELATED, MOST_RELATED)
+    return comments | (_RELATED if is_related else 0)
 
-    That is at *most* such a share of its words, and at least *linked* of them are in links.
-    """
+
+def _is_part(found: Sequence[Scored], bits: int, most: float) -> bool:
+    """Whether elements with *bits* hold a part of the page, at *most* such a share of what is in no link."""
     held = [each for each, _ in found if each.around & bits]
-    words = sum(each.words for each in held)
-    if not 0 < words <= most * sum(each.words for each, _ in found):
-        return False
-    return sum(each.linked for each in held) >= linked * words and all(each.box.tag != "h1" for each in held)
+    words = sum(each.words - each.linked for each in held)
+    total = sum(each.words - each.linked for each, _ in found)
+    return 0 < words <= most * total and all(each.box.tag != "h1" for each in held)
+
+
+def _has_teasers(found: Sequence[Scored]) -> bool:
+    """Whether what is named related is links with a sentence at most: else it is a section (`id="related-work"`)."""
+    held = [each for each, _ in found if _around(each) & _RELATED]
+    links = sum(each.linked == each.words for each in held)
+    return links >= max(LEAST_RELATED, sum(each.is_prose for each in held))
+
+
+def _end_of_text(found: Sequence[Scored], left_out: int) -> int:
+    """Behind which comments and the like stand, with a paragraph at most behind them: others are of the text."""
+    ends = (
+        at
+        for at in range(len(found) - 1, -1, -1)
+        if found[at][1] >= LIKELY and not found[at][0].around & left_out and found[at][0].is_prose
+    )
+    return next(islice(ends, 1, None), 0)
 
 
 def _around(passage: Passage) -> int:
