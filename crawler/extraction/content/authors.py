@@ -9,14 +9,15 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction.content.entries import MANY, place_of, without_entries
-from crawler.extraction.content.marks import BITS, bits_of
+from crawler.extraction.content.entries import place_of, without_entries
+from crawler.extraction.content.marks import BITS, READING, bits_of
 from crawler.extraction.content.page_kind import SHOPS, Kind
 from crawler.extraction.content.passages import Passage
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import around, parts_of, text_of
 from crawler.extraction.words import values
+from crawler.extraction.words.counting import WORD
 from crawler.utils.entities import unescape
 
 LONGEST_NAME: Final = 100  # characters
@@ -40,17 +41,27 @@ _AUTHORS: Final = str.split(
 _BY = re.compile(
     r"^\W*(?:(?:written|posted|published|reviewed|edited|words?|text[eo]?|geschrieben|veröffentlicht|verfasst|écrit|publié"
     r"|rédigé|escrito|publicado|scritto|pubblicato|geschreven|skrevet|skriven)\s+)?"
-    r"(?:by|von|par|por|di|av|af|door|przez|oleh|بقلم|كتب)\b\W*"
+    r"(?:by|von|par|por|di|av|(?-i:Af)|(?<=\s)af|door|przez|بقلم|كتب)\b\W*"
+    r"|^\W*oleh\s*[:：]\s*"  # without a colon it is a first name
     r"|^\W*(?:recipe |本文)?(?:author|autor(?:in|ka|es)?|auteurs?|autrice|autore|författare|автор|作者|著者|저자|작성자"
     r"|الكاتب)[:：]\s*",
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(r"\s+\W*\d+\b.*?\d.*$")  # behind a name: a date, what a forum counts
+_NUMBERS = re.compile(  # behind a name: a date, what a forum counts; not `Group of 20 (G20)`
+    r"\s+\W*\d+(?:[./:-]\d|[.,]?\s\w.*?\d).*$"
+)
 _END: Final = re.compile(r"\s+[-–—|·•]\s+|,\s+|\s+(?=\d)")  # of a name in a line
-_NAMED_FOR = re.compile(  # a word of a class: not `hide-author`, `author-ann` on the whole page
-    r"(?<!hide-)(?<!show-)(?:[aA]uthor|byline|user-name)(?:[-_]{0,2}(?:[nN]ame|link|info|title|text|wrap(?:per)?))?(?!\S)"
+_NAMED_FOR = re.compile(  # a word of a class: not `hide-author`, `author-ann` on the whole page, `author-title`
+    r"(?<!hide-)(?<!show-)(?<!about-)(?:[aA]uthor(?:[-_]{0,2}(?:[nN]ame|info))?|byline(?:[-_]{0,2}name)?|user-name)(?!\S)"
+)
+_LABELS: Final = frozenset(  # words of what else stands there: `About the Author`, `View All Posts`, `Log In`
+    str.split("about all article articles author authors editor editors follow log posts share sign staff user writer")
 )
 _PARTICLES: Final = frozenset(str.split("al bin d da de del della den der di dos du el la le ten ter van von y zu"))
+_SUFFIXES: Final = frozenset(("Jr.", "Jr", "Sr.", "Sr", "II", "III"))
+_HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MONTHS: Final = frozenset(" ".join(READING["months"]).split())
 _NO_NAME = re.compile(
     r"https?:|www\.|@[\w-]+\.|[{}<>|\\]|^(?:admin|administrator|author|unknown|editor|null|undefined)$", re.IGNORECASE
 )
@@ -109,7 +120,7 @@ def _likely(document: Document, kind: Kind, found: Sequence[Passage]) -> Iterato
         whole = text_of(node, 300)
         if len(whole) <= LONGEST_NAME and not _is_in_comments(document, node):
             yield from filter(_is_persons, map(_name, (*islice(parts_of(node, 300), MOST_WORDS), whole)))
-    yield from _by_heading(found)
+    yield from _by_heading(kind, found)
 
 
 def _is_named(node: LexborNode) -> bool:
@@ -130,17 +141,31 @@ def _bylines(document: Document, css: str, inner: str, kind: Kind) -> Iterator[L
     return (node for node in named if kind == "forum" or not _is_in_comments(document, node))
 
 
-def _by_heading(found: Sequence[Passage]) -> Iterator[str]:
-    """A line below the heading that begins with "by" and a person's name."""
+def _by_heading(kind: Kind, found: Sequence[Passage]) -> Iterator[str]:
+    """A line below the heading that begins with "by" and a person's name, in an article or before a date."""
     head = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
     for each in found[head + 1 : head + 1 + BELOW_HEADING] if head is not None else ():
-        name = _name(_END.split(each.text[: 4 * LONGEST_NAME])[0]) if _is_by(each) else ""
-        if _is_persons(name) and sum(place_of(other) == place_of(each) and _is_by(other) for other in found) < MANY:
+        written, *others = _END.split(each.text[: 4 * LONGEST_NAME], maxsplit=1) if _is_by(each) else [""]
+        is_sure = kind == "article" or 0 < each.linked < each.words or _is_dated("".join(others))
+        if is_sure and _is_persons(name := _name(written)) and not _has_another(found, each):
             yield name
 
 
+def _has_another(found: Sequence[Passage], line: Passage) -> bool:
+    """Whether another byline has the place of *line*: those of entries."""
+    place = place_of(line)
+    return any(place_of(each) == place and each.text != line.text and _is_by(each) for each in found)
+
+
+def _is_dated(text: str) -> bool:
+    """Whether it has a year, or a day and a month."""
+    has_month = any(map(str.isdigit, text)) and not _MONTHS.isdisjoint(WORD.findall(text.lower()))
+    return has_month or _YEAR.search(text) is not None
+
+
 def _is_by(passage: Passage) -> bool:
-    return passage.words <= LONGEST_LINE and _BY.match(passage.text) is not None
+    is_line = passage.words <= LONGEST_LINE and passage.box.tag not in _HEADINGS and not passage.is_prose
+    return is_line and _BY.match(passage.text) is not None
 
 
 def _is_persons(name: str) -> bool:
@@ -151,7 +176,7 @@ def _is_persons(name: str) -> bool:
     if not any(map(str.islower, name)) and not any(map(str.isupper, name)):
         return len(name) <= LONGEST_UNCASED
     named = [each for each in words if each.lower() not in _PARTICLES]
-    return len(named) > 1 and all(each[:1].isupper() for each in named)
+    return len(named) > 1 and all(each[:1].isupper() and each.lower() not in _LABELS for each in named)
 
 
 def _is_in_comments(document: Document, node: LexborNode) -> bool:
@@ -195,7 +220,8 @@ def _without_role(name: str) -> str:
     first, *others = name.split(", ")
     if not others or not _is_persons(first):
         return name
-    return ", ".join([first, *(each for each in others if _is_persons(each.removeprefix("and ")))])
+    kept = (each for each in others if each in _SUFFIXES or _is_persons(each.removeprefix("and ")))
+    return ", ".join([first, *kept])
 
 
 def _without_numbers(name: str) -> str:

@@ -6,22 +6,25 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from itertools import islice
 from typing import Any, Final
 
 from crawler import urls
 from crawler.extraction.content.entries import MANY, place_of, without_entries
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
-from crawler.extraction.content.passages import Passage
+from crawler.extraction.content.passages import Box, Passage
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of
 
 MAX_TIMES: Final = 40  # <time> elements
 BELOW_HEADING: Final = 6  # passages that may contain the date
 ABOVE_HEADING: Final = 3
+NEAR_HEADING: Final = 2  # elements around a heading that may hold the date above it
 MAX_HEADINGS: Final = 10
 MAX_LINES: Final = 1_500  # passages searched for a date
 LONGEST_LINE: Final = 30  # words of a line searched for a date
+LONGEST_LABELLED: Final = 5  # words of a date with a label: `Last updated: 6 May 2020`
 FIRST_YEAR: Final = 1995
 
 _DATES: Final = str.split(
@@ -39,6 +42,9 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
 _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
 _MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
+_WORDS_TOO: Final = frozenset(str.split("ago gen lug mag out set"))  # in English: `iPad Gen 10 2022`
+_YEAR = re.compile(r"\d{4}")
+_LABEL = re.compile("[:：]")
 _DAY_FIRST = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.)?\s(?:de\s|of\s)?([^\W\d_]{3,12})\.?,?\s(?:del?\s)?(\d{4})(?!\d)"
 )
@@ -66,8 +72,7 @@ def published(
     )
     named = (metas[name] for name in _DATES if metas.get(name))
     marked = _times(document, _MARKED, kind)
-    by_heading, elsewhere = _lines(found, kind)
-    shown = (by_heading, iter([_of_path(document.url)]), _times(document, "time[datetime]", kind), elsewhere)
+    shown = (_times(document, "time[datetime]", kind), iter([_of_path(document.url)]), _lines(found, kind))
     is_day_first = _is_day_first(document.language)
     for source in (named, *((marked, stated) if kind == "forum" else (stated, marked)), *shown):
         for text in source:
@@ -93,25 +98,59 @@ def _of_path(url: str) -> str:
     return f"{match[1]}-{match[2]}-{match[3]}" if match else ""
 
 
-def _lines(found: Sequence[Passage], kind: Kind) -> tuple[Iterator[str], Iterator[str]]:
-    """Short lines with a number: by the page's heading, sentences last, and elsewhere whose class is about its data."""
-    dated = [
-        (at, each)
-        for at, each in enumerate(found[:MAX_LINES])
-        if each.words <= LONGEST_LINE and any(map(str.isdigit, each.text[:400]))
-    ]
-    many = Counter(place_of(each) for _, each in dated) if kind != "forum" else Counter()
-    own = [(at, each) for at, each in dated if many[place_of(each)] < MANY]
+def _lines(found: Sequence[Passage], kind: Kind) -> Iterator[str]:
+    """Short lines with a year: by the page's heading, sentences last, then elsewhere whose class is about its data."""
+    below, above = _near(found)
+    near = sorted(filter(_has_year, (*below, *above)), key=lambda each: each.is_prose)
+    lines = [*near, *(each for each in found[:MAX_LINES] if each.own & _META and _has_year(each))]
+    many: Counter[tuple[int, int, str, int]] = Counter()
+    if lines and kind != "forum":
+        many.update(_places([(at, each) for at, each in enumerate(found[:MAX_LINES]) if _has_year(each)]))
+    return (each.text[:400] for each in lines if many[place_of(each)] < MANY)
+
+
+def _near(found: Sequence[Passage]) -> tuple[list[Passage], list[Passage]]:
+    """The passages right below the page's headings, and those right above."""
     heads = [at for at, each in enumerate(found[:MAX_LINES]) if each.box.tag == "h1"][:MAX_HEADINGS]
-    below = [each for at, each in own if any(head <= at < head + BELOW_HEADING for head in heads)]
-    above = [each for at, each in own if any(0 < head - at <= ABOVE_HEADING for head in heads) and _is_above(each)]
-    near = sorted([*below, *above], key=lambda each: each.is_prose)
-    return (each.text[:400] for each in near), (each.text[:400] for _, each in own if each.own & _META)
+    below = dict.fromkeys(at for head in heads for at in range(head, min(head + BELOW_HEADING, len(found))))
+    above = [
+        found[at]
+        for head in heads
+        for at in range(max(0, head - ABOVE_HEADING), head)
+        if _is_above(found[at], found[head].box)
+    ]
+    return [found[at] for at in below], above
 
 
-def _is_above(passage: Passage) -> bool:
-    """Whether what stands above a heading may be about the page, not the bar on top with the day of today."""
-    return bool(passage.around & _OWN or not passage.around & _HEADER) and not passage.is_prose
+def _has_year(passage: Passage) -> bool:
+    return passage.words <= LONGEST_LINE and _YEAR.search(passage.text, 0, 400) is not None
+
+
+def _places(dated: Sequence[tuple[int, Passage]]) -> Iterator[tuple[int, int, str, int]]:
+    """The places of *dated* lines, once for a page's own days one below the other: `Published: ...`, `Updated: ...`."""
+    before: tuple[int, Passage] | None = None
+    for at, each in dated:
+        is_next = before is not None and before[0] == at - 1 and place_of(before[1]) == place_of(each)
+        is_labelled = each.words <= LONGEST_LABELLED and _LABEL.search(each.text)
+        if not (is_next and is_labelled):
+            yield place_of(each)
+        before = at, each
+
+
+def _is_above(passage: Passage, heading: Box) -> bool:
+    """Whether what stands above a *heading* may be about the page, not the bar on top with the day of today."""
+    if passage.is_prose:
+        return False
+    if passage.around & _OWN or (passage.own & _META and not passage.around & _HEADER):
+        return True
+    near = [box for box in islice(_around(heading), 1, 1 + NEAR_HEADING) if box.tag != "body"]
+    return passage.words <= LONGEST_LABELLED and any(box in near for box in _around(passage.box))
+
+
+def _around(box: Box | None) -> Iterator[Box]:
+    while box is not None:
+        yield box
+        box = box.parent
 
 
 def _is_day_first(language: str) -> bool | None:
@@ -153,7 +192,8 @@ def _days(text: str, is_day_first: bool | None) -> Iterator[tuple[str, int, str]
     for match in _DAY_FIRST.finditer(lower):
         yield match[3], _MONTHS.get(match[2], 0), match[1]
     for match in _MONTH_FIRST.finditer(lower):
-        yield match[3], _MONTHS.get(match[1], 0), match[2]
+        if is_day_first or match[1] not in _WORDS_TOO:
+            yield match[3], _MONTHS.get(match[1], 0), match[2]
     for match in _MONTH_BETWEEN.finditer(lower):
         yield match[1], _MONTHS.get(match[2], 0), match[3]
 

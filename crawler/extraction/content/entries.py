@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice
 from typing import Final
@@ -10,22 +10,49 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.content.passages import Passage
-from crawler.extraction.tree.nodetext import around
+from crawler.extraction.tree.nodetext import around, text_of
 
 MANY: Final = 3  # elements that are named alike are those of entries
 
+_LONGEST: Final = 200  # characters
 _LEVELS: Final = 3  # of elements whose names are compared
+_SAID: Final = str.split("a p h1 h2 h3 h4 h5 h6")  # what an entry has beside its author and date
+_ANY_SAID: Final = ",".join(_SAID)
+_LABEL: Final = 30  # characters of a label: `Last reviewed:`
 
 
 def without_entries(nodes: Sequence[LexborNode]) -> list[LexborNode]:
-    """*nodes* without those of which MANY have the same names, by their class and those around them."""
-    places = [_place(node) for node in nodes] if len(nodes) >= MANY else []
-    many = Counter(places)
-    return [node for node, place in zip(nodes, places, strict=True) if many[place] < MANY] if places else [*nodes]
+    """*nodes* without those of MANY entries that have the same names, by their class and those around them.
+
+    Several in one entry are its own: its authors, the days when it was published, changed and reviewed.
+    """
+    if len(nodes) < MANY:
+        return [*nodes]
+    places = [_place(node) for node in nodes]
+    entries = defaultdict[object, set[int]](set)
+    counts: dict[int, int] = {}
+    for node, place in zip(nodes, places, strict=True):
+        entries[place].add(_entry(node, counts))
+    return [node for node, place in zip(nodes, places, strict=True) if len(entries[place]) < MANY]
 
 
 def _place(node: LexborNode) -> tuple[tuple[str | None, str | None], ...]:
     return tuple((each.tag, each.attributes.get("class")) for each in islice(around(node), _LEVELS))
+
+
+def _entry(node: LexborNode, counts: dict[int, int]) -> int:
+    """The identity of the innermost element, of the next _LEVELS, that says more than *node* and a label."""
+    said, size = len(node.css(_ANY_SAID)), len(text_of(node, _LONGEST))
+    entry = node.mem_id
+    for each in around(node, _LEVELS)[1:]:
+        entry = each.mem_id
+        if entry not in counts:
+            counts[entry] = len(each.css(_ANY_SAID))
+        said += each.tag in _SAID
+        more = len(text_of(each, _LONGEST)) - size
+        if counts[entry] > said or more > (_LABEL if each.tag != "a" else 0):
+            break
+    return entry
 
 
 def place_of(passage: Passage) -> tuple[int, int, str, int]:
