@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from crawler.extraction.content import authors, dates
-from crawler.extraction.content.marks import BITS
+from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import Passage
 from crawler.extraction.structured import jsonld, site_names
@@ -40,6 +40,7 @@ _DETAILS: Final = {
     "categories": ("article:section", "category"),
 }
 _SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|｜»]\s*")
+_LISTS: Final = frozenset(READING["lists"].split())
 _HEADER: Final = BITS["header"] | BITS["nav"]
 _HEADINGS: Final = frozenset(("h1", "h2", "h3"))
 _OWN: Final = BITS["main"] | BITS["article"]
@@ -120,10 +121,10 @@ def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage
 
 
 def _without_label(heading: str, known: set[str]) -> str:
-    """*heading* without a label, mostly for screen readers, that has no *known* word of the title: `Category: x`."""
+    """*heading* without the label of a list that has no *known* word of the title: `Category: x`."""
     label, _, name = heading.partition(": ")
     words = set(WORD.findall(name.lower()))
-    return name if words and words <= known and known.isdisjoint(WORD.findall(label.lower())) else heading
+    return name if words and words <= known and label.lower() in _LISTS - known else heading
 
 
 def _below_a_name(found: Sequence[Passage], parts: Sequence[str], site: str) -> str | None:

@@ -97,6 +97,7 @@ def test_an_h2_is_the_title_only_below_the_name_with_which_the_title_ends(above:
         ("<span class=visually-hidden>Collection: </span>Steel Pipe", "Acme", "Steel Pipe"),
         ("Steel Pipe: 2 m", "Acme", "Steel Pipe: 2 m"),
         ("Buying: how to", "Acme", "Buying: how to"),
+        ("Opinion: Steel Pipe", "Acme", "Opinion: Steel Pipe"),
     ],
 )
 def test_the_name_of_the_site_and_a_label_are_not_in_the_title(heading: str, site: str, title: str) -> None:
