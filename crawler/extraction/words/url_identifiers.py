@@ -17,9 +17,10 @@ INPUTS: Final = frozenset(  # names of fields that hold one
     )
 )  # fmt: skip
 VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9\u0400-\u04ff][\w./-]{2,38})(?![\w])")
-# In groups with spaces, all of a text: `AB 123 45`.
+# In groups with spaces, all of a text: `AB 123 45`, not the day `2019 05 12`.
 GROUPED = re.compile(
-    r"(?=.{4,24}\Z)((?!(?:EAN|GTIN|UPC|ISBN|MPN|REF|ART|NR|NO|ID|PN)\b)[A-Z]{1,4} \d[\dA-Z]*+(?: \d[\dA-Z]*+){0,3}"
+    r"(?=.{4,24}\Z)(?!\d{4} \d\d \d\d\Z)"
+    r"((?!(?:EAN|GTIN|UPC|ISBN|MPN|REF|ART|NR|NO|ID|PN)\b)[A-Z]{1,4} \d[\dA-Z]*+(?: \d[\dA-Z]*+){0,3}"
     r"|\d[\dA-Z]*+(?: \d[\dA-Z]*+){1,3})"
 )
 # The mark of products behind a name of several words, not a letter of an index: /red-shoe/p, but /brands/p, /a-z/p.

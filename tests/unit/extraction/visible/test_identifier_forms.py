@@ -34,6 +34,7 @@ def read(body: str, url: str = URL, lang: str = "en") -> ProductItem:
         ("en", "<p>SKU: 77412 XL</p>", "77412"),
         ("en", "<p>SKU: EAN 4006381333931</p>", "4006381333931"),
         ("en", "<p>SKU: 1 2 3 4 5 6 7 8 9 10 11 12 13</p>", None),
+        ("en", "<p>Model: 2019 05 12</p>", None),
         ("en", "<p>SKU: PRODUCT_SKU</p>", None),
         ("en", "<p>SKU: ITEM_CODE</p>", None),
         ("en", "<p>SKU: ITEM_CODE_RED</p>", "ITEM_CODE_RED"),
