@@ -100,26 +100,29 @@ def _of_path(url: str) -> str:
 
 def _lines(found: Sequence[Passage], kind: Kind) -> Iterator[str]:
     """Short lines with a year: by the page's heading, sentences last, then elsewhere whose class is about its data."""
-    below, above = _near(found)
-    near = sorted(filter(_has_year, (*below, *above)), key=lambda each: each.is_prose)
-    lines = [*near, *(each for each in found[:MAX_LINES] if each.own & _META and _has_year(each))]
-    many: Counter[tuple[int, int, str, int]] = Counter()
-    if lines and kind != "forum":
-        many.update(_places([(at, each) for at, each in enumerate(found[:MAX_LINES]) if _has_year(each)]))
+    heads, named = list[int](), list[Passage]()
+    for at, each in enumerate(found[:MAX_LINES]):
+        if each.box.tag == "h1":
+            heads.append(at)
+        elif each.own & _META and _has_year(each):
+            named.append(each)
+    lines = [*sorted(filter(_has_year, _near(found, heads[:MAX_HEADINGS])), key=lambda each: each.is_prose), *named]
+    wanted = {each.around for each in lines if kind != "forum"}
+    alike = enumerate(found[:MAX_LINES]) if wanted else ()
+    many = Counter(_places([(at, each) for at, each in alike if each.around in wanted and _has_year(each)]))
     return (each.text[:400] for each in lines if many[place_of(each)] < MANY)
 
 
-def _near(found: Sequence[Passage]) -> tuple[list[Passage], list[Passage]]:
-    """The passages right below the page's headings, and those right above."""
-    heads = [at for at, each in enumerate(found[:MAX_LINES]) if each.box.tag == "h1"][:MAX_HEADINGS]
+def _near(found: Sequence[Passage], heads: Sequence[int]) -> list[Passage]:
+    """The passages right below the page's headings, then those right above."""
     below = dict.fromkeys(at for head in heads for at in range(head, min(head + BELOW_HEADING, len(found))))
-    above = [
+    above = (
         found[at]
         for head in heads
         for at in range(max(0, head - ABOVE_HEADING), head)
         if _is_above(found[at], found[head].box)
-    ]
-    return [found[at] for at in below], above
+    )
+    return [*(found[at] for at in below), *above]
 
 
 def _has_year(passage: Passage) -> bool:

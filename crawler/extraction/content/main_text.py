@@ -122,6 +122,9 @@ def _left_out(found: Sequence[Scored], kind: Kind) -> int:
         return _REVIEWS if _is_part(found, _REVIEWS, MOST_SAID) else 0
     if kind == "forum":
         return 0
+    bits = _COMMENTS | (_RELATED if kind == "article" else 0)
+    if not any(each.around & bits for each, _ in found):
+        return 0
     likely = [(each, chance) for each, chance in found if chance >= LIKELY]
     is_thread = kind == "other" and any(
         each.around & _FORUM and not each.around & _COMMENTS and each.is_prose for each, _ in likely
