@@ -10,14 +10,14 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.content.passages import Passage
-from crawler.extraction.tree.nodetext import around, text_of
+from crawler.extraction.tree.nodetext import around, tag_ids, text_of
 
 MANY: Final = 3  # elements that are named alike are those of entries
 
 _LONGEST: Final = 200  # characters
 _LEVELS: Final = 3  # of elements whose names are compared
-_SAID: Final = str.split("a p h1 h2 h3 h4 h5 h6")  # what an entry has beside its author and date
-_ANY_SAID: Final = ",".join(_SAID)
+_ENOUGH: Final = 60  # elements that are looked at in one: an entry with more says more than enough
+_SAID: Final = tag_ids("a p h1 h2 h3 h4 h5 h6")  # what an entry has beside its author and date
 _LABEL: Final = 30  # characters of a label: `Last reviewed:`
 
 
@@ -30,9 +30,8 @@ def without_entries(nodes: Sequence[LexborNode]) -> list[LexborNode]:
         return [*nodes]
     places = [_place(node) for node in nodes]
     entries = defaultdict[object, set[int]](set)
-    counts: dict[int, int] = {}
     for node, place in zip(nodes, places, strict=True):
-        entries[place].add(_entry(node, counts))
+        entries[place].add(_entry(node))
     return [node for node, place in zip(nodes, places, strict=True) if len(entries[place]) < MANY]
 
 
@@ -40,19 +39,22 @@ def _place(node: LexborNode) -> tuple[tuple[str | None, str | None], ...]:
     return tuple((each.tag, each.attributes.get("class")) for each in islice(around(node), _LEVELS))
 
 
-def _entry(node: LexborNode, counts: dict[int, int]) -> int:
+def _entry(node: LexborNode) -> int:
     """The identity of the innermost element, of the next _LEVELS, that says more than *node* and a label."""
-    said, size = len(node.css(_ANY_SAID)), len(text_of(node, _LONGEST))
+    said, size = _said(node), len(text_of(node, _LONGEST))
     entry = node.mem_id
     for each in around(node, _LEVELS)[1:]:
         entry = each.mem_id
-        if entry not in counts:
-            counts[entry] = len(each.css(_ANY_SAID))
-        said += each.tag in _SAID
+        said += each.tag_id in _SAID
         more = len(text_of(each, _LONGEST)) - size
-        if counts[entry] > said or more > (_LABEL if each.tag != "a" else 0):
+        if _said(each) > said or more > (_LABEL if each.tag != "a" else 0):
             break
     return entry
+
+
+def _said(node: LexborNode) -> int:
+    elements = [*islice(node.traverse(), _ENOUGH)]
+    return sum(each.tag_id in _SAID for each in elements) if len(elements) < _ENOUGH else _ENOUGH
 
 
 def place_of(passage: Passage) -> tuple[int, int, str, int]:

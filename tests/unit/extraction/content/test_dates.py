@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime
 
 import pytest
@@ -77,3 +78,12 @@ def test_a_short_month_in_front_that_is_an_english_word_is_one_only_where_days_s
     found = day_of(text, today, is_day_first=True)
     assert found is not None
     assert (day_of(text, today), day_of(text, today, is_day_first=False)) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["<time datetime=x>", "<i itemprop=author>", "<div class=author-name>"])
+@pytest.mark.parametrize("filling", ["<p>x <a href=/y>z</a></p>", "<a></a>"])
+def test_looking_for_entries_is_linear(name: str, filling: str) -> None:
+    body = f"<main><h1>On rivers</h1>{name * 40}{filling * 40_000}"
+    started = time.process_time()
+    published(body)
+    assert time.process_time() - started < 2
