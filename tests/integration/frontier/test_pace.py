@@ -272,16 +272,23 @@ async def test_what_is_known_of_a_limit_ages(redis_client: Any) -> None:
     assert await world.client.hvals(world.frontier.shards.key(0, "pace")) == []
 
 
-async def test_a_crawl_delay_bounds_the_pace_at_once_and_what_is_learned_under_it(redis_client: Any) -> None:
+@pytest.mark.parametrize(
+    ("refused", "asked", "retry_after_ms"),
+    [(100, 400, 0), (800, 4_000, 1)],
+    ids=["any", "known to be about the pace, where refusals are few"],
+)
+async def test_a_crawl_delay_bounds_the_pace_at_once_and_what_is_learned_under_it(
+    redis_client: Any, refused: int, asked: int, retry_after_ms: int
+) -> None:
     world = await timed(redis_client)
-    await fill(world, delay_ms=100)
+    await fill(world, delay_ms=refused)
     await exchange(world, 200)
-    await exchange(world, 429)
-    await asks_for(world.frontier, "a.example", "http://a.example", 400)
-    assert (await exchange(world, 200)).delay_ms == 400
-    assert (await memory(world))[0] == 100, "what the host refused is still known when the Crawl-delay is gone"
-    await exchange(world, 429)
-    assert (await memory(world))[0] >= 400
+    await exchange(world, 429, retry_after_ms=retry_after_ms)
+    await asks_for(world.frontier, "a.example", "http://a.example", asked)
+    assert (await exchange(world, 200)).delay_ms == asked
+    assert (await memory(world))[0] == refused, "what the host refused is still known when the Crawl-delay is gone"
+    await exchange(world, 429, retry_after_ms=retry_after_ms)
+    assert (await memory(world))[0] >= asked
 
 
 async def test_good_answers_count_only_where_the_pace_held_them_up(redis_client: Any) -> None:
