@@ -50,7 +50,6 @@ class RedisOutage(Outage):
         self._forget = forget
         self._away = away
         self._attempts = 0
-        self._is_part_told = False  # that hosts of some shards go on
 
     async def wait(self, error: FrontierUnavailableError) -> None:
         """For loops that start afresh on each try: note a failed call, and sleep before the next one. Not longer each
@@ -58,12 +57,6 @@ class RedisOutage(Outage):
         self.failed(error, self._clock())
         self._attempts += not isinstance(error, ShardAwayError)
         await self.pause(self._attempts)
-
-    def failed(self, error: Exception, began: float) -> None:
-        """Also say that some shards go on where a call that concerns none of them was the first to fail."""
-        super().failed(error, began)
-        if self._is_told and not self._is_part_told and isinstance(error, ShardAwayError):
-            self.tell_gone(error)
 
     def over(self, began: float = math.inf) -> None:
         if not self._away:
@@ -73,7 +66,6 @@ class RedisOutage(Outage):
         self._stats.inc_value(names.REDIS_ERRORS)
 
     def gone(self) -> None:
-        self._is_part_told = False
         self._forget()
 
     def back(self) -> None:
@@ -81,7 +73,6 @@ class RedisOutage(Outage):
         self._forget()
 
     def tell_gone(self, error: Exception) -> None:
-        self._is_part_told = isinstance(error, ShardAwayError)
         logger.warning("Redis does not answer (%s): waiting; nothing is lost.%s", error, self.often)
 
     def tell_back(self, seconds: float) -> None:

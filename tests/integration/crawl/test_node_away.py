@@ -129,7 +129,7 @@ async def test_the_shards_of_other_nodes_are_crawled_on(
     mongo_database: AsyncDatabase[dict[str, Any]],
     go: Callable[[Server], None],
 ) -> None:
-    timeout = {"REDIS_PARAMS": {"socket_timeout": 2}, "FRONTIER_POLL_SECONDS": 0.5}
+    timeout = {"REDIS_PARAMS": {"socket_timeout": 2}}
     workers = await begun(spread, sites, 2, FRONTIER_LEASE_SECONDS=60, **timeout)
     node = node_of(nodes, AWAY)
     go(node)

@@ -57,17 +57,6 @@ async def test_loops_do_not_wait_longer_and_longer_while_only_some_shards_are_aw
     assert waited[0] == waited[1] == waited[2] <= waited[3] < waited[4]
 
 
-async def test_that_some_shards_go_on_is_told_once_whichever_call_fails_first(caplog: pytest.LogCaptureFixture) -> None:
-    outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None, lambda low, high: 0.0)
-    part = ShardAwayError("silent; hosts of shard 1 wait")
-    for errors, lines in (([FrontierUnavailableError("silent"), part, part], 2), ([part, part], 1)):
-        caplog.clear()
-        for error in errors:
-            outage.failed(error, outage._clock())
-        assert [record.getMessage().count("hosts of shard 1 wait") for record in caplog.records] == [0, 1][-lines:]
-        outage.over()
-
-
 async def test_a_server_that_comes_and_goes_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
     now, forgotten = 0.0, [0]
 
