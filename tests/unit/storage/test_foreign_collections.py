@@ -37,8 +37,11 @@ async def test_no_collection_waits_for_a_look_at_another() -> None:
     async def index(_: str) -> None: ...
 
     watch = Watch(cast("Database", Shows(together=3)), index)
-    async with asyncio.timeout(5):
-        await asyncio.gather(*map(watch.check, ("a", "b", "c")))
+    try:
+        async with asyncio.timeout(5):
+            await asyncio.gather(*map(watch.check, ("a", "b", "c")))
+    except TimeoutError:
+        pytest.fail("one look waited for another")
 
 
 async def test_one_that_is_made_anew_is_told_once_and_indexed_until_that_works(
