@@ -12,7 +12,7 @@ from tests.shipped import shipped
 
 def checked(*words: str) -> int:
     command = import_module("crawler.commands.check-fleet").Command()
-    command.settings = shipped()
+    command.settings = shipped(REDIS_URL="redis://127.0.0.1:1")  # nobody connects; else the bundled one is started
     parser = ScrapyArgumentParser(usage="scrapy check-fleet")
     command.add_options(parser)
     command.run(["products"], parser.parse_args([*words]))
