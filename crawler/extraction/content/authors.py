@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.content import dates
 from crawler.extraction.content.entries import place_of, without_entries
-from crawler.extraction.content.marks import BITS, READING, bits_of
+from crawler.extraction.content.marks import BITS, bits_of
 from crawler.extraction.content.page_kind import SHOPS, Kind
 from crawler.extraction.content.passages import Passage
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import around, parts_of, text_of
 from crawler.extraction.words import values
-from crawler.extraction.words.counting import WORD
 from crawler.utils.entities import unescape
 
 LONGEST_NAME: Final = 100  # characters
@@ -60,8 +60,6 @@ _LABELS: Final = frozenset(  # words of what else stands there: `About the Autho
 _PARTICLES: Final = frozenset(str.split("al bin d da de del della den der di dos du el la le ten ter van von y zu"))
 _SUFFIXES: Final = frozenset(("Jr.", "Jr", "Sr.", "Sr", "II", "III"))
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_MONTHS: Final = frozenset(" ".join(READING["months"]).split())
 _NO_NAME = re.compile(
     r"https?:|www\.|@[\w-]+\.|[{}<>|\\]|^(?:admin|administrator|author|unknown|editor|null|undefined)$", re.IGNORECASE
 )
@@ -146,7 +144,7 @@ def _by_heading(kind: Kind, found: Sequence[Passage]) -> Iterator[str]:
     head = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
     for each in found[head + 1 : head + 1 + BELOW_HEADING] if head is not None else ():
         written, *others = _END.split(each.text[: 4 * LONGEST_NAME], maxsplit=1) if _is_by(each) else [""]
-        is_sure = kind == "article" or 0 < each.linked < each.words or _is_dated("".join(others))
+        is_sure = kind == "article" or 0 < each.linked < each.words or dates.is_dated("".join(others))
         if is_sure and _is_persons(name := _name(written)) and not _has_another(found, each):
             yield name
 
@@ -155,12 +153,6 @@ def _has_another(found: Sequence[Passage], line: Passage) -> bool:
     """Whether another byline has the place of *line*: those of entries."""
     place = place_of(line)
     return any(place_of(each) == place and each.text != line.text and _is_by(each) for each in found)
-
-
-def _is_dated(text: str) -> bool:
-    """Whether it has a year, or a day and a month."""
-    has_month = any(map(str.isdigit, text)) and not _MONTHS.isdisjoint(WORD.findall(text.lower()))
-    return has_month or _YEAR.search(text) is not None
 
 
 def _is_by(passage: Passage) -> bool:

@@ -16,6 +16,7 @@ from crawler.extraction.content.page_kind import Kind
 from crawler.extraction.content.passages import Box, Passage
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of
+from crawler.extraction.words.counting import WORD
 
 MAX_TIMES: Final = 40  # <time> elements
 BELOW_HEADING: Final = 6  # passages that may contain the date
@@ -44,6 +45,7 @@ _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
 _MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
 _WORDS_TOO: Final = frozenset(str.split("ago gen lug mag out set"))  # in English: `iPad Gen 10 2022`
 _YEAR = re.compile(r"\d{4}")
+_LIKELY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LABEL = re.compile("[:：]")
 _DAY_FIRST = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.)?\s(?:de\s|of\s)?([^\W\d_]{3,12})\.?,?\s(?:del?\s)?(\d{4})(?!\d)"
@@ -162,6 +164,12 @@ def _is_day_first(language: str) -> bool | None:
     if code.startswith("en"):
         return {"en-us": False, "en-gb": True, "en-au": True, "en-nz": True, "en-ie": True, "en-in": True}.get(code)
     return True if code.partition("-")[0] in _DAY_FIRST_LANGUAGES else None
+
+
+def is_dated(text: str) -> bool:
+    """Whether *text* has a year, or a day and a month."""
+    has_month = any(map(str.isdigit, text)) and not _MONTHS.keys().isdisjoint(WORD.findall(text.lower()))
+    return has_month or _LIKELY_YEAR.search(text) is not None
 
 
 def day_of(text: str, today: date, *, is_day_first: bool | None = None) -> date | None:
