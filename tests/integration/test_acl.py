@@ -150,7 +150,8 @@ async def guarded(tmp_path: Path) -> AsyncIterator[Server]:
 def storage_settings(server: Server, user: str) -> Settings:
     settings = shipped()
     where = urlsplit(server.url)
-    settings.set("MONGODB_URI", f"mongodb://{user}:s3cret@{where.hostname}:{where.port}/shoal", priority="cmdline")
+    uri = f"mongodb://{user}:s3cret@{where.hostname}:{where.port}/shoal?heartbeatFrequencyMS=500"
+    settings.set("MONGODB_URI", uri, priority="cmdline")
     return settings
 
 
@@ -220,6 +221,7 @@ async def test_items_wait_until_what_was_taken_from_the_user_of_mongodb_is_given
         await writer.open()
         await writer.store(seen(1))
         await root.shoal.command("updateUser", "worker", **taken)
+        await asyncio.sleep(0.2)  # idle for 0.1 s a connection closes; in use it outlives its password
         waiting = asyncio.create_task(writer.store(seen(2, "11.00")))
         await until(lambda: "the user of MONGODB_URI" in caplog.text)
         assert not waiting.done()
