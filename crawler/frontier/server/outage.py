@@ -25,7 +25,8 @@ class RedisOutage(Outage):
     """Shared by all loops that call Redis. A permanent refusal is a FrontierRefusedError, not an outage.
 
     *forget* clears this worker's caches: a server that comes back may have lost its last second. It is not back while
-    some shards are *away*, whoever serves the others: to hear that of a node that is silent takes half a minute.
+    some shards are *away*, whoever serves the others: to hear that of a node that is silent takes half a minute. That
+    others go on is told once one of them has served.
     """
 
     errors = (FrontierUnavailableError,)
@@ -50,6 +51,7 @@ class RedisOutage(Outage):
         self._forget = forget
         self._away = away
         self._attempts = 0
+        self._is_part_told = False  # that some shards go on
 
     async def wait(self, error: FrontierUnavailableError) -> None:
         """For loops that start afresh on each try: note a failed call, and sleep before the next one. Not longer each
@@ -61,11 +63,16 @@ class RedisOutage(Outage):
     def over(self, began: float = math.inf) -> None:
         if not self._away:
             super().over(began)
+        elif self._is_told and not self._is_part_told and began >= self._noted:
+            self._is_part_told = True
+            shards = ", ".join(map(str, sorted(self._away)))
+            logger.warning("Hosts of shard %s wait, those of others go on", shards)
 
     def counted(self) -> None:
         self._stats.inc_value(names.REDIS_ERRORS)
 
     def gone(self) -> None:
+        self._is_part_told = False
         self._forget()
 
     def back(self) -> None:

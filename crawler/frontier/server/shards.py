@@ -112,7 +112,7 @@ class Shards:
 
     def _gone(self, shard: int, error: FrontierUnavailableError) -> ShardAwayError:
         self.away.add(shard)
-        found = ShardAwayError(f"{error}; hosts of shard {shard} wait, those of others go on")
+        found = ShardAwayError(f"{error}; hosts of shard {shard} wait")
         found.key = error.key
         return found
 

@@ -142,7 +142,7 @@ async def test_the_shards_of_other_nodes_are_crawled_on(
         node.thaw()
     for log in await all_done(workers, sites, mongo_database, once=go is Server.freeze):
         assert f"127.0.0.1:{node.port}" in log
-        assert "hosts of shard 1 wait, those of others go on" in log
+        assert "Hosts of shard 1 wait, those of others go on" in log
 
 
 async def test_a_worker_that_is_killed_meanwhile_loses_nothing(

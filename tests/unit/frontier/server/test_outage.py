@@ -57,6 +57,28 @@ async def test_loops_do_not_wait_longer_and_longer_while_only_some_shards_are_aw
     assert waited[0] == waited[1] == waited[2] <= waited[3] < waited[4]
 
 
+async def test_that_other_hosts_go_on_is_told_once_and_only_when_one_was_served(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    away: set[int] = set()
+    outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None, lambda low, high: 0.0, away=away)
+    for first in (FrontierUnavailableError("silent"), ShardAwayError("silent; hosts of shard 1 wait")):
+        caplog.clear()
+        outage.failed(first, outage._clock())
+        away.update({2, 1})
+        outage.failed(ShardAwayError("silent; hosts of shard 2 wait"), outage._clock())
+        assert len(caplog.records) == 1, "all nodes may be away"
+        outage.over()
+        outage.over()
+        assert [record.getMessage() for record in caplog.records[1:]] == [
+            "Hosts of shard 1, 2 wait, those of others go on"
+        ]
+        away.clear()
+        outage.over()
+        assert not outage.on
+        assert len(caplog.records) == 3
+
+
 async def test_a_server_that_comes_and_goes_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
     now, forgotten = 0.0, [0]
 
