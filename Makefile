@@ -108,6 +108,7 @@ bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling
 
 docs: $(STAMP)  ## Write docs/settings.md and stats.md from the code, the PrometheusRule and dashboards of k8s/, docs/capacity.md
 	@$(BIN)/python docs/settings_table.py
+	@$(BIN)/python docs/known_settings.py
 	@$(BIN)/python docs/stats_table.py
 	@$(BIN)/python docs/prometheus_rule.py
 	@$(BIN)/python docs/dashboards.py

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from scrapy.settings import Settings
+from scrapy.settings import Settings, default_settings
 
 from crawler import defaults
 from crawler.errors import ConfigError
@@ -34,6 +35,14 @@ def base(**changed: object) -> Settings:
 def test_the_settings_page_says_what_the_defaults_say() -> None:
     table = module(ROOT / "docs" / "settings_table.py")
     assert table.TARGET.read_text(encoding="utf-8") == table.page(), "make docs"
+
+
+def test_the_linter_knows_each_setting() -> None:
+    known = module(ROOT / "docs" / "known_settings.py")
+    written = known.TARGET.read_text(encoding="utf-8")
+    ours = {name for name in vars(defaults) if name.isupper() and not hasattr(default_settings, name)}
+    assert written == known.page(), "make docs"
+    assert ours - set(tomllib.loads(written)["tool"]["scrapy-lint"]["known-settings"]) == set()
 
 
 def test_each_row_of_the_settings_page_is_complete_in_itself() -> None:
