@@ -34,9 +34,9 @@ from crawler.policy.endings.shortages import shortage
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
 from crawler.stats_by_run import of_run
-from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.request_tracker import RequestTracker
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.turns.turn import TooLateError, Turn

@@ -21,7 +21,7 @@ from crawler.frontier.inspection.waiting import WaitingHost, last_lease_ms
 from crawler.frontier.server import server_check
 from crawler.utils.durations import in_words
 from crawler.utils.plural import several
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.upkeep.seed_reader import start_key
 from crawler.worker.worker import Worker

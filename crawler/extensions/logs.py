@@ -60,7 +60,7 @@ class _Process:
     def opened(self, crawler: Crawler) -> None:
         """Another crawl has begun here."""
         self.crawls += 1
-        from crawler.worker.access import worker_if_any  # with all of a worker, which `push` and others need not load
+        from crawler.worker.lookup import worker_if_any  # with all of a worker, which `push` and others need not load
 
         worker = worker_if_any(crawler)
         self.spider, self.worker = (

@@ -15,7 +15,7 @@ from crawler import run_signals
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.run_events import RunEvent, RunEvents
-from crawler.worker.access import worker_if_any
+from crawler.worker.lookup import worker_if_any
 from crawler.worker.worker import Worker
 
 POLL_SECONDS: Final = 2.0

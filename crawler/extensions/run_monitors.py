@@ -16,7 +16,7 @@ from scrapy.exceptions import NotConfigured
 from crawler.extensions.run_listening import AGAIN_MS, RunListener
 from crawler.frontier.runs.run_events import RunEvent
 from crawler.policy.run_stats import described
-from crawler.worker.access import worker_if_any
+from crawler.worker.lookup import worker_if_any
 
 SPIDERMON: Final = "spidermon.contrib.scrapy.extensions"
 ENDS: Final = ("finish", "cancel")

@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from crawler.handlers.resolver import Resolver
-from crawler.worker.access import worker_if_any
+from crawler.worker.lookup import worker_if_any
 
 
 class AddressExtension:

@@ -8,7 +8,7 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 

@@ -28,7 +28,7 @@ from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import AwayError
 from crawler.timings import timings_of
-from crawler.worker.access import stop_leasing
+from crawler.worker.lookup import stop_leasing
 
 logger = logging.getLogger(__name__)
 

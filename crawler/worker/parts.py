@@ -27,7 +27,7 @@ from crawler.worker.leases.plain_run_ids import PlainRunIds
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.outbox import Outbox
-from crawler.worker.outbox.room import RedisRoom
+from crawler.worker.outbox.redis_room import RedisRoom
 from crawler.worker.pauses import Pauses
 from crawler.worker.prefetch import Prefetcher
 from crawler.worker.scope_cuts import ScopeCuts

@@ -29,7 +29,7 @@ from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import API_ALONE, API_FAULTS, API_JOB, API_PROVIDER
 from crawler.policy.api_answers import AnswerError
 from crawler.policy.api_providers import GONE, RAW, Provider, read_providers
-from crawler.worker.access import worker_if_any
+from crawler.worker.lookup import worker_if_any
 from crawler.worker.turns.turn import TooLateError
 from crawler.worker.turns.unsent import MissedError
 

@@ -27,8 +27,8 @@ from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE, RUN_ID
 from crawler.middlewares.conditional import page_links
 from crawler.storage import connection
 from crawler.storage.page_versions import PageVersions, StoredVersion
-from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 
 AWAY_SECONDS: Final = 30.0  # pause after a MongoDB error

@@ -20,7 +20,7 @@ from crawler.middlewares.outputs import OutputMiddleware
 from crawler.policy import page_versions
 from crawler.storage.items.documents import identity, moment_of
 from crawler.storage.page_versions import StoredVersion
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 
 MAX_LINKS: Final = 1_000
 MAX_ITEMS: Final = 100

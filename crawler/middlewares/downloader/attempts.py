@@ -22,8 +22,8 @@ from crawler.policy.endings.failures import FailureClass, classify
 from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
 from crawler.tallies import OK, UNKNOWN
-from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError
 

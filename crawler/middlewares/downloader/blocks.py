@@ -19,7 +19,7 @@ from crawler.policy.blocks.shells import is_shell
 from crawler.policy.tiers import TIERS
 from crawler.urls import group
 from crawler.utils import caches
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 
 SHELL = "javascript"  # value of `meta["block"]` for an empty app shell

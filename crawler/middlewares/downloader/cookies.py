@@ -26,7 +26,7 @@ from crawler.middlewares.downloader.cookie_jar_limit import CookieJarLimit
 from crawler.policy.cookies import Records, changes, cookie_of, records
 from crawler.routing.host_rules import HostRules
 from crawler.urls import group
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 
 logger = logging.getLogger(__name__)

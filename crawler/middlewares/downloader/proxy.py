@@ -32,8 +32,8 @@ from crawler.proxies.pools import PoolSource, ProxyConfig
 from crawler.proxies.usage import ProxyUsage
 from crawler.routing.host_rules import HostRules
 from crawler.urls import SCHEMES
-from crawler.worker.access import worker_if_any, worker_of
 from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.lookup import worker_if_any, worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError
 

@@ -7,7 +7,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 
 from crawler.meta import ANY_SCOPE
-from crawler.worker.access import worker_if_any
+from crawler.worker.lookup import worker_if_any
 
 
 def check_scope(crawler: Crawler, request: Request, followed: Request) -> None:

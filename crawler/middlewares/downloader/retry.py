@@ -23,7 +23,7 @@ from crawler.meta import BLOCK, RETRY_WAIT_MS
 from crawler.policy.endings.backoff import retry_after
 from crawler.policy.endings.failures import FailureClass, classify
 from crawler.policy.endings.retries import RetryBudget, RetryPolicy
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 
 COUNTED: Final = ("retry_times", "max_retry_times", "priority_adjust", "give_up_log_level")  # in a request's meta

@@ -32,8 +32,8 @@ from crawler.policy.robots.file import RobotsFile
 from crawler.policy.robots.responses import RobotsVerdict
 from crawler.scrapy_hooks import is_heard
 from crawler.urls import DEFAULT_PORTS, SCHEMES
-from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.lookup import worker_of
 from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError

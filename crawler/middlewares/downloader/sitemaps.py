@@ -16,7 +16,7 @@ from crawler.meta import SITEMAP
 from crawler.producers.lastmods import Lastmods
 from crawler.producers.sitemap_reader import SitemapReader
 from crawler.routing.sitemap_requests import SitemapTerms
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 
 CODINGS: Final = (b"gzip", b"x-gzip")

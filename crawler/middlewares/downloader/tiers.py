@@ -18,7 +18,7 @@ from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
 from crawler.policy.blocks import DENIERS, told
 from crawler.policy.rules.domains import Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 

@@ -17,7 +17,7 @@ from scrapy.http import Response
 from crawler import scrapy_hooks
 from crawler.timings import timings_of
 from crawler.tracing.opening import open_tracing
-from crawler.worker.access import worker_of
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.turns.turn import TooLateError
 

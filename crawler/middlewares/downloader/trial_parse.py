@@ -19,8 +19,8 @@ from crawler.extraction import Document
 from crawler.extraction.source import tame
 from crawler.spiders.reading import ReadingMixin
 from crawler.spiders.sandbox import Sandbox
-from crawler.worker.access import worker_of
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use
 
 Kind = Literal["html", "xml"]

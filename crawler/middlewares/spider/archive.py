@@ -35,8 +35,8 @@ from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.urls import without_credentials
 from crawler.utils.masking import mask
-from crawler.worker.access import stop_leasing, worker_if_any
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.lookup import stop_leasing, worker_if_any
 
 
 class ArchiveMiddleware(OutputMiddleware[Response]):

@@ -16,8 +16,8 @@ from crawler.middlewares.outputs import OutputMiddleware
 from crawler.storage.items import origin
 from crawler.storage.items.origin import Origin
 from crawler.urls import without_credentials
-from crawler.worker.access import worker_if_any
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.lookup import worker_if_any
 
 
 class ProvenanceMiddleware(OutputMiddleware[Response]):

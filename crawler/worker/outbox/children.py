@@ -13,7 +13,7 @@ from typing import Final
 from crawler.frontier.messages import Handle, Message, PushOutcome
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import BATCH
-from crawler.worker.outbox.doubts import Doubts
+from crawler.worker.outbox.lost_links import LostLinks
 
 AGAIN_SECONDS: Final = 1.0  # after a refusal, before a shard is tried again
 OVERHEAD: Final = 1_000  # bytes of a message besides its body
@@ -43,14 +43,14 @@ class Children:
         shard_of: Callable[[Message], int],
         stored: Callable[[Message, PushOutcome], None],
         complete: Callable[[Handle], None],
-        doubts: Doubts,
+        links: LostLinks,
         away: AbstractSet[int] = frozenset(),
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._shard_of = shard_of
         self._stored = stored
         self._complete = complete
-        self._doubts = doubts
+        self._lost_links = links
         self._away = away
         self._clock = clock
         self._new: deque[Child] = deque()
@@ -151,7 +151,7 @@ class Children:
 
     async def _push(self, batch: Sequence[Child], push: Push) -> list[Child]:
         """Send *batch* and report those that the frontier has; returns the others."""
-        losses = self._doubts.losses
+        losses = self._lost_links.losses
         outcomes = await push([child.message for child in batch])
         refused = []
         for child, outcome in zip(batch, outcomes, strict=True):
@@ -159,7 +159,7 @@ class Children:
                 refused.append(child)
                 continue
             self._stored(child.message, outcome)
-            self._doubts.stored(child.parent, losses)
+            self._lost_links.stored(child.parent, losses)
             self._left[child.parent] -= 1
             if not self._left[child.parent]:
                 del self._left[child.parent]

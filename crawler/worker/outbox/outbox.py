@@ -24,14 +24,14 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import url_in
-from crawler.worker.outbox.aside import Aside
 from crawler.worker.outbox.children import AGAIN_SECONDS, Children
-from crawler.worker.outbox.doubts import Doubts
+from crawler.worker.outbox.entries_away import EntriesAway
 from crawler.worker.outbox.lease_endings import Ending, Move, Nack, handle_of
+from crawler.worker.outbox.lost_links import LostLinks
 from crawler.worker.outbox.offers import Offers
 from crawler.worker.outbox.pending_counts import PendingCounts
 from crawler.worker.outbox.queues import Start, both, drain, resolve
-from crawler.worker.outbox.room import RedisRoom
+from crawler.worker.outbox.redis_room import RedisRoom
 from crawler.worker.outbox.settler import Settler
 from crawler.worker.outbox.waiting_endings import WaitingEndings
 
@@ -59,9 +59,9 @@ class Outbox:
         self._room = room
         self._filled = asyncio.Event()
         self._suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
-        self._doubts = Doubts()
+        self._lost_links = LostLinks()
         away = frontier.shards.away
-        self._children = Children(self._shard_of, self._stored, self._complete, self._doubts, away)
+        self._children = Children(self._shard_of, self._stored, self._complete, self._lost_links, away)
         self._offers = Offers(
             self._stored, partial(stats.inc_value, names.REFUSED), lambda one: frontier.shards.serves(one.host)
         )
@@ -70,12 +70,12 @@ class Outbox:
         self._put_off: deque[Handle] = deque()
         self._given_back: deque[Handle] = deque()
         self.counts = PendingCounts(frontier, self._filled.set)
-        self._settler = Settler(frontier, stats, self._doubts, wake)
+        self._settler = Settler(frontier, stats, self._lost_links, wake)
         self._queues: tuple[deque[Any], ...] = (
             *(self._suspects, self._settler.starts, self._settler.reports, self._settler.endings),
             *(self._abandoned, self._put_off, self._given_back),
         )
-        self._away, self._aside = away, Aside(self._queues)
+        self._away, self._aside = away, EntriesAway(self._queues)
         self._flushing = asyncio.Lock()
         self._closing = False
         self._flushing_since: float | None = None  # or its last answer
@@ -157,7 +157,7 @@ class Outbox:
     def lose(self) -> None:
         """What Redis confirmed last may be gone: pages under way find their requests again, start requests are sent
         again."""
-        self._doubts.lose()
+        self._lost_links.lose()
         self._offers.lose()
         self._filled.set()
 
@@ -303,13 +303,13 @@ class Outbox:
         if self._abandoned:
             lost = [self._abandoned.popleft() for _ in range(len(self._abandoned))]
             self._waiting.forget(lost)
-            self._doubts.ended(lost)
+            self._lost_links.ended(lost)
 
     async def _send_put_off(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.put_off(batch, delay_ms=self._frontier.config.lease_ms)
         self._stats.inc_value(names.PUT_OFF, sum(answers))
         self._settler.sender.count_stale(answers)
-        self._doubts.ended(batch)
+        self._lost_links.ended(batch)
 
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         resolve(batch, await self._frontier.start([handle for handle, _ in batch]))
@@ -317,4 +317,4 @@ class Outbox:
     async def _send_given_back(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.give_back(batch)
         self._stats.inc_value(names.GIVEN_BACK, sum(answers))
-        self._doubts.ended(batch)
+        self._lost_links.ended(batch)

@@ -15,20 +15,20 @@ from crawler.frontier.messages import Report
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.shards import BATCH
 from crawler.worker.outbox.breakers import NOTED, Breakers
-from crawler.worker.outbox.doubts import Doubts
 from crawler.worker.outbox.ending_sender import EndingSender
 from crawler.worker.outbox.lease_endings import Ending, handle_of
+from crawler.worker.outbox.lost_links import LostLinks
 from crawler.worker.outbox.queues import Start, drop, resolve
 
 
 class Settler:
     """Queues of starts, reports and endings; a batch leaves them only once it was sent."""
 
-    def __init__(self, frontier: Frontier, stats: StatsCollector, doubts: Doubts, wake: Callable[[], None]) -> None:
+    def __init__(self, frontier: Frontier, stats: StatsCollector, links: LostLinks, wake: Callable[[], None]) -> None:
         """*wake* is called when a host may have become free."""
         self._frontier = frontier
         self._stats = stats
-        self._doubts = doubts
+        self._lost_links = links
         self._wake = wake
         self.starts: deque[Start] = deque()
         self.reports: deque[Report] = deque()
@@ -42,10 +42,10 @@ class Settler:
         while self.starts or self.reports or endings > 0:
             starts, reports = list(islice(self.starts, BATCH)), list(islice(self.reports, BATCH))
             with same_server(self._frontier.client) if endings > 0 else nullcontext():  # of another, judge them again
-                ended = [self._doubts.judged(one) for one in islice(self.endings, min(endings, BATCH))]
+                ended = [self._lost_links.judged(one) for one in islice(self.endings, min(endings, BATCH))]
                 await self._settle(starts, reports, ended)
                 await self.sender.send(ended)
-            self._doubts.ended([handle_of(ending) for ending in ended])
+            self._lost_links.ended([handle_of(ending) for ending in ended])
             drop(self.endings, len(ended))
             endings -= len(ended)
 

@@ -15,8 +15,8 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.drops import Drops
 from crawler.frontier.server.failures import translating
-from crawler.worker.outbox.doubts import LOST, Doubts
 from crawler.worker.outbox.lease_endings import Bury, Ending, Gone, Move, Nack, Unsent, handle_of
+from crawler.worker.outbox.lost_links import LOST, LostLinks
 from crawler.worker.outbox.offers import KEPT_SECONDS
 from crawler.worker.outbox.outbox import Outbox
 from tests.clock import Clock
@@ -31,43 +31,43 @@ AGAIN: list[Ending] = [Nack(PAGE, 5, "http_503"), Move(PAGE, "s:browser")]
 
 @pytest.mark.parametrize("ending", DONE, ids=str)
 def test_a_page_whose_links_may_be_lost_is_fetched_again(ending: Ending) -> None:
-    doubts = Doubts()
-    doubts.stored(PAGE, doubts.losses)
-    assert doubts.judged(ending) == ending
-    doubts.lose()
-    assert doubts.judged(ending) == Nack(PAGE, 0, LOST)
+    links = LostLinks()
+    links.stored(PAGE, links.losses)
+    assert links.judged(ending) == ending
+    links.lose()
+    assert links.judged(ending) == Nack(PAGE, 0, LOST)
 
 
 @pytest.mark.parametrize("ending", AGAIN, ids=str)
 def test_one_that_is_fetched_again_anyway_keeps_its_reason(ending: Ending) -> None:
-    doubts = Doubts()
-    doubts.stored(PAGE, doubts.losses)
-    doubts.lose()
-    assert doubts.judged(ending) == ending
+    links = LostLinks()
+    links.stored(PAGE, links.losses)
+    links.lose()
+    assert links.judged(ending) == ending
 
 
 def test_one_without_stored_links_ends_as_it_would_have() -> None:
-    doubts = Doubts()
-    doubts.lose()
-    assert doubts.judged(PAGE) == PAGE
+    links = LostLinks()
+    links.lose()
+    assert links.judged(PAGE) == PAGE
 
 
 def test_a_confirmation_that_was_on_its_way_when_the_server_went_counts_for_nothing() -> None:
-    doubts = Doubts()
-    losses = doubts.losses
-    doubts.lose()
-    doubts.stored(PAGE, losses)
-    assert doubts.judged(PAGE) == Nack(PAGE, 0, LOST)
+    links = LostLinks()
+    losses = links.losses
+    links.lose()
+    links.stored(PAGE, losses)
+    assert links.judged(PAGE) == Nack(PAGE, 0, LOST)
 
 
 def test_a_page_that_has_ended_is_forgotten() -> None:
-    doubts = Doubts()
+    links = LostLinks()
     for losses in (0, -1):
-        doubts.stored(PAGE, losses)
-        doubts.ended([PAGE])
-        assert not len(doubts)
-        doubts.lose()
-        assert doubts.judged(PAGE) == PAGE
+        links.stored(PAGE, losses)
+        links.ended([PAGE])
+        assert not len(links)
+        links.lose()
+        assert links.judged(PAGE) == PAGE
 
 
 class Restarting(Frontier):
@@ -132,7 +132,7 @@ def test_no_page_is_acknowledged_on_a_server_that_lacks_its_links(
     acked = [page for what, pages in frontier.told if what == "ack" for page in pages]
     again = [handle[:2] for what, handle in frontier.told if what == "nack"]
     assert sorted(acked + again) == [("0:1", page) for page in range(len(children))]
-    assert not len(desk.outbox._doubts)
+    assert not len(desk.outbox._lost_links)
 
 
 @pytest.mark.parametrize("leave", [Outbox.abandon, Outbox.give_back], ids=["lost", "given back"])
@@ -142,10 +142,10 @@ async def test_a_page_whose_lease_is_left_without_an_ending_is_doubted_no_longer
     desk = Desk(Frontier())
     desk.outbox.push(message(1), PAGE)
     await desk.outbox.flush()
-    assert len(desk.outbox._doubts) == 1
+    assert len(desk.outbox._lost_links) == 1
     leave(desk.outbox, PAGE)
     await desk.outbox.flush()
-    assert not len(desk.outbox._doubts)
+    assert not len(desk.outbox._lost_links)
 
 
 @pytest.mark.parametrize("ending", DONE[1:], ids=str)

@@ -11,7 +11,7 @@ from crawler.worker.outbox.lease_endings import Ending, Move, Nack, handle_of
 LOST: Final = "links_lost"  # why such a page is put back
 
 
-class Doubts:
+class LostLinks:
     """Redis confirms a request before it is on disk or on a replica, and a restart or a failover may take up to two
     seconds of them back. If the page they were found on were acknowledged after that, they would be gone for good.
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.config import FrontierConfig
-from crawler.worker.outbox.room import RedisRoom
+from crawler.worker.outbox.redis_room import RedisRoom
 from crawler.worker.pauses import Pauses
 
 

@@ -13,7 +13,7 @@ from crawler.worker.outbox.lease_endings import Ending, handle_of
 from crawler.worker.outbox.queues import Start
 
 
-class Aside:
+class EntriesAway:
     """Takes entries out of *queues*, and puts them back in their order once their shard is there."""
 
     def __init__(self, queues: Sequence[deque[Any]], clock: Callable[[], float] = monotonic) -> None:
