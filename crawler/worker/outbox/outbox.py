@@ -32,6 +32,7 @@ from crawler.worker.outbox.offers import Offers
 from crawler.worker.outbox.pending_counts import PendingCounts
 from crawler.worker.outbox.queues import Start, both, drain, resolve
 from crawler.worker.outbox.redis_room import RedisRoom
+from crawler.worker.outbox.returns import Returns
 from crawler.worker.outbox.settler import Settler
 from crawler.worker.outbox.waiting_endings import WaitingEndings
 
@@ -67,13 +68,12 @@ class Outbox:
         )
         self._waiting = WaitingEndings(self._children, frontier.config.lease_ms / 1000)
         self._abandoned: deque[Handle] = deque()
-        self._put_off: deque[Handle] = deque()
-        self._given_back: deque[Handle] = deque()
         self.counts = PendingCounts(frontier, self._filled.set)
         self._settler = Settler(frontier, stats, self._lost_links, wake)
+        self._returns = Returns(frontier, stats, self._lost_links, self._settler.sender.count_stale)
         self._queues: tuple[deque[Any], ...] = (
             *(self._suspects, self._settler.starts, self._settler.reports, self._settler.endings),
-            *(self._abandoned, self._put_off, self._given_back),
+            *(self._abandoned, self._returns.put_off, self._returns.given_back),
         )
         self._away, self._aside = away, EntriesAway(self._queues)
         self._flushing = asyncio.Lock()
@@ -151,7 +151,7 @@ class Outbox:
 
     def give_back(self, handle: Handle) -> None:
         """Return a lease that was not started, uncharged."""
-        self._given_back.append(handle)
+        self._returns.given_back.append(handle)
         self._filled.set()
 
     def lose(self) -> None:
@@ -237,8 +237,7 @@ class Outbox:
             if self._new_due():
                 await both(self._settler.send(0), self._send_new())
             await self._settler.send(await self._hold_back(endings))
-            await drain(self._put_off, len(self._put_off), self._send_put_off)
-            await drain(self._given_back, len(self._given_back), self._send_given_back)
+            await self._returns.send()
             await self.breakers.judge()
         except ShardAwayError:
             return False  # others go on
@@ -297,7 +296,7 @@ class Outbox:
             elif isinstance(ending, Move):
                 self._settler.endings.append(ending)
             else:
-                self._put_off.append(handle_of(ending))
+                self._returns.put_off.append(handle_of(ending))
 
     def _forget_abandoned(self) -> None:
         if self._abandoned:
@@ -305,16 +304,5 @@ class Outbox:
             self._waiting.forget(lost)
             self._lost_links.ended(lost)
 
-    async def _send_put_off(self, batch: Sequence[Handle]) -> None:
-        answers = await self._frontier.put_off(batch, delay_ms=self._frontier.config.lease_ms)
-        self._stats.inc_value(names.PUT_OFF, sum(answers))
-        self._settler.sender.count_stale(answers)
-        self._lost_links.ended(batch)
-
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         resolve(batch, await self._frontier.start([handle for handle, _ in batch]))
-
-    async def _send_given_back(self, batch: Sequence[Handle]) -> None:
-        answers = await self._frontier.give_back(batch)
-        self._stats.inc_value(names.GIVEN_BACK, sum(answers))
-        self._lost_links.ended(batch)

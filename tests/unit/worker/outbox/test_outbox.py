@@ -278,7 +278,7 @@ async def test_stale_tokens_are_counted_and_change_nothing_else(desk: Desk) -> N
     desk.outbox.end(Bury(PARENT, "x", {}))
     desk.outbox.end(Gone(PARENT, "http_404", {}))
     desk.outbox.end(Unsent(PARENT))
-    desk.outbox._put_off.append(PARENT)
+    desk.outbox._returns.put_off.append(PARENT)
     lost = desk.outbox.start(PARENT)
     await desk.outbox.flush()
     assert lost.result() is False
