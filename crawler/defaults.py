@@ -367,13 +367,13 @@ RETRY_PRIORITY_ADJUST = 0
 DOMAINS_FILE = ""
 # Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000: one of 2 MB holds up
 # the event loop for 20 to 40 ms, one of 4 MB for 100. Pages whose markup is built to hurt a parser are read there too.
-# Reader: spiders/sandbox.py
+# Reader: spiders/bounds.py
 PARSE_APART_KB = 2_000
 # CPU seconds of that child for one page, 1 to 3600; beyond them the page is a dead letter, `too_costly`. Reader:
-# spiders/sandbox.py
+# spiders/bounds.py
 PARSE_MAX_SECONDS = 10
 # Memory of that child in MB, 256 to 1,000,000; beyond it the page is a dead letter, `too_costly`. Reader:
-# spiders/sandbox.py
+# spiders/bounds.py
 PARSE_MAX_MB = 1_000
 
 # --- Items and storage --------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -26,12 +25,11 @@ from typing import Any, Final, Self, TypeVar
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
 from selectolax.lexbor import SelectolaxError
 
-from crawler import config
 from crawler.errors import TooCostlyError
 from crawler.extraction import Document
+from crawler.spiders.bounds import Bounds
 
 CROWD: Final = 50_000  # tags; real pages of 2 MB have up to 32,000
 EVERY, SAMPLE = 20_000, 2_000  # characters: to count the tags of all of a page takes a thirtieth of reading it
@@ -51,24 +49,6 @@ def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 
 copyreg.pickle(MappingProxyType, lambda view: (_view, (dict(view),)))  # domain rules contain them
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What one page may cost, and the size from which a page is read in the child anyway."""
-
-    characters: int
-    seconds: float
-    memory_bytes: int
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError."""
-        return cls(
-            characters=config.integer(settings, "PARSE_APART_KB", 0, 1_000_000) * 1_000,
-            seconds=config.number(settings, "PARSE_MAX_SECONDS", 1, 3_600),
-            memory_bytes=config.integer(settings, "PARSE_MAX_MB", 256, 1_000_000) * 1_000_000,
-        )
 
 
 class Sandbox:

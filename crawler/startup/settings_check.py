@@ -1,50 +1,65 @@
-"""The settings of a worker and of its store, looked at before anything starts: a wrong one is a line, not a dead
-worker. Known weakness: what handlers and extensions read they check themselves, as they are built."""
+"""The settings of a worker and of its store, looked at before the log begins: a wrong one is a line, not a dead worker.
+
+Known weakness: single settings of pipelines and extensions, and those of the browser, are read as these are built.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
 
 from scrapy.settings import BaseSettings
 
 from crawler import config, defaults
 from crawler.errors import ConfigError
+from crawler.extensions.metrics import MetricsConfig
+from crawler.extensions.run_hooks import HooksConfig
 from crawler.frontier.config import FrontierConfig
+from crawler.handlers.http.handler import HttpConfig
+from crawler.handlers.resolver import ResolverConfig
 from crawler.policy.address_guard import AddressPolicy
 from crawler.policy.endings.retries import RetryPolicy
 from crawler.policy.rules.scope import read_scope
 from crawler.policy.shared_addresses import SharedAddresses
+from crawler.proxies.pools import ProxyConfig
 from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
+from crawler.spiders.bounds import Bounds
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.attempts import AttemptsConfig
 from crawler.storage.config import StorageConfig
+from crawler.tracing.config import TracesConfig
 from crawler.worker.config import WorkerConfig
 from crawler.worker.lease_queue import served_tiers
 from crawler.worker.prefetch import PrefetchConfig
+from crawler.worker.robots_fetcher import RobotsConfig
 from crawler.worker.upkeep.maintenance import MaintenanceConfig
 from crawler.worker.upkeep.run_stats import read_table
 from crawler.worker.upkeep.tier_tracker import TierConfig
+
+Reader = Callable[[BaseSettings], object]  # raises ConfigError for a value that is out of range
+
+# In this order, so that a value is named by who knows most of it.
+READERS: Final[tuple[Reader, ...]] = (
+    *(FrontierConfig.from_settings, HostRules.from_settings),
+    *(PrefetchConfig.from_settings, MaintenanceConfig.from_settings, WorkerConfig.from_settings),
+    *(RetryPolicy.from_settings, RobotsConfig.from_settings),
+    *(served_tiers, TierConfig.from_settings),
+    *(SharedAddresses.from_settings, AddressPolicy.from_settings),
+    *(HttpConfig.from_settings, ResolverConfig.from_settings, ProxyConfig.from_settings, Bounds.from_settings),
+    *(lambda settings: read_scope(config.mapping(settings, "SCOPE"), "SCOPE"), spider_budget, read_table),
+    *(MetricsConfig.from_settings, HooksConfig.from_settings, TracesConfig.from_settings),
+)
+STORE_READERS: Final[tuple[Reader, ...]] = (
+    *(StorageConfig.from_settings, ArchiveConfig.from_settings, AttemptsConfig.from_settings),
+)
 
 
 def check_settings(settings: BaseSettings) -> None:
     """Read them; raises ConfigError for the first that is out of range."""
     _check_switches(settings)
-    FrontierConfig.from_settings(settings)
-    HostRules.from_settings(settings)
-    PrefetchConfig.from_settings(settings)
-    MaintenanceConfig.from_settings(settings)
-    RetryPolicy.from_settings(settings)
-    served_tiers(settings)
-    TierConfig.from_settings(settings)
-    WorkerConfig.from_settings(settings)
-    SharedAddresses.from_settings(settings)
-    AddressPolicy.from_settings(settings)
-    read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
-    spider_budget(settings)
-    read_table(settings)
-    if config.boolean(settings, "SHOAL_STORE"):
-        StorageConfig.from_settings(settings)
-        ArchiveConfig.from_settings(settings)
-        AttemptsConfig.from_settings(settings)
+    for read in (*READERS, *(STORE_READERS if config.boolean(settings, "SHOAL_STORE") else ())):
+        read(settings)
 
 
 def _check_switches(settings: BaseSettings) -> None:

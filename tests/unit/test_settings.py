@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import tomllib
@@ -13,7 +14,7 @@ from scrapy.settings import Settings, default_settings
 
 from crawler import defaults
 from crawler.errors import ConfigError
-from crawler.startup.settings_check import check_settings
+from crawler.startup.settings_check import READERS, STORE_READERS, check_settings
 from tests.shipped import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,6 +126,15 @@ def test_the_defaults_are_in_range() -> None:
         ("ARCHIVE_URI", "ftp://a", "s3://bucket/prefix"),
         ("ATTEMPTS_DAYS", -1, "0 to "),
         ("STORAGE_BATCH_SIZE", 0, "1 to "),
+        ("CONNECTION_IDLE_SECONDS", 0, "0.1 to 3600"),
+        ("DNS_TIMEOUT", 0, "0.1 to 600"),
+        ("DOWNLOAD_HEADERS_MAXSIZE", 1, "1024 to 16777216"),
+        ("METRICS_PORT", 70_000, "-1 to 65535"),
+        ("PARSE_MAX_MB", 1, "256 to 1000000"),
+        ("PROXY_FAILURES", 0, "1 to 100"),
+        ("ROBOTSTXT_TIMEOUT_SECONDS", 0, "1 to 600"),
+        ("RUN_WEBHOOK_URL", "mailto:me@shop.example", "an http or https URL"),
+        ("TRACES_RATIO", 2, "0 to 1"),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
@@ -132,6 +142,31 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allow
         check_settings(base(**{name: value}))
     assert name in str(error.value)
     assert allowed in str(error.value)
+
+
+# Read in another way, or by another command than `crawl`.
+ELSEWHERE = {
+    *("DownloadLimits", "PoolConfig"),  # by HttpConfig
+    "TierPolicy",  # by TierConfig
+    "Resolver",  # by ResolverConfig and AddressPolicy
+    "BrowserConfig",  # a Chromium may be missing where no browser is wanted
+    "Scheduler",  # by `crawl` itself: it makes a client of Redis
+    *("Lastmods", "Seeds"),  # not settings alone
+    *("FleetConfig", "ScalingConfig", "ServeConfig"),  # `scrapy serve`
+}
+
+
+def test_all_settings_that_a_worker_reads_into_a_class_are_looked_at_first() -> None:
+    written = {
+        kind.name
+        for path in (ROOT / "crawler").rglob("*.py")
+        for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(kind, ast.ClassDef) and "from_settings" in {getattr(one, "name", "") for one in kind.body}
+    }
+    names = [getattr(one, "__qualname__", "").partition(".") for one in (*READERS, *STORE_READERS)]
+    looked_at = {kind for kind, _, method in names if method == "from_settings"}
+    assert len(looked_at) > 15
+    assert written == looked_at | ELSEWHERE
 
 
 def test_what_stores_nothing_reads_no_settings_of_a_store() -> None:

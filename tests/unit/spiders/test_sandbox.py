@@ -15,8 +15,9 @@ from scrapy.settings import Settings
 from crawler.errors import ConfigError, TooCostlyError
 from crawler.extraction import Document, extract_page
 from crawler.policy.rules.domains import DomainRules
+from crawler.spiders.bounds import Bounds
 from crawler.spiders.products import read
-from crawler.spiders.sandbox import CROWD, Bounds, Sandbox
+from crawler.spiders.sandbox import CROWD, Sandbox
 
 URL = "https://shop.example.com/p/12345"
 LAMP = "<h1>A lamp</h1><p class=price>EUR 48.00</p><button>Add to cart</button><a href=/p/2>x</a>"
