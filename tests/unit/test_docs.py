@@ -25,6 +25,8 @@ PAGES: Final = [
     *map(PROJECT_DIR.joinpath, ("README.md", "CONTRIBUTING.md")),
     *sorted((PROJECT_DIR / "docs").glob("*.md")),
 ]
+ROOMS: Final = sorted((PROJECT_DIR / "crawler").glob("*/README.md"))
+MOST: Final = 170  # characters of a row that is read at a glance
 # The first word after a command that takes one of several; `syntax()` names them all.
 ACTIONS: Final = {
     "control": {"pause", "resume", "cancel", "purge", "priority", "tier"},
@@ -188,7 +190,9 @@ def _ends(name: str) -> str:
     return "|".join(name[at:] for at, letter in enumerate(name) if letter == "_")
 
 
-@pytest.mark.parametrize("page", [*PAGES, PROJECT_DIR / "CHANGELOG.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [*PAGES, PROJECT_DIR / "CHANGELOG.md", *ROOMS], ids=lambda page: f"{page.parent.name}/{page.stem}"
+)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", SPAN.sub("", page.read_text())):
         if re.match(r"https?://", target):
@@ -264,6 +268,24 @@ def test_every_room_and_file_beside_them_is_told() -> None:
     rooms = {path.parent.name for path in package.glob("*/*") if path.suffix in {".py", ".tmpl"} or path.is_dir()}
     beside = {path.name for path in package.glob("*.py")}
     assert (rooms | beside) - told - {"__init__.py", "__pycache__"} == set()
+
+
+def test_each_room_is_told_in_a_line() -> None:
+    text = (PROJECT_DIR / "docs" / "architecture.md").read_text("utf-8")
+    rows = text.partition("## Rooms")[2].partition("\n\nFiles")[0].splitlines()
+    assert len(rows) > 20
+    assert [row for row in rows if len(re.sub(r"\]\([^)]+\)", "]", row)) > MOST] == []
+
+
+@pytest.mark.parametrize("readme", ROOMS, ids=lambda page: page.parent.name)
+def test_a_page_of_a_room_tells_what_is_in_it_and_nothing_else(readme: Path) -> None:
+    room, text = readme.parent, readme.read_text("utf-8")
+    told = {span.rstrip("/") for span in _spans(text) if re.fullmatch(r"[\w./-]+(?:\.py|/)", span)}
+    inside = {path.name for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert inside - {one.removeprefix(f"{room.name}/") for one in told} - {"__init__.py"} == set()
+    places = (room.parent, PROJECT_DIR / "tests")
+    there = {one for one in told if (PROJECT_DIR / one).exists() or any(any(place.rglob(one)) for place in places)}
+    assert told - there == set()
 
 
 def test_every_key_of_meta_that_a_spider_sets_is_told() -> None:

@@ -53,6 +53,28 @@ def test_a_mistake_in_the_settings_is_one_line(
         assert result.returncode == 2
 
 
+FAULTS = {  # in the order of crawler/startup/README.md
+    "LOG_LEVEL": "LOUD",
+    "SPIDER_MODULES": "nowhere.spiders",
+    "FRONTIER_POLL_SECONDS": "often",
+    "METRICS_PORT": 70_000,
+    "SCHEDULER_PERSIST": "False",
+    "CLOSESPIDER_ITEMCOUNT": -1,
+    "FEEDS": {"items.jsonl": {"format": "odd"}},
+    "EXTENSIONS": {"nowhere.Extension": 1},
+    "REFERRER_POLICY": "nowhere",
+    "REDIS_URL": "redis://127.0.0.1:1",
+}
+
+
+def test_the_first_of_several_faults_is_named_in_the_order_that_is_told(fleet: Fleet) -> None:
+    names = [*FAULTS]
+    for at, name in enumerate(names):
+        left = {one: FAULTS[one] for one in names[at:]}
+        told = fleet.runner.run("crawl", "products", *options({"FRONTIER_KEY": fleet.key} | left)).stderr
+        assert ("Redis at 127.0.0.1:1 does" if name == "REDIS_URL" else name) in told.splitlines()[-1]
+
+
 def test_an_unknown_spider_is_named(fleet: Fleet) -> None:
     result = fleet.runner.run("crawl", "nope")
     assert result.returncode == 2
