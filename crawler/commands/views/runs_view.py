@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from crawler.commands.views.status_snapshot import Snapshot, resumed_by
+from crawler.commands.views.progress import CrawlProgress, resumed_by
 from crawler.commands.views.tables import narrow_table
 from crawler.frontier.run_record import Run
 from crawler.frontier.state.budgets import Closed
@@ -52,7 +52,7 @@ def took(run: Run, now_ms: int) -> str:
     return in_words(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
 
 
-def whole(run: Run, seen: Snapshot, items: Mapping[str, int], totals: Mapping[str, float]) -> Iterator[str]:
+def whole(run: Run, seen: CrawlProgress, items: Mapping[str, int], totals: Mapping[str, float]) -> Iterator[str]:
     """The lines of `runs show`; *items* counts its documents per collection, *totals* are its workers' stats."""
     yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {run.shown_state}"
     yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}"
@@ -82,7 +82,7 @@ def _columns(told: Mapping[str, str]) -> Iterator[str]:
     return (f"  {name:<{names}} {number:>{numbers}}" for name, number in told.items())
 
 
-def plain(run: Run, seen: Snapshot | None = None, paused: Collection[str] = ()) -> dict[str, Any]:
+def plain(run: Run, seen: CrawlProgress | None = None, paused: Collection[str] = ()) -> dict[str, Any]:
     """*run* for scripts: times as ISO 8601, null for what has not happened; its speed, if that was *seen*.
     *paused*: see `resumed_by`."""
     row = {name: value for name, value in asdict(run).items() if not name.endswith("_ms") and name not in _INNER}
@@ -104,7 +104,7 @@ def difference(one: Difference) -> str:
     return f"{sign} {one.collection} {f'{one.url} ' if one.url else ''}{one.id}{versions}"
 
 
-def _course(run: Run, seen: Snapshot) -> str:
+def _course(run: Run, seen: CrawlProgress) -> str:
     length = took(run, seen.now_ms)
     if run.is_over:
         return f"ended {_moment(run.ended_ms)}, after {length}"
@@ -119,7 +119,7 @@ def _known(run: Run) -> str:
     return f"passes over the URLs that generation {run.shares} of {run.spider} knows"
 
 
-def _prospect(run: Run, seen: Snapshot) -> Iterator[str]:
+def _prospect(run: Run, seen: CrawlProgress) -> Iterator[str]:
     """Its speed, the time left, and what holds it up."""
     if run.state == "open":
         yield "It is open: more may be pushed. It ends once it is sealed (`scrapy runs seal`) and all is done."
@@ -146,7 +146,7 @@ def _prospect(run: Run, seen: Snapshot) -> Iterator[str]:
         yield f"{one.host}: {wait(one.pages, 'page')}, next try in {in_words(one.until_ms / 1000)}: {one.why}."
 
 
-def _closed(run: Run, seen: Snapshot) -> list[Closed]:
+def _closed(run: Run, seen: CrawlProgress) -> list[Closed]:
     """The budgets and opening hours that hold back requests of *run*; those of hosts, of the longest queues'."""
     hosts = [host.host for host in seen.hosts]
     own = {f"r:{run.spider}:{run.generation}", f"s:{run.spider}"}

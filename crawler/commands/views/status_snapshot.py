@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
-from typing import Any, Final
+from typing import Final
 
+from crawler.commands.views.progress import CrawlProgress
+from crawler.commands.views.redis_view import RedisState
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection.eligible import by_queue
 from crawler.frontier.inspection.held_back import held_back
-from crawler.frontier.inspection.waiting import WaitingHost
-from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.messages import SpiderStats, WorkerState
 from crawler.frontier.run_record import Run
-from crawler.frontier.runs.control import run_target
-from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.tiers import Spent, Tiers
 from crawler.policy.tiers import TIERS, Tier, rank
 from crawler.utils.plural import several
@@ -24,7 +23,6 @@ from crawler.utils.plural import several
 TOP_HOSTS: Final = 20
 MOST_RUNS: Final = 50  # newest of those that are not over
 OVER_RUNS: Final = 3  # finished ones
-SILENT_MS: Final = 15_000  # three heartbeats: a worker says something every 5 s
 _NUMBER: Final = re.compile(r"[0-9]+")
 _HELD_UP: Final = {  # by what workers report
     "paused": "Leasing is paused",
@@ -32,105 +30,19 @@ _HELD_UP: Final = {  # by what workers report
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A snapshot of the frontier."""
+@dataclass(frozen=True, kw_only=True)
+class Snapshot(CrawlProgress, RedisState):
+    """All that the command shows."""
 
-    spiders: dict[str, SpiderStats]
-    tiers: dict[str, dict[str, SpiderStats]]  # by spider, for those that use more than one
-    spent: dict[str, dict[str, float]]  # requests and cost of each tier today (UTC), by all spiders
-    eligible_hosts: int
-    waiting_hosts: int
-    dead_letters: int  # of all spiders, including invalid start URLs
-    hosts: Sequence[HostState]
-    waiting: Sequence[WaitingHost]  # whose requests wait for something other than their turn
-    workers: Sequence[WorkerState]
-    advice: Sequence[str]  # on the server's configuration
-    bytes_per_queued: float | None  # measured on a sample of the whole frontier; None if it is empty
-    bytes_per_seen: float | None
-    memory: float = 0.0  # share of maxmemory in use on the fullest server; 0 without a limit
-    waiting_for_room: int = 0  # pages whose requests Redis has no room for, in workers and given back
-    largest_waiting: tuple[str, int] | None = None  # URL and bytes: the page whose requests need the most room
+    tiers: Mapping[str, Mapping[str, SpiderStats]] = field(default_factory=dict)  # by spider that uses several
+    spent: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by tier today (UTC), of all spiders
+    eligible_hosts: int = 0
+    waiting_hosts: int = 0
+    oldest_ms: float = 0  # how long the oldest request that may be sent has waited for a worker
+    dead_letters: int = 0  # of all spiders, including invalid start URLs
     cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # links out of scope, by spider and rule
-    closed: Sequence[Closed] = ()  # budgets and opening hours that hold requests back
-    held_up: Sequence[str] = ()  # why workers lease slowly or not at all
-    held_back: Sequence[str] = ()  # what no host holds back: budgets, hours, pauses, tiers without a worker
     runs: Sequence[Run] = ()  # unfinished ones, newest first, and the last few finished ones
     more_runs: int = 0  # unfinished ones that are older than these
-    paused: Sequence[str] = ()  # what operators have paused, as `ControlState` names it
-    oldest_ms: float = 0  # how long the oldest request that may be sent has waited for a worker
-    now_ms: int = 0  # the frontier's time
-    uncounted: int = 0  # requests that damaged counters miss, or count too many; of all spiders
-    set_aside: Sequence[str] = ()  # damaged values, by key: see Inspection.set_aside
-    start_urls: Mapping[str, int] = field(default_factory=dict)  # that no worker has taken in yet, by spider
-
-    @property
-    def requests(self) -> int:
-        """Unfinished ones. A counter that was lost goes below 0 until `uncounted` is counted again."""
-        return sum(map(_pending, self.spiders.values()))
-
-    @property
-    def pending(self) -> int:
-        """Unfinished requests, and start URLs."""
-        return self.requests + sum(self.start_urls.values())
-
-    def rate(self, what: str, spider: str | None = None) -> float:
-        """Pages ("pages_per_s") or items per second in the last minute, of the workers of *spider* or all."""
-        return sum(float(info.get(what) or 0) for info in self._told(spider))
-
-    def is_paused(self, spider: str | None = None) -> bool:
-        """Whether no worker, of *spider* if given, leases anything: its last minute says nothing about the next."""
-        ours = self._told(spider)
-        return bool(ours) and all(info.get("paused") for info in ours)
-
-    @property
-    def silent(self) -> list[WorkerState]:
-        """Workers that were killed, or hang, or have lost Redis; a minute later they are forgotten."""
-        return [one for one in self.workers if one.seen_ms_ago > SILENT_MS]
-
-    def _told(self, spider: str | None) -> list[Mapping[str, Any]]:
-        heard = (one for one in self.workers if one.seen_ms_ago <= SILENT_MS)
-        return [one.info for one in heard if spider in {None, one.info.get("spider")}]
-
-    def seconds_to_go(self, spider: str | None = None, pending: int | None = None) -> float | None:
-        """Seconds until *pending* requests are done at the current rate, None at a standstill, while leasing is paused
-        and while some are held back. At least the time of the longest queue at its host's delay, and until the last
-        waiting host's next try, unless some of these may be of other requests than *pending*."""
-        pages = self.rate("pages_per_s", spider)
-        if pages <= 0 or self.is_paused(spider) or self._holds_back(spider):
-            return None
-        queues = (one.queued * one.delay_ms / 1000 / max(one.cap, 1) for one in self.hosts)
-        longest = max((*queues, *(one.until_ms / 1000 for one in self.waiting), 0.0))
-        asked = self.pending if pending is None else pending
-        return max(asked / pages, longest if asked >= self.requests else 0.0)
-
-    def run_to_go(self, run: Run) -> tuple[float, float] | None:
-        """`seconds_to_go` of *run*, at least and at most: other runs of its spider may be ahead of it; None while it is
-        paused."""
-        if self.resumed_by(run):
-            return None
-        least = self.seconds_to_go(run.spider, run.counts.pending)
-        most = self.seconds_to_go(run.spider, _pending(self.spiders.get(run.spider, SpiderStats())))
-        return None if least is None or most is None else (least, max(least, most))
-
-    def resumed_by(self, run: Run) -> str:
-        """See `resumed_by`."""
-        return resumed_by(run, self.paused)
-
-    def _holds_back(self, spider: str | None) -> bool:
-        """Whether requests, of *spider* if given, wait for what no rate tells: the next day of a budget, say."""
-        return bool(self.held_back) if spider is None else any(one.concerns((spider,)) for one in self.closed)
-
-
-def resumed_by(run: Run, paused: Collection[str]) -> str:
-    """The option of `scrapy control resume` that lets *run* go on; "" unless it, or its spider, is among the *paused*,
-    as `ControlState` names them."""
-    options = {run_target(run): f"--run {run.id}", f"spider {run.spider}": f"--spider {run.spider}"}
-    return "" if run.is_over else next((options[name] for name in options if name in paused), "")
-
-
-def _pending(counts: SpiderStats) -> int:
-    return sum(max(0, count) for count in (counts.queued, counts.leased, counts.delayed))
 
 
 async def take_snapshot(frontier: Frontier, spider: str | None) -> Snapshot:

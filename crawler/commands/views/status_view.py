@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Group
 from rich.table import Table
 
-from crawler.commands.views import status_tables
+from crawler.commands.views import redis_view, status_tables
 from crawler.commands.views.status_snapshot import Snapshot
 from crawler.commands.views.tables import shortly
 from crawler.frontier.inspection.waiting import WaitingHost
@@ -17,7 +17,6 @@ from crawler.utils.durations import in_words
 from crawler.utils.plural import several, wait
 
 MOST_WAITING: Final = 5  # per list, so that all fits a screen; --json has more
-MOST_DAMAGED: Final = 2
 LATE_MS: Final = 10_000
 
 
@@ -122,39 +121,7 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
         yield f"{wait(more, 'more host')} (--json lists them)."
     if seen.dead_letters:
         yield f"Dead letters of all spiders: {seen.dead_letters:,} (see `scrapy dead list`)."
-    sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
-    if sized := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
-        yield f"Redis memory: {', '.join(sized)}."
-    yield from _room(seen)
-    yield from _damage(seen)
-
-
-def _damage(seen: Snapshot) -> Iterator[str]:
-    if seen.uncounted:
-        when = "within a minute" if seen.workers else "as soon as one runs"
-        yield (
-            f"Damaged counters in Redis are off by {several(seen.uncounted, 'request')}; workers count them "
-            f"again {when}, delayed ones once they are due."
-        )
-    if seen.set_aside:
-        names = ", ".join(seen.set_aside[:MOST_DAMAGED])
-        more = ", ..." if len(seen.set_aside) > MOST_DAMAGED else ""
-        yield (
-            f"Damaged values in Redis, set aside so far: {len(seen.set_aside):,} ({names}{more}). "
-            'What is left to do: docs/operations.md, "Damaged data".'
-        )
-
-
-def _room(seen: Snapshot) -> Iterator[str]:
-    if not seen.waiting_for_room:
-        return
-    yield (
-        f"{wait(seen.waiting_for_room, 'page')} for room in Redis, which uses {seen.memory:.0%} of its maxmemory. "
-        "They are done once the requests found on them are stored: raise maxmemory, or let the queue drain."
-    )
-    if seen.largest_waiting:
-        url, size = seen.largest_waiting
-        yield f"The most room is needed by {size:,} bytes of requests found on {url}"
+    yield from redis_view.remarks(seen, is_tended=bool(seen.workers))
 
 
 def _cut(spider: str, rules: Mapping[str, int]) -> str:

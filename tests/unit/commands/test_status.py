@@ -120,9 +120,7 @@ def test_a_wide_terminal_shows_whole_names_on_one_line() -> None:
 
 
 def test_columns_that_say_nothing_are_left_out() -> None:
-    plain = Snapshot(
-        {}, {}, {}, 0, 0, 0, [HostState("b.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0)], [], [], [], None, None
-    )
+    plain = Snapshot(hosts=[HostState("b.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0)])
     console = PlainConsole(width=80, file=io.StringIO())
     console.print(render(plain))
     assert isinstance(console.file, io.StringIO)
@@ -137,7 +135,7 @@ def test_the_first_line_says_whether_it_is_finished() -> None:
     def said(stats: SpiderStats, workers: int = 1, rate: float = 2.0, **more: Any) -> str:
         ours = [WorkerState("w", 0, {"spider": "s", "pages_per_s": rate, "items_per_s": rate})] * workers
         hosts, waits = more.pop("hosts", []), more.pop("waits", [])
-        return verdict(Snapshot({"s": stats}, {}, {}, 0, 0, 0, hosts, waits, ours, [], None, None, **more))
+        return verdict(Snapshot(spiders={"s": stats}, hosts=hosts, waiting=waits, workers=ours, **more))
 
     assert said(SpiderStats(done=5)) == "Finished: nothing is queued, leased or delayed."
     assert "not sealed" in said(SpiderStats(done=5), runs=[Run("1", "", "s", "1", "open", 0)])
@@ -156,7 +154,7 @@ def test_the_first_line_says_whether_it_is_finished() -> None:
 def test_a_worker_that_says_nothing_any_more_counts_as_none() -> None:
     info = {"spider": "s", "pages_per_s": 2.0}
     heard, killed = WorkerState("w-1", 4_000, info), WorkerState("w-2", 21_000, info)
-    seen = Snapshot({"s": SpiderStats(queued=7_200)}, {}, {}, 0, 0, 0, [], [], [heard, killed], [], None, None)
+    seen = Snapshot(spiders={"s": SpiderStats(queued=7_200)}, workers=[heard, killed])
     assert verdict(seen) == "Crawling: 2.0 pages/s, 0.0 items/s, 1 worker; 7,200 requests to go: 1 h."
     assert "Nothing was heard of w-2 for 21.0 s: killed, stuck, or without Redis." in _shown(seen)
     alone = replace(seen, workers=[killed, replace(killed, name="w-3", seen_ms_ago=30_000)])
@@ -167,7 +165,7 @@ def test_a_worker_that_says_nothing_any_more_counts_as_none() -> None:
 
 def test_of_many_workers_those_that_say_nothing_are_shown() -> None:
     workers = [WorkerState(f"w-{number}", 20_000 if number > 95 else 0, {"spider": "s"}) for number in range(100)]
-    seen = Snapshot({"s": SpiderStats(queued=1)}, {}, {}, 0, 0, 0, [], [], workers, [], None, None)
+    seen = Snapshot(spiders={"s": SpiderStats(queued=1)}, workers=workers)
     lines = _printed(80, seen).splitlines()
     assert "Workers (10 of 100)" in [line.strip() for line in lines]
     names = [line.split()[0] for line in lines if line.startswith("w-")]
@@ -176,14 +174,14 @@ def test_of_many_workers_those_that_say_nothing_are_shown() -> None:
 
 def test_whoever_has_something_to_do_is_named_where_nobody_works() -> None:
     todo = SpiderStats(queued=1)
-    seen = Snapshot({"s": todo, "t": SpiderStats(done=1)}, {}, {}, 0, 0, 0, [], [], [], [], None, None)
+    seen = Snapshot(spiders={"s": todo, "t": SpiderStats(done=1)})
     assert verdict(seen) == "Stopped: no worker is running (`scrapy crawl s`); 1 request to go."
     assert "(`scrapy crawl SPIDER`)" in verdict(replace(seen, spiders={"s": todo, "t": todo}))
 
 
 def test_start_urls_that_nobody_has_taken_in_are_to_be_done() -> None:
     """A crawl that is fed by LPUSH alone was finished, or not begun, while no worker ran."""
-    empty = Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, start_urls={"s": 1_200})
+    empty = Snapshot(start_urls={"s": 1_200})
     for seen in (empty, replace(empty, spiders={"s": SpiderStats(done=3)})):
         assert verdict(seen) == "Stopped: no worker is running (`scrapy crawl s`); 1,200 requests to go."
         assert "Start URLs of s that no worker has taken in yet: 1,200." in _shown(seen)
@@ -228,14 +226,27 @@ def test_many_spiders_and_hosts_fit_a_screen() -> None:
     waiting = [WaitingHost(f"{number}.example", 5, "delayed", 1_000) for number in range(20)]
     console = PlainConsole(width=80, file=io.StringIO())
     workers = [WorkerState(f"w-{number}", 0, VITALS) for number in range(2)]
-    console.print(render(Snapshot(stats, {}, {}, 1, 2, 0, hosts, waiting[:1], workers, [], 30.0, 8.0)))
+    console.print(
+        render(
+            Snapshot(
+                spiders=stats,
+                eligible_hosts=1,
+                waiting_hosts=2,
+                hosts=hosts,
+                waiting=waiting[:1],
+                workers=workers,
+                bytes_per_queued=30.0,
+                bytes_per_seen=8.0,
+            )
+        )
+    )
     assert isinstance(console.file, io.StringIO)
     assert len(console.file.getvalue().splitlines()) <= 24
 
 
 def test_runs_that_have_no_row_are_counted() -> None:
     console = PlainConsole(width=80, file=io.StringIO())
-    console.print(render(Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, more_runs=2)))
+    console.print(render(Snapshot(more_runs=2)))
     assert isinstance(console.file, io.StringIO)
     assert "Not shown: 2 older unfinished runs. `scrapy runs --limit N` lists more.\n" in console.file.getvalue()
 
@@ -246,11 +257,11 @@ def test_no_end_is_forecast_while_requests_are_held_back(spider: str | None) -> 
     held = {"held_back": ["the budget of spider s is spent"], "closed": [Closed("s:s", "requests", 3_600_000)]}
     worker = WorkerState("w", 0, {"spider": "s", "pages_per_s": 0.2})
     stats = {"s": SpiderStats(queued=90)}
-    seen = Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, **held)  # type: ignore[arg-type]
+    seen = Snapshot(spiders=stats, workers=[worker], **held)  # type: ignore[arg-type]
     assert seen.seconds_to_go(spider) is None
     assert seen.seconds_to_go("another", 5) is None
     assert verdict(seen).endswith("1 worker; 90 requests to go, some of them held back, see below.")
-    assert Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None).seconds_to_go(spider) == 450
+    assert Snapshot(spiders=stats, workers=[worker]).seconds_to_go(spider) == 450
 
 
 def test_no_end_is_forecast_while_no_worker_leases() -> None:
@@ -258,7 +269,7 @@ def test_no_end_is_forecast_while_no_worker_leases() -> None:
     paused, other = (
         WorkerState("w", 0, {"spider": "s", "pages_per_s": 4.0, "paused": why}) for why in ("MongoDB is away", "")
     )
-    seen = Snapshot({"s": SpiderStats(queued=90)}, {}, {}, 0, 0, 0, [], [], [paused], [], None, None)
+    seen = Snapshot(spiders={"s": SpiderStats(queued=90)}, workers=[paused])
     assert verdict(seen) == "Waiting: leasing is paused, see below; 90 requests to go."
     assert seen.seconds_to_go("s") is None
     assert verdict(replace(seen, workers=[paused, other])).startswith("Crawling: 8.0 pages/s")
@@ -269,7 +280,7 @@ def test_a_run_that_has_all_requests_waits_for_hosts_too(pending: int | None, se
     """With other runs under way nobody knows whose requests a host holds."""
     worker = WorkerState("w", 0, {"spider": "s", "pages_per_s": 0.2})
     waiting = [WaitingHost("a.example", 1, "delayed (retry)", 3_600_000)]
-    seen = Snapshot({"s": SpiderStats(queued=90)}, {}, {}, 0, 1, 0, [], waiting, [worker], [], None, None)
+    seen = Snapshot(spiders={"s": SpiderStats(queued=90)}, waiting_hosts=1, waiting=waiting, workers=[worker])
     assert seen.seconds_to_go("s", pending) == seconds
     if pending:
         assert replace(seen, start_urls={"s": 5}).seconds_to_go("s", pending) == seconds, "these are in no host's queue"
@@ -283,7 +294,7 @@ def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spi
         for number, queued in ((2, 5), (1, 190))
     )
     stats = {"s": SpiderStats(queued=195)}
-    seen = Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, runs=[late, first])
+    seen = Snapshot(spiders=stats, workers=[worker], runs=[late, first])
     assert seen.run_to_go(late) == (1, 39)
     assert seen.run_to_go(replace(first, counts=RunCounts(queued=195))) == (39, 39)
     assert seen.run_to_go(replace(first, counts=RunCounts(queued=400))) == (80, 80), "counted at another moment"
@@ -299,7 +310,7 @@ def test_a_run_beside_others_is_forecast_from_its_own_requests_to_all_of_its_spi
 def test_when_a_host_is_tried_next_is_told_in_words(until_ms: int, told: str) -> None:
     waiting = [WaitingHost("a.example", 1, "delayed (retry)", until_ms)]
     console = PlainConsole(width=80, file=io.StringIO(), record=True)
-    console.print(render(Snapshot({"s": SpiderStats(delayed=1)}, {}, {}, 0, 1, 0, [], waiting, [], [], None, None)))
+    console.print(render(Snapshot(spiders={"s": SpiderStats(delayed=1)}, waiting_hosts=1, waiting=waiting)))
     assert f"a.example: 1 page waits, next try {told}: delayed" in console.export_text()
 
 

@@ -13,7 +13,7 @@ import pytest
 from crawler.commands import runs
 from crawler.commands.terminal import PlainConsole
 from crawler.commands.views import runs_view
-from crawler.commands.views.status_snapshot import Snapshot
+from crawler.commands.views.progress import CrawlProgress
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run, RunCounts
@@ -53,7 +53,7 @@ def test_a_pause_is_told_with_what_ends_it(paused: str, option: str) -> None:
     run = replace(RUN, state="sealed", ended_ms=0, counts=RunCounts(queued=5))
     worker = WorkerState("w", 0, {"spider": "products", "pages_per_s": 4.0})
     stats = {"products": SpiderStats(queued=5)}
-    seen = Snapshot(stats, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, paused=[paused])
+    seen = CrawlProgress(spiders=stats, workers=[worker], paused=[paused])
     told = [*runs_view.whole(run, seen, {}, {})]
     assert f"It is paused (`scrapy control resume {option}`)." in told
     assert not any("to go" in line for line in told), "nobody knows when it is resumed"
@@ -71,7 +71,7 @@ def test_a_run_in_full_fits_80_columns() -> None:
     """The longest name of a stat that there usually is, and large numbers."""
     totals = {"downloader/exception_type_count/scrapy.exceptions.IgnoreRequest": 5, "bytes": 12_345_678_901}
     run = replace(RUN, producer="schedule nightly", state="sealed", sealed_ms=RUN.opened_ms, ended_ms=0)
-    seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None, now_ms=RUN.opened_ms + 600_000)
+    seen = CrawlProgress(now_ms=RUN.opened_ms + 600_000)
     lines = list(runs_view.whole(run, seen, {}, totals))
     assert lines[1:3] == [
         "opened 2026-11-22 09:33:20 UTC by schedule nightly",
@@ -88,7 +88,7 @@ def test_a_run_whose_workers_lease_nothing_has_no_time_left_to_tell() -> None:
     run = replace(RUN, state="sealed", ended_ms=0, counts=RunCounts(accepted=90, queued=90))
     worker = WorkerState("w", 0, {"spider": "products", "pages_per_s": 4.0, "paused": "MongoDB is away"})
     held_up = ["Leasing is paused: MongoDB is away"]
-    seen = Snapshot({}, {}, {}, 0, 0, 0, [], [], [worker], [], None, None, held_up=held_up)
+    seen = CrawlProgress(workers=[worker], held_up=held_up)
     told = list(runs_view.whole(run, seen, {}, {}))
     assert told[-1] == "Leasing is paused: MongoDB is away."
     assert not [line for line in told if "to go" in line or "was done" in line]
@@ -100,7 +100,7 @@ def test_a_run_says_which_budgets_hold_it_back() -> None:
     others = ("r:products:20261122000002", "s:pages", "d:other.example", "v:b.shop.example")
     closed = [Closed(name, "hours" if name[0] == "v" else "requests", 7_200_000) for name in (*ours, *others)]
     hosts = [HostState("a.shop.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0)]
-    seen = Snapshot({}, {}, {}, 0, 0, 0, hosts, [], [], [], None, None, closed=closed, now_ms=RUN.opened_ms)
+    seen = CrawlProgress(hosts=hosts, closed=closed, now_ms=RUN.opened_ms)
     told = [line for line in runs_view.whole(run, seen, {}, {}) if line.startswith("Held back")]
     assert told == [
         (
@@ -141,7 +141,7 @@ async def test_waiting_outlasts_redis(monkeypatch: pytest.MonkeyPatch, capsys: p
 @pytest.mark.parametrize(("minutes", "is_told"), [(9, False), (95, True)])
 def test_how_long_nothing_happened_is_told(minutes: int, is_told: bool) -> None:
     run = replace(RUN, state="open", ended_ms=0, quiet_ms=minutes * 60_000)
-    told = [*runs_view.whole(run, Snapshot({}, {}, {}, 0, 0, 0, [], [], [], [], None, None), {}, {})]
+    told = [*runs_view.whole(run, CrawlProgress(), {}, {})]
     assert ("Nothing was pushed to it or done for 1 h 35 min." in told) is is_told
     assert runs_view.plain(run)["quiet_seconds"] == minutes * 60
     assert "quiet_seconds" not in runs_view.plain(RUN)
