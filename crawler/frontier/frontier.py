@@ -6,7 +6,6 @@ and a repeated push is a duplicate (with dedupe=False a second copy).
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
@@ -42,9 +41,9 @@ from crawler.frontier.state.domains import Domains
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.schedules import Schedules
 from crawler.frontier.state.shares import Shares
+from crawler.frontier.state.stated_rules import StatedRules
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.state.workers import Workers
-from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # per call, which blocks Redis
 
@@ -97,9 +96,7 @@ class Frontier(LeaseCalls):
         self.coverage = Coverage(self.shards)
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, self.shards)
-        self.statement: Statement | None = None  # the rules of this frontier's worker
-        self._has_stated = False  # at least once: other workers may have stated the same, to another server
-        self._stating = asyncio.Lock()
+        self._rules = StatedRules(self.shards, self.budgets, self.damage)
         self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
         self._marks = DataMarks(self.shards, lambda: self.on_other_data())  # noqa: PLW0108 - it is replaced
         self.on_other_data: Callable[[], None] = lambda: None  # called before the leases that show it are returned
@@ -120,10 +117,7 @@ class Frontier(LeaseCalls):
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store new messages. *forced*: children of leased work, never refused for fullness (except at maxmemory)."""
-        if self.statement is not None:
-            for message in messages:
-                self.statement.note(message.host, Pace(message.delay_ms, message.cap, message.burst))
-            await self._state_news()
+        await self._rules.note(messages)
         return await self.push_rows([(message.host, push_row(message)) for message in messages], forced=forced)
 
     async def push_rows(self, rows: Sequence[Row], *, forced: bool = False) -> list[PushOutcome]:
@@ -154,7 +148,7 @@ class Frontier(LeaseCalls):
             full = await self.gauge.full()
             ours = held() if full else ()
             most = {shard: int(shard not in ours) for shard in full}
-            await self._state_news()
+            await self._rules.state_news()
             return await self._lease_some(streams, limit, worker, exclude_hosts, most, suspects_ok=suspects_ok)
 
     async def _lease_some(
@@ -212,7 +206,7 @@ class Frontier(LeaseCalls):
             if len(answer) > 1:
                 return answer
             if answer:
-                await self._state(shard)
+                await self._rules.state_at(shard)
             else:
                 await self.shards.run("reap", shard)
                 reaped = "1"
@@ -223,47 +217,22 @@ class Frontier(LeaseCalls):
         if await self.shards.seek():
             self.state_anew()
 
+    @property
+    def statement(self) -> Statement | None:
+        """The rules of this frontier's worker."""
+        return self._rules.statement
+
+    @statement.setter
+    def statement(self, statement: Statement) -> None:
+        self._rules.statement = statement
+
     def state_anew(self) -> None:
         """Redis may have lost our statement: `state` is due."""
-        if self.statement is not None:
-            self.statement.is_news = True
+        self._rules.anew()
 
     async def state(self) -> None:
-        """State the rules that this worker crawls by: within moments no worker exceeds them, as long as this is
-        repeated every few seconds."""
-        if not await self._state_news():
-            await self._state_everywhere()
-
-    async def _state_news(self) -> bool:
-        """State what no server was told of; False: there is none. What another call is stating counts when the server
-        has it."""
-        if (statement := self.statement) is None:
-            return False
-        async with self._stating:
-            if not (news := statement.is_news) and self._has_stated:
-                return False
-            statement.is_news = False
-            try:
-                await self._state_everywhere(news=news)
-            except BaseException:  # also where the caller is cancelled
-                statement.is_news |= news
-                raise
-            self._has_stated = True
-            return True
-
-    async def _state_everywhere(self, *, news: bool = False) -> None:
-        if self.statement is not None:
-            await asyncio.gather(*(self._state(shard, news=news) for shard in self.shards.there))
-
-    async def _state(self, shard: int, *, news: bool = False) -> None:
-        assert self.statement is not None
-        row = self.statement.row
-        while news or not (answer := await self.shards.run("rules", shard, *row)):
-            await self.budgets.state_again(shard)  # what lost our rules has lost them, too
-            for exceptions in self.statement.rows():
-                await self.shards.run("rules", shard, *row, *exceptions)
-            news = False
-        await self.damage.told(shard, answer - 1)
+        """State the rules that this worker crawls by, to be repeated every few seconds."""
+        await self._rules.state()
 
     async def back_off(self, host: str, elapsed_ms: int, *, status: int = 403, again: bool = False) -> int:
         """*host* answered with a block page, *elapsed_ms* after the wire start, with a *status* that is reported
@@ -293,7 +262,7 @@ class Frontier(LeaseCalls):
         if lease is not None:
             shard, under = keys.shard_of_id(lease[0]), (handle_row(lease),)
         with same_server(self.client):  # as in `lease`
-            await self._state_news()
+            await self._rules.state_news()
             wait, number, token = await self.shards.run(
                 "reserve_slot", shard, host, delay_ms, cap, burst, worker, spider, *under
             )

@@ -89,7 +89,7 @@ async def test_a_shard_that_is_there_again_is_found_though_others_are_not_or_hav
     redis_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = await timed(redis_client, shards=4)
-    world.frontier.statement = Statement("s", Pace(0, 100, 1), {})
+    world.frontier.statement = stated = Statement("s", Pace(0, 100, 1), {})
     shards, gone = world.frontier.shards, {1, 2}
     run = shards.scripts.run
 
@@ -109,12 +109,12 @@ async def test_a_shard_that_is_there_again_is_found_though_others_are_not_or_hav
     await asyncio.sleep(0)
     with pytest.raises(ShardAwayError):
         await world.frontier.seek()
-    assert (shards.away, shards.there, world.frontier.statement.is_news) == ({1, 2}, [0, 3], False)
+    assert (shards.away, shards.there, stated.is_news) == ({1, 2}, [0, 3], False)
     gone.clear()
     gone.add(2)
     shards.away.add(3)
     await world.frontier.seek()
-    assert (shards.away, world.frontier.statement.is_news) == ({2}, True)
+    assert (shards.away, stated.is_news) == ({2}, True)
     assert await world.frontier.why_full() == "a node of the Cluster is away"
     gone.clear()
     await world.frontier.seek()
