@@ -38,7 +38,8 @@ from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.contexts import ContextKey, Contexts, OpenContext
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
 from crawler.handlers.browser.lifecycle import BrowserLifecycle
-from crawler.handlers.browser.page_load import LOGIN_ERROR, PageLimits, PageLoad, headers_of, wait_until_idle
+from crawler.handlers.browser.page_limits import PageLimits
+from crawler.handlers.browser.page_load import LOGIN_ERROR, PageLoad, headers_of, wait_until_idle
 from crawler.handlers.forwarding import ContextCredentials
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.wire_turn import WireTurn

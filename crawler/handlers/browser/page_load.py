@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -27,7 +26,8 @@ from scrapy.utils._download_handlers import make_response
 from crawler import stats as names
 from crawler.errors import BrowserError
 from crawler.handlers.browser import raw_body
-from crawler.handlers.browser.main_frame import SCHEMES, MainFrame
+from crawler.handlers.browser.main_frame import MainFrame
+from crawler.handlers.browser.page_limits import PageLimits
 from crawler.handlers.browser.tab import Tab
 from crawler.handlers.wire_turn import WireTurn
 from crawler.utils import tasks
@@ -43,20 +43,6 @@ KEPT_BACK: Final = frozenset(
     {"proxy-authorization", "cookie", "host", "content-length", "connection", "accept-encoding"}
 )
 DECODED: Final = ("Content-Encoding", "Content-Length", "Transfer-Encoding")  # no longer true of the decoded body
-
-
-@dataclass(frozen=True, slots=True)
-class PageLimits:
-    """What one page may load: types of resources that it does not, how many in all, and how large a document."""
-
-    blocked: frozenset[str]
-    requests: int
-    body_bytes: int  # 0: no limit
-
-    def most_bytes(self, request: Request) -> int:
-        """Of the document that *request* is for, which may set its own limit."""
-        most: int = request.meta.get("download_maxsize", self.body_bytes)
-        return most
 
 
 class PageLoad:
@@ -169,16 +155,11 @@ class PageLoad:
                 await route.abort("aborted")
             elif asked.is_navigation_request() and _frame(asked) == self._main_frame():
                 await self._leave(route, asked)
-            elif self._is_blocked(asked):
+            elif self._limits.blocks(asked):
                 self._stats.inc_value(names.BROWSER_BLOCKED.format(asked.resource_type))
                 await route.abort("blockedbyclient")
             else:
                 await route.continue_()
-
-    def _is_blocked(self, asked: Asked) -> bool:
-        """Whether the page does without it; what it only prefetches is for the next page, and may be that itself."""
-        is_prefetched = "prefetch" in asked.headers.get("sec-purpose", "")
-        return is_prefetched or asked.resource_type in self._limits.blocked or urlsplit(asked.url).scheme not in SCHEMES
 
     def _give_up(self, beyond: int) -> None:
         """Leave what the page asks for without an answer, which would cost the worker as much as the question. What it

@@ -10,7 +10,8 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError
 
-from crawler.handlers.browser.page_load import FLOOD, PageLimits, PageLoad
+from crawler.handlers.browser.page_limits import PageLimits
+from crawler.handlers.browser.page_load import FLOOD, PageLoad
 from crawler.handlers.wire_turn import WireTurn
 from tests.integration.handlers.browsing import Stats
 
