@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import Any, Final
@@ -26,7 +25,7 @@ from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import url_in
 from crawler.worker.outbox.children import AGAIN_SECONDS, Children
 from crawler.worker.outbox.entries_away import EntriesAway
-from crawler.worker.outbox.lease_endings import Ending, Move, Nack, handle_of
+from crawler.worker.outbox.lease_endings import Ending, handle_of
 from crawler.worker.outbox.lost_links import LostLinks
 from crawler.worker.outbox.offers import Offers
 from crawler.worker.outbox.pending_counts import PendingCounts
@@ -288,15 +287,9 @@ class Outbox:
 
     def _give_up_waiting(self) -> None:
         """Give back pages that have waited longer than a lease."""
-        for ending in self._waiting.give_up(everything=self._closing):
-            if isinstance(ending, Nack):  # it is retried anyway
-                self._settler.endings.append(
-                    replace(ending, delay_ms=max(ending.delay_ms, self._frontier.config.lease_ms))
-                )
-            elif isinstance(ending, Move):
-                self._settler.endings.append(ending)
-            else:
-                self._returns.put_off.append(handle_of(ending))
+        endings, pages = self._waiting.give_up(everything=self._closing)
+        self._settler.endings.extend(endings)
+        self._returns.put_off.extend(pages)
 
     def _forget_abandoned(self) -> None:
         if self._abandoned:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import Final
 
 from crawler.frontier.messages import Handle
 from crawler.worker.outbox.children import Children
-from crawler.worker.outbox.lease_endings import Ending, handle_of
+from crawler.worker.outbox.lease_endings import Ending, Move, Nack, handle_of
 
 LOOK_SECONDS: Final = 1.0  # between checks for pages that wait too long
 MOST_KEPT: Final = 64 * 2**20  # bytes of refused requests; beyond it the pages that wait longest go back
@@ -55,8 +56,21 @@ class WaitingEndings:
         for handle in handles:
             self._pages.pop(handle, None)
 
-    def give_up(self, *, everything: bool = False) -> list[Ending]:
-        """The endings of pages that have waited too long, or of all, without their children."""
+    def give_up(self, *, everything: bool = False) -> tuple[list[Nack | Move], list[Handle]]:
+        """Pages that have waited too long, or all, without their children: the endings of those that are fetched again
+        anyway, a retry not before another lease, and the leases of the others, to be put off."""
+        endings: list[Nack | Move] = []
+        others: list[Handle] = []
+        for ending in self._given_up(everything=everything):
+            if isinstance(ending, Nack):
+                endings.append(replace(ending, delay_ms=max(ending.delay_ms, round(self._patience * 1000))))
+            elif isinstance(ending, Move):
+                endings.append(ending)
+            else:
+                others.append(handle_of(ending))
+        return endings, others
+
+    def _given_up(self, *, everything: bool) -> list[Ending]:
         if self._clock() < self._look_at and not everything:
             return []
         self._look_at = self._clock() + LOOK_SECONDS
