@@ -138,6 +138,18 @@ class Prefetcher:
             await self._outage.wait(error)
             return 0.0
         self._outage.over()
+        await self._learn(batch, idle=idle)
+        self._buffer(batch, before)
+        if batch.leases:
+            if self._pauses.reason:  # since the call
+                self.give_back()
+            self._count(len(batch.leases))
+            return 0.0
+        due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000
+        return min(max(due, SHORTEST_WAIT), self._config.poll_seconds)
+
+    async def _learn(self, batch: Batch, *, idle: bool) -> None:
+        """What comes with the leases, and has to be known before the first of them is taken."""
         self._addresses.learn(batch.addresses)
         self._addresses.seek(batch.sought)
         await self._learn_scopes(batch.leases)
@@ -146,19 +158,14 @@ class Prefetcher:
         if batch.lost_data:
             self._crawler.stats.inc_value(names.DATA_LOST)
             logger.error(LOST_DATA)
+
+    def _buffer(self, batch: Batch, before: float) -> None:
         for lease in batch.leases:
             start_by, address = before + lease.start_within_ms / 1000, batch.addresses.get(lease.host, "")
             run_id = self._book.run_of(lease.generation)
             self._queue.buffer.append(
                 HeldLease(lease, leased_at=before, start_by=start_by, address=address, run_id=run_id)
             )
-        if batch.leases:
-            if self._pauses.reason:  # since the call
-                self.give_back()
-            self._count(len(batch.leases))
-            return 0.0
-        due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000
-        return min(max(due, SHORTEST_WAIT), self._config.poll_seconds)
 
     async def _learn_scopes(self, leases: Sequence[Lease]) -> None:
         """A run may have been given a scope of its own: it is known before the first of its pages is fetched."""
