@@ -163,10 +163,16 @@ def optimum(pages: list[Page], share: float) -> float:
         low, high = (middle, high) if spent > budget else (low, middle)
     total = sum(page.weight for page in pages)
     kept = (
-        page.weight * recrawl.freshness(page.rate, recrawl.due_after(one, high, weight))
+        page.weight * freshness(page.rate, recrawl.due_after(one, high, weight))
         for page, (one, weight) in zip(pages, known, strict=True)
     )
     return sum(kept) / total
+
+
+def freshness(rate: float, interval: float) -> float:
+    """The share of time in which a page visited every *interval* seconds is as stored."""
+    expected = rate * interval
+    return -math.expm1(-expected) / expected if expected > 0 else 1.0
 
 
 def run(pages: list[Page], rule: Rule, share: float, days: int, rng: Random, hints: Hints = NO_HINTS) -> float:

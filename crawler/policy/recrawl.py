@@ -108,12 +108,6 @@ def due_after(known: Estimate, threshold: float, weight: float = 1.0, steps: int
     return high
 
 
-def freshness(rate: float, interval: float) -> float:
-    """The share of time in which a page visited every *interval* seconds is as stored."""
-    expected = rate * interval
-    return -math.expm1(-expected) / expected if expected > 0 else 1.0
-
-
 def threshold_for(sample: Sequence[tuple[Estimate, float]], visits_per_page: float) -> float:
     """The threshold at which pages like those in *sample*, with their weights, get *visits_per_page* per second on
     average.
