@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.progress import Progress
 from scrapy.commands import ScrapyCommand
@@ -87,26 +87,34 @@ class Command(FleetCommand, ScrapyCommand):
                 self.point_elsewhere(STORES)
             if since and not total:
                 await _check_time(database, collection, field)
-            csv = opts.format == "csv"
-            names = await _columns(database, collection) if csv else ()
-            folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
-            with (
-                _target(None if folder else opts.output) as target,
-                progress_bar(f"export {collection}", shown=total > 0 and not target.isatty()) as progress,
-            ):
-                bar = _Bar(progress, total)
-                writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
-                try:
-                    async for document in reader.documents(database, collection, query):
-                        writer.write(document)
-                        bar.step()
-                except asyncio.CancelledError:
-                    print(f"cut short after {bar.done:,} of {total:,} documents{_kept(opts.output)}", file=sys.stderr)
-                    raise
+            done = await _write(database, collection, query, total, opts)
         changed = f" changed since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
-        print(f"{several(bar.done, 'document')}{changed} exported from {collection}", file=sys.stderr)
+        print(f"{several(done, 'document')}{changed} exported from {collection}", file=sys.stderr)
         if not_stored := await asyncio.to_thread(_not_stored, self.settings, config):
             print(not_stored, file=sys.stderr)
+
+
+async def _write(
+    database: connection.Database, collection: str, query: dict[str, Any], total: int, opts: argparse.Namespace
+) -> int:
+    """Write the documents that *query* finds, about *total*; returns how many that were."""
+    csv = opts.format == "csv"
+    names = await _columns(database, collection) if csv else ()
+    folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
+    with (
+        _target(None if folder else opts.output) as target,
+        progress_bar(f"export {collection}", shown=total > 0 and not target.isatty()) as progress,
+    ):
+        bar = _Bar(progress, total)
+        writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
+        try:
+            async for document in reader.documents(database, collection, query):
+                writer.write(document)
+                bar.step()
+        except asyncio.CancelledError:
+            print(f"cut short after {bar.done:,} of {total:,} documents{_kept(opts.output)}", file=sys.stderr)
+            raise
+    return bar.done
 
 
 def _check(args: list[str], opts: argparse.Namespace) -> None:
