@@ -50,7 +50,7 @@ class ContextCredentials:
         return self._written.get(_address(url), 0.0)
 
     def failed(self, host: str, port: int, why: Exception) -> None:
-        """Note that *host*, or *upstream* on the way there, failed."""
+        """Note that *host*, or a proxy on the way there, failed."""
         self._failed[host, port] = _bare(why)
 
     def pop_failure(self, url: str) -> Exception | None:

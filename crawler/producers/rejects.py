@@ -52,7 +52,7 @@ class Rejects:
             raise self._failed(error) from None
 
     def add(self, refusal: Refusal, count: int = 1) -> None:
-        """Add *refusal* of *messages* messages. Raises ShoalError if the file cannot be written."""
+        """Add *refusal*, of *count* messages. Raises ShoalError if the file cannot be written."""
         self.count += count
         self._show(refusal)
         if self._file is None:
