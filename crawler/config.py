@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+from scrapy.utils.misc import load_object
 
 from crawler.errors import ConfigError
 
+A_CLASS: Final = "the path of a class that can be imported"
 _SCHEME = re.compile(r"[a-z][a-z0-9+]*", re.IGNORECASE)
 _TYPE_NAMES = {int: "an integer", float: "a number"}
 
@@ -81,6 +84,29 @@ def mapping(settings: Dicts, name: str) -> dict[str, Any]:
         return settings.getdict(name)
     except (TypeError, ValueError):
         raise ConfigError(name, "...", "a dict, or a JSON object") from None  # the value may contain secrets
+
+
+def check_class(name: str, value: Any) -> None:
+    """Raise ConfigError if setting *name* = *value* is neither a class nor its path."""
+    loaded(name, value, value, "a class, or its path, that can be imported")
+
+
+def loaded(name: str, path: Any, value: object, expected: str = A_CLASS) -> Any:
+    """The class at *path*, or itself, for setting *name* = *value*; raises ConfigError if it cannot be imported."""
+    try:
+        return load_object(path)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise ConfigError(name, value, f"{expected} ({error})") from None
+
+
+def check_module(name: str, path: Any) -> None:
+    """Raise ConfigError if *path*, which setting *name* switches off, is in a module that is gone: Scrapy raises."""
+    try:
+        load_object(path)
+    except ImportError as error:
+        raise ConfigError(name, None, f"a component that there is ({error}): leave it out") from None
+    except (NameError, TypeError, ValueError):
+        return
 
 
 def shown_uri(uri: str) -> str:

@@ -17,7 +17,7 @@ from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
-from crawler import components, scrapy_settings
+from crawler import components
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands import early_settings, misspelt
@@ -31,6 +31,7 @@ from crawler.frontier.inspection.old_queue import left_by_scrapy_redis
 from crawler.frontier.joining import Joined, digests, join, project_of
 from crawler.routing.encoder import check_name
 from crawler.scrapy_hooks import on_second_signal, stop_when_open
+from crawler.startup import scrapy_settings
 from crawler.startup.fleet_check import findings
 from crawler.startup.settings_check import check_settings
 from crawler.startup.wiring import is_kind_of, require_components, require_wired

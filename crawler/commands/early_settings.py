@@ -15,8 +15,9 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
 from scrapy.utils.conf import closest_scrapy_cfg, get_config
 
-from crawler import config, scrapy_settings
+from crawler import config
 from crawler.errors import ConfigError
+from crawler.startup import scrapy_settings
 from crawler.startup.wiring import check_addons
 
 KINDS: Final = (
@@ -49,7 +50,7 @@ def check(settings: BaseSettings) -> None:
     for name in CLASSES:
         value = settings[name]
         if value not in NO_CLASS.get(name, (None,)) and (settings.getpriority(name) or 0) > 0:  # somebody has set it
-            scrapy_settings.loaded(name, value, value)
+            config.loaded(name, value, value)
     check_addons(settings)
     config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 10_000)
     _check_log(settings)

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from scrapy.settings import BaseSettings
 
+from crawler import config
 from crawler.components import path_of
 from crawler.errors import ConfigError
 from crawler.handlers.http.handler import HttpConfig, tls_context
 from crawler.handlers.resolver import ResolverConfig
 from crawler.policy.address_guard import AddressPolicy
-from crawler.scrapy_settings import loaded
 from crawler.urls import SCHEMES
 
 GUARDED: Final = "guards_addresses"  # a handler sets this to state that it dials only what AddressPolicy allows
@@ -40,7 +40,7 @@ def check(settings: BaseSettings) -> None:
 
 def guarded(name: str, path: str | type) -> Any:
     """The handler class at *path*, or itself, the value of setting *name*; raises ConfigError if it has no guard."""
-    handler = loaded(name, path, path, "the path of a class that can be loaded")
+    handler = config.loaded(name, path, path, "the path of a class that can be loaded")
     if getattr(handler, GUARDED, False) is not True:
         given = path_of(path)
         advice = next((text for start, text in INSTEAD.items() if given.startswith(start)), "docs/download.md")

@@ -18,7 +18,6 @@ from scrapy.utils.reactor import is_reactor_installed
 from crawler import components, config, defaults
 from crawler.components import ADDON, path_of
 from crawler.errors import ConfigError
-from crawler.scrapy_settings import check_module, loaded
 from crawler.startup import moved
 
 PRIORITY: Final = "addon"
@@ -227,7 +226,7 @@ def check_addons(settings: BaseSettings) -> None:
             continue
         if not isinstance(place, int | float) or math.isnan(place):
             raise ConfigError(name, place, "a number, or None to switch it off")
-        loaded(name, addon, place)
+        config.loaded(name, addon, place)
 
 
 def require_components(settings: BaseSettings) -> None:
@@ -236,9 +235,9 @@ def require_components(settings: BaseSettings) -> None:
         for key, place in config.mapping(settings, name).items():
             setting = f"{name}[{path_of(key)!r}]"
             if place is not None:
-                loaded(setting, key, place)
+                config.loaded(setting, key, place)
             elif name in components.TABLES:
-                check_module(setting, key)
+                config.check_module(setting, key)
 
 
 def require_wired(settings: BaseSettings) -> None:

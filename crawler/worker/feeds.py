@@ -23,7 +23,6 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.frontier.runs import feeds
 from crawler.frontier.server.shards import Shards
-from crawler.scrapy_settings import check_class
 
 DIFFERING: Final = ("%(worker)s", "%(time)s")  # makes a URI differ between workers
 OVERWRITING: Final = ("s3", "ftp", "gs")  # storages that cannot append
@@ -69,7 +68,7 @@ def check(settings: BaseSettings) -> None:
         if options.get("format") not in [*formats]:  # which may be unhashable
             raise ConfigError(f"{name}['format']", options.get("format", ""), f"one of {', '.join(formats)}")
         if "item_filter" in options:
-            check_class(f"{name}['item_filter']", options["item_filter"])
+            config.check_class(f"{name}['item_filter']", options["item_filter"])
         scheme = urlsplit(str(uri)).scheme
         if scheme not in storages and not PureWindowsPath(str(uri)).drive:
             schemes = ", ".join(one for one in storages if one)

@@ -9,8 +9,8 @@ import pytest
 import scrapy
 from scrapy.settings import Settings, default_settings
 
-from crawler import scrapy_settings
 from crawler.errors import ConfigError
+from crawler.startup import scrapy_settings
 
 
 @pytest.mark.parametrize(

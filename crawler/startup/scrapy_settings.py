@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from scrapy.settings import BaseSettings, default_settings
 from scrapy.spidermiddlewares.referer import RefererMiddleware
-from scrapy.utils.misc import load_object
 
 from crawler import config
 from crawler.errors import ConfigError
@@ -24,7 +23,6 @@ CLASSES: Final = (
     "STATS_CLASS",
 )
 CODES: Final = ("HTTPCACHE_IGNORE_HTTP_CODES", "HTTPERROR_ALLOWED_CODES", "TELNETCONSOLE_PORT")  # lists of integers
-A_CLASS: Final = "the path of a class that can be imported"
 LEVELS: Final = ("DEFAULT_DROPITEM_LOG_LEVEL", "RETRY_GIVE_UP_LOG_LEVEL")
 # None is none of their values, though it is for others.
 NEEDED: Final = (
@@ -70,42 +68,19 @@ def check_components(settings: BaseSettings) -> None:
         raise ConfigError("REFERRER_POLICY", settings["REFERRER_POLICY"], allowed) from None
     for name in CLASSES:
         if settings[name] is not None or name in NEEDED:
-            check_class(name, settings[name])
+            config.check_class(name, settings[name])
     for one in settings.getlist("RETRY_EXCEPTIONS"):
-        check_class("RETRY_EXCEPTIONS", one)
+        config.check_class("RETRY_EXCEPTIONS", one)
     for name in ("FEED_EXPORTERS", "FEED_STORAGES") if config.mapping(settings, "FEEDS") else ():
         for key, path in config.mapping(settings, name).items():
             if path is not None:
-                check_class(f"{name}[{key!r}]", path)
+                config.check_class(f"{name}[{key!r}]", path)
     if settings["DOWNLOAD_BIND_ADDRESS"]:
         _check_address("DOWNLOAD_BIND_ADDRESS", settings["DOWNLOAD_BIND_ADDRESS"])
     known = settings["HTTPAUTH_USER"] or settings["HTTPAUTH_PASS"]
     if known and not settings.getpriority("HTTPAUTH_DOMAIN"):
         allowed = "the domain that HTTPAUTH_USER and HTTPAUTH_PASS are for, such as shop.example; None: every one"
         raise ConfigError("HTTPAUTH_DOMAIN", "", allowed)
-
-
-def check_class(name: str, value: Any) -> None:
-    """Raise ConfigError if setting *name* = *value* is neither a class nor its path."""
-    loaded(name, value, value, "a class, or its path, that can be imported")
-
-
-def loaded(name: str, path: Any, value: object, expected: str = A_CLASS) -> Any:
-    """The class at *path*, or itself, for setting *name* = *value*; raises ConfigError if it cannot be imported."""
-    try:
-        return load_object(path)
-    except (ImportError, NameError, TypeError, ValueError) as error:
-        raise ConfigError(name, value, f"{expected} ({error})") from None
-
-
-def check_module(name: str, path: Any) -> None:
-    """Raise ConfigError if *path*, which setting *name* switches off, is in a module that is gone: Scrapy raises."""
-    try:
-        load_object(path)
-    except ImportError as error:
-        raise ConfigError(name, None, f"a component that there is ({error}): leave it out") from None
-    except (NameError, TypeError, ValueError):
-        return
 
 
 def _check_address(name: str, value: Any) -> None:
