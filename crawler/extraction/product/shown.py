@@ -23,6 +23,7 @@ from crawler.extraction.visible import (
     visible_brand,
     visible_facts,
     visible_free,
+    visible_gtin,
     visible_price,
     visible_stock,
 )
@@ -278,7 +279,7 @@ _SIGNS: Final = ("price", "availability", "sku", "gtin", "brand")  # of a produc
 _DENIALS: Final = ("OutOfStock", "Discontinued")
 _PROMISES: Final = ("InStock", "LimitedAvailability")
 _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
-    "gtin": identifiers.shown_gtin,
+    "gtin": visible_gtin.shown_gtin,
     "brand": visible_brand.shown_brand,
     "review_count": visible_facts.shown_reviews,
     "image": visible_facts.shown_image,

@@ -26,7 +26,6 @@ SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal number
 ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a greater lead they decide nothing
 MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
-MIN_GTIN_TEXT, MAX_GTIN_TEXT = 8, 80  # characters
 MAX_LABELLED: Final = 120  # characters of a text that may begin with a label
 MAX_ID: Final = 60  # characters of an identifier with its label
 MAX_ROW: Final = 4  # digits of a number that is likely that of a database's row
@@ -37,7 +36,6 @@ _SURE, _ELSEWHERE = "sure", "elsewhere"
 _LABELS: Final = {_SURE: labels.SKU_LABEL, "doubtful": labels.DOUBTFUL_LABEL, "model": labels.MODEL_LABEL}
 MAX_COUNT: Final = 4  # digits of a number that may be part of a product's name
 
-_LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 # An identifier without a digit.
 _LETTERED = re.compile(
@@ -287,21 +285,3 @@ def _next(page: View, index: int) -> str:
 def has_label(page: View) -> bool:
     """Whether the page has a labelled identifier, as products do."""
     return any(weight > ASIDE for weight, _ in page.once(_labelled))
-
-
-def shown_gtin(page: View) -> str | None:
-    """The first valid GTIN with a label such as EAN, UPC or ISBN in its text or the one before."""
-    for index in page.numbers:
-        text, node = page.texts[index]
-        numbers = list(_LONG_NUMBER.finditer(text)) if MIN_GTIN_TEXT <= len(text) <= MAX_GTIN_TEXT else ()
-        if not numbers:
-            continue
-        before = page.texts[index - 1][0][:MAX_GTIN_TEXT] if index else ""
-        if index > 1 and not before.strip(" :："):
-            before = page.texts[index - 2][0][:MAX_GTIN_TEXT]
-        own = labels.GTIN_LABEL.search(text, 0, numbers[-1].start())
-        start = 0 if labels.GTIN_LABEL.search(before) else own.end() if own else len(text)
-        gtin = next(filter(None, (values.gtin(number[0]) for number in numbers if number.start() >= start)), None)
-        if gtin and not page.flags(node) & view.OTHER:
-            return gtin
-    return None
