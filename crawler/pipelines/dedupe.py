@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import config
@@ -34,6 +35,12 @@ class _Sent(NamedTuple):
     page: str
 
 
+def remembered(settings: BaseSettings) -> tuple[int, float]:
+    """How many items, and for how many seconds; raises ConfigError."""
+    size = config.integer(settings, "ITEM_DEDUPE_SIZE", 0, 10_000_000)
+    return size, config.number(settings, "ITEM_DEDUPE_SECONDS", 1, 86_400)
+
+
 class DedupePipeline:
     """Drops an item whose content this worker sent to storage less than *seconds* of fetch time before.
 
@@ -52,8 +59,7 @@ class DedupePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         assert crawler.stats is not None
-        size = config.integer(crawler.settings, "ITEM_DEDUPE_SIZE", 0, 10_000_000)
-        seconds = config.number(crawler.settings, "ITEM_DEDUPE_SECONDS", 1, 86_400)
+        size, seconds = remembered(crawler.settings)
         if not size:
             raise NotConfigured
         pipeline = cls(size, seconds, crawler.stats, lambda: datetime.now(UTC))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final, Self
 
 from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import config
@@ -26,6 +27,14 @@ _COUNTED: Final = tuple(
 )
 
 
+def fatal_issues(settings: BaseSettings) -> list[str]:
+    """For which an item is rejected; raises ConfigError."""
+    fatal = config.texts(settings, "ITEM_FATAL_ISSUES")
+    if unknown := sorted(set(fatal) - validation.NAMES):
+        raise ConfigError("ITEM_FATAL_ISSUES", unknown[0], "only names of " + ", ".join(sorted(validation.NAMES)))
+    return fatal
+
+
 class ValidatePipeline:
     """Applies policy/items/validation.py to our items and grades their fields; other items pass untouched."""
 
@@ -37,10 +46,7 @@ class ValidatePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         assert crawler.stats is not None
-        fatal = config.texts(crawler.settings, "ITEM_FATAL_ISSUES")
-        if unknown := sorted(set(fatal) - validation.NAMES):
-            raise ConfigError("ITEM_FATAL_ISSUES", unknown[0], "only names of " + ", ".join(sorted(validation.NAMES)))
-        return cls(fatal, crawler.stats, tallies_of(crawler))
+        return cls(fatal_issues(crawler.settings), crawler.stats, tallies_of(crawler))
 
     async def process_item(self, item: Any) -> Any:
         """*item* with its issues noted; raises RejectedItem if one of them is fatal, or the item cannot be read."""

@@ -1,6 +1,6 @@
 """The settings of a worker and of its store, looked at before the log begins: a wrong one is a line, not a dead worker.
 
-Known weakness: single settings of pipelines and extensions, and those of the browser, are read as these are built.
+Known weakness: what tiers beyond http read (BROWSER_*, API_*) is looked at as their handlers are built.
 """
 
 from __future__ import annotations
@@ -12,11 +12,18 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, defaults
 from crawler.errors import ConfigError
+from crawler.extensions.garbage import gc_threshold
+from crawler.extensions.idle import max_idle_seconds
 from crawler.extensions.metrics import MetricsConfig
 from crawler.extensions.run_hooks import HooksConfig
 from crawler.frontier.config import FrontierConfig
 from crawler.handlers.http.handler import HttpConfig
 from crawler.handlers.resolver import ResolverConfig
+from crawler.middlewares.conditional.downloader import conditional_days
+from crawler.middlewares.downloader.cookies import session_seconds
+from crawler.pipelines.clean import most_characters
+from crawler.pipelines.dedupe import remembered
+from crawler.pipelines.validate import fatal_issues
 from crawler.policy.address_guard import AddressPolicy
 from crawler.policy.endings.retries import RetryPolicy
 from crawler.policy.rules.scope import read_scope
@@ -49,9 +56,11 @@ READERS: Final[tuple[Reader, ...]] = (
     *(HttpConfig.from_settings, ResolverConfig.from_settings, ProxyConfig.from_settings, Bounds.from_settings),
     *(lambda settings: read_scope(config.mapping(settings, "SCOPE"), "SCOPE"), spider_budget, read_table),
     *(MetricsConfig.from_settings, HooksConfig.from_settings, TracesConfig.from_settings),
+    *(max_idle_seconds, gc_threshold, session_seconds),
 )
 STORE_READERS: Final[tuple[Reader, ...]] = (
     *(StorageConfig.from_settings, ArchiveConfig.from_settings, AttemptsConfig.from_settings),
+    *(most_characters, fatal_issues, remembered, conditional_days),
 )
 
 
@@ -65,7 +74,7 @@ def check_settings(settings: BaseSettings) -> None:
 def _check_switches(settings: BaseSettings) -> None:
     """Raise ConfigError for what is neither on nor off; None would switch off, robots.txt say, what is on."""
     for name, default in vars(defaults).items():
+        if isinstance(default, bool):
+            config.boolean(settings, name)
         if default is True and settings[name] is None:
             raise ConfigError(name, None, "True or False: None switches it off")
-    for name in ("REDIS_START_URLS_AS_SET", "REDIS_START_URLS_AS_ZSET"):
-        config.boolean(settings, name)

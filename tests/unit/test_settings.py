@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import re
 import tomllib
@@ -14,7 +13,8 @@ from scrapy.settings import Settings, default_settings
 
 from crawler import defaults
 from crawler.errors import ConfigError
-from crawler.startup.settings_check import READERS, STORE_READERS, check_settings
+from crawler.startup import scrapy_settings
+from crawler.startup.settings_check import check_settings
 from tests.shipped import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,6 +135,8 @@ def test_the_defaults_are_in_range() -> None:
         ("ROBOTSTXT_TIMEOUT_SECONDS", 0, "1 to 600"),
         ("RUN_WEBHOOK_URL", "mailto:me@shop.example", "an http or https URL"),
         ("TRACES_RATIO", 2, "0 to 1"),
+        ("ITEM_FATAL_ISSUES", "no_such", "only names of"),
+        ("LOG_JSON", "maybe", "True or False"),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
@@ -144,29 +146,29 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allow
     assert allowed in str(error.value)
 
 
-# Read in another way, or by another command than `crawl`.
-ELSEWHERE = {
-    *("DownloadLimits", "PoolConfig"),  # by HttpConfig
-    "TierPolicy",  # by TierConfig
-    "Resolver",  # by ResolverConfig and AddressPolicy
-    "BrowserConfig",  # a Chromium may be missing where no browser is wanted
-    "Scheduler",  # by `crawl` itself: it makes a client of Redis
-    *("Lastmods", "Seeds"),  # not settings alone
-    *("FleetConfig", "ScalingConfig", "ServeConfig"),  # `scrapy serve`
-}
+# Numbers that a start of `crawl` does not look at, by the beginning of their names.
+LATER = (
+    "BROWSER_",  # by the browser's handler: a Chromium may be missing where none is wanted
+    *("FLEET_WORKERS", "METRICS_QUEUE_SECONDS", "SCALING_", "SERVE_"),  # by `scrapy serve`
+    *("STORAGE_CONNECT_SECONDS", "STORAGE_REPLY_SECONDS"),  # by whoever asks MongoDB, right after this
+    "RETRY_PRIORITY_ADJUST",  # Scrapy's, and has no range
+)
 
 
-def test_all_settings_that_a_worker_reads_into_a_class_are_looked_at_first() -> None:
-    written = {
-        kind.name
-        for path in (ROOT / "crawler").rglob("*.py")
-        for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(kind, ast.ClassDef) and "from_settings" in {getattr(one, "name", "") for one in kind.body}
-    }
-    names = [getattr(one, "__qualname__", "").partition(".") for one in (*READERS, *STORE_READERS)]
-    looked_at = {kind for kind, _, method in names if method == "from_settings"}
-    assert len(looked_at) > 15
-    assert written == looked_at | ELSEWHERE
+def test_every_number_that_a_worker_reads_is_looked_at_before_it_starts() -> None:
+    numbers = [name for name, value in vars(defaults).items() if type(value) in {int, float} and name.isupper()]
+    assert len(numbers) > 70
+    assert [name for name in numbers if not _is_refused(name) and not name.startswith(LATER)] == []
+
+
+def _is_refused(name: str) -> bool:
+    settings = base(**{name: -1e300})
+    try:
+        check_settings(settings)
+        scrapy_settings.check(settings)
+    except ConfigError as error:
+        return name in str(error)
+    return False
 
 
 def test_what_stores_nothing_reads_no_settings_of_a_store() -> None:
