@@ -7,15 +7,14 @@ from typing import Any
 
 from scrapy.commands import ScrapyCommand
 
-from crawler.commands import misspelt
-from crawler.commands.base import FleetCommand, one_spider
+from crawler.commands import misspelt, preflight
+from crawler.commands.base import FleetCommand, one_spider, spider_class
 from crawler.commands.options import named
 from crawler.commands.terminal import answering
 from crawler.handlers import guard_check
 from crawler.startup.fleet_check import findings, start_findings
-from crawler.startup.settings_check import check_settings
 from crawler.utils import tasks
-from crawler.worker.scheduler import Scheduler
+from crawler.worker.scheduler import in_use
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -43,11 +42,11 @@ class Command(FleetCommand, ScrapyCommand):
             self.exitcode = 1 if found else 0
 
     def _look(self, name: str, arguments: dict[str, str]) -> list[str]:
-        crawler = self.crawler_of(name)
-        if not crawler.settings.getbool("FRONTIER_ENABLED"):
+        spider = spider_class(self.settings, name)
+        preflight.check_values(self.crawler_of(name).settings, spider)
+        crawler = preflight.with_components(self.settings, spider)
+        if not in_use(crawler.settings):
             return []
-        check_settings(crawler.settings)
-        Scheduler.from_settings(crawler.settings)
         guard_check.check(crawler.settings)
         found = findings(crawler)
         crawler.spider = crawler.spidercls.from_crawler(crawler, **arguments)

@@ -1,4 +1,5 @@
-"""`scrapy crawl`: Scrapy's command; here spiders join the shared frontier."""
+"""`scrapy crawl`: Scrapy's command; here spiders join the shared frontier. What is looked at before, in which order:
+startup/README.md."""
 
 from __future__ import annotations
 
@@ -13,35 +14,27 @@ from scrapy.core.downloader import contextfactory  # noqa: F401 - looks at all m
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
-from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
-from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
 from crawler import components
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
-from crawler.commands import early_settings, misspelt
+from crawler.commands import early_settings, misspelt, preflight
 from crawler.commands.base import OneLine, one_spider, spider_class
 from crawler.commands.stopping import ForcedStop, hang_up_asks
 from crawler.commands.terminal import INTERRUPTED, answering
 from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
-from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.inspection.old_queue import left_by_scrapy_redis
 from crawler.frontier.joining import Joined, digests, join, project_of
-from crawler.routing.encoder import check_name
 from crawler.scrapy_hooks import on_second_signal, stop_when_open
-from crawler.startup import scrapy_settings
 from crawler.startup.fleet_check import findings
-from crawler.startup.settings_check import check_settings
-from crawler.startup.wiring import is_kind_of, require_components, require_wired
 from crawler.storage import connection as storage
 from crawler.utils import tasks
 from crawler.worker import feeds
-from crawler.worker.scheduler import Scheduler, in_use
+from crawler.worker.scheduler import in_use
 from crawler.worker.worker import FAILED
 
-PROCESS_WIDE: Final = ("TWISTED_REACTOR", "TWISTED_REACTOR_ENABLED")
 START_RAISED: Final = "start_error"  # Scrapy's finish reason: the start requests after that are not there
 UNDER_WAY: Final = "-"  # no generation: join the unfinished one, even if it ends before all workers have joined
 
@@ -71,7 +64,7 @@ class Command(OneLine, CrawlCommand):
                 settings = early_settings.with_addons(self.settings)
                 spider = spider_class(settings, one_spider(args))
                 settings = completed(settings, spider).settings
-                _check_settings(settings, spider)
+                preflight.check_values(settings, spider)
                 if opts.workers is not None:
                     check_shareable(settings, spider, opts, in_use=in_use(settings))
         elif opts.workers is not None:
@@ -121,21 +114,14 @@ class Command(OneLine, CrawlCommand):
         Returns the crawl that a worker would join; None off the frontier.
         """
         spider = spider_class(self.settings, name)
-        early_settings.check_log_of(spider, self.settings)
-        settings = completed(self.settings, spider).settings
-        check_process(self.settings, settings, name)
-        require_components(settings)
-        crawler = completed(self.settings, spider)  # again: what derives from ours can be told only now
-        settings = crawler.settings
-        if not in_use(settings):
+        crawler = preflight.with_components(self.settings, spider)
+        if not in_use(crawler.settings):
             return None
-        check_reactor(settings)
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
         for hint in misspelt.of_spider(spider, arguments):
             logger.warning("%s", hint)
-        scrapy_settings.check_components(settings)
-        return tasks.run_apart(_check(settings, spider, arguments))
+        return tasks.run_apart(_check(crawler.settings, spider, arguments))
 
     def _exit_as(self, crawl: Any) -> None:
         assert self.crawler_process is not None
@@ -147,43 +133,6 @@ class Command(OneLine, CrawlCommand):
                 raise error
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
-
-
-def check_process(project: BaseSettings, settings: BaseSettings, name: str) -> None:
-    """Raise ConfigError where spider *name* sets what the process has read before it knows the spider."""
-    for one in PROCESS_WIDE:
-        if settings[one] != project[one]:
-            raise _taken(one, name, project, settings)
-    loop = "ASYNCIO_EVENT_LOOP"
-    if settings[loop] and not is_kind_of(project[loop], settings[loop]):
-        raise _taken(loop, name, project, settings)
-
-
-def _taken(setting: str, name: str, project: BaseSettings, settings: BaseSettings) -> ConfigError:
-    allowed = f"{project[setting]!r}, as in the project's settings: a process has one reactor for all its spiders"
-    return ConfigError(f"{setting} of spider {name}", settings[setting], allowed)
-
-
-def check_reactor(settings: BaseSettings) -> None:
-    """Raise ConfigError for a reactor without asyncio's event loop, in which a worker's connections live."""
-    name, path = "TWISTED_REACTOR", settings["TWISTED_REACTOR"]
-    kind = load_object(path) if path else object
-    fits = isinstance(kind, type) and issubclass(kind, AsyncioSelectorReactor)
-    if settings.getbool("TWISTED_REACTOR_ENABLED") and not fits:
-        needed = f"{AsyncioSelectorReactor.__module__}.{AsyncioSelectorReactor.__qualname__}, which the fleet needs"
-        raise ConfigError(name, path, needed)
-
-
-def _check_settings(settings: BaseSettings, spider: type[Spider]) -> None:
-    """Raise ShoalError for values that a worker of *spider* cannot run with; imports none of its components, which may
-    expect Scrapy's event loop."""
-    if in_use(settings):
-        require_wired(settings)
-        check_name(spider)
-        check_settings(settings)
-        Scheduler.from_settings(settings)
-        scrapy_settings.check(settings)
-        feeds.check(settings)
 
 
 async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> Joined:

@@ -6,13 +6,14 @@ from importlib import import_module
 
 import pytest
 from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.exceptions import UsageError
 
 from tests.shipped import shipped
 
 
-def checked(*words: str) -> int:
+def checked(*words: str, **given: object) -> int:
     command = import_module("crawler.commands.check-fleet").Command()
-    command.settings = shipped(REDIS_URL="redis://127.0.0.1:1")  # nobody connects; else the bundled one is started
+    command.settings = shipped(REDIS_URL="redis://127.0.0.1:1", **given)  # nobody connects, and none is started
     parser = ScrapyArgumentParser(usage="scrapy check-fleet")
     command.add_options(parser)
     command.run(["products"], parser.parse_args([*words]))
@@ -37,3 +38,19 @@ def test_an_argument_without_a_value_is_refused(capsys: pytest.CaptureFixture[st
         checked("-a", "category")
     assert ended.value.code == 2
     assert capsys.readouterr().err == "scrapy check-fleet: -a = 'category' is invalid: expected NAME=VALUE\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("FRONTIER_POLL_SECONDS", "often"),
+        ("CLOSESPIDER_ITEMCOUNT", -1),
+        ("FEEDS", {"items.jsonl": {"format": "odd"}}),
+        ("EXTENSIONS", {"nowhere.Extension": 1}),
+        ("TWISTED_REACTOR", "twisted.internet.selectreactor.SelectReactor"),
+        ("REFERRER_POLICY", "nowhere"),
+    ],
+)
+def test_what_stops_a_crawl_at_its_start_stops_this(name: str, value: object) -> None:
+    with pytest.raises(UsageError, match=rf"^{name}\b.* invalid"):
+        checked(**{name: value})

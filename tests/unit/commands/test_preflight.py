@@ -1,11 +1,11 @@
-"""What `scrapy crawl` refuses before it starts anything."""
+"""What a start refuses of the process that it runs in."""
 
 from __future__ import annotations
 
 import pytest
 from scrapy.settings import Settings
 
-from crawler.commands.crawl import check_process, check_reactor
+from crawler.commands.preflight import check_process, check_reactor
 from crawler.errors import ConfigError
 
 
