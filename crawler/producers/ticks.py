@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.run_record import Overlap, Run, RunError, RunSkippedError
+from crawler.frontier.run_record import Overlap, Run, RunSkippedError
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.schedules import Tick
@@ -85,7 +85,7 @@ class TickRunner:
         if progress.run != run.id:
             progress = Progress(run=run.id)
             if not await self._is_still_ours(tick, progress, lead):
-                await self._frontier.runs.seal(run.id)  # it was over: this run was opened after its first was forgotten
+                await self._frontier.runs.seal_seen(run)  # opened after its first, which was over, was forgotten
                 return
         is_cancelled = bool(run.cancelled_ms)
         if run.state == "open" and not is_cancelled:
@@ -183,14 +183,19 @@ class TickRunner:
     async def _end(self, tick: Tick, lead: Lead, progress: Progress, why: str, *, is_left_open: bool = False) -> None:
         lead.check()
         if progress.run and not is_left_open:
-            with suppress(RunError):  # forgotten: it was over long ago
-                await self._frontier.runs.seal(progress.run)
+            await self._seal(tick, progress.run)
         outcome: dict[str, Any] = {"epoch": tick.epoch, "ended": datetime.now(UTC).isoformat(timespec="seconds")}
         outcome |= {"run": progress.run, "pushed": progress.pushed, "refused": progress.refused, "words": why}
         if await self._frontier.schedules.end(lead.token, tick, json.dumps(outcome)):
             told = f"run {progress.run}, {progress.pushed} pushed, {progress.refused} refused" if progress.run else ""
             words = "Schedule %s: tick %s is over: %s"
             logger.info(words, tick.name, tick.epoch, "; ".join(filter(None, (told, why))))
+
+    async def _seal(self, tick: Tick, run_id: str) -> None:
+        """Not where it was forgotten, as it was over long ago, nor another's that was given its number."""
+        run = await self._frontier.runs.get(run_id)
+        if run is not None and run.key == tick.id:
+            await self._frontier.runs.seal_seen(run)
 
 
 def _days(schedule: Schedule, tick: Tick) -> float:

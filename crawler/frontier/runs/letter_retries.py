@@ -49,7 +49,7 @@ class Retries:
             try:
                 done += sum(await self._box.retry([letter.id for letter in group], generation=run.generation))
             finally:  # also when it is interrupted: the run would never end
-                await self._runs.seal(run.id)
+                await self._runs.seal_seen(run)
         return done, opened
 
     async def _open(self, spider: str, of: str, shares: str) -> Run:

@@ -8,7 +8,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Final, Self
 
-from crawler.frontier.run_record import Overlap, Run, RunError, UnknownRunError
+from crawler.frontier.run_record import Overlap, Run, RunError
 from crawler.frontier.runs.runs import Runs
 
 PUSH: Final = "push"  # name of a push without run options: any number may run at once
@@ -106,13 +106,11 @@ class PushedRun:
             await self._runs.settle()  # if nothing was new it has finished
 
     async def _seal(self, run: Run) -> None:
-        try:
-            await self._runs.seal(run.id, run.opened_ms)
-        except UnknownRunError:
+        if await self._runs.seal_seen(run) is None:
             self._is_lost = True
             raise RunError(
                 f"Redis has lost run {run.id} since this push began, and what was pushed to it: push the same again"
-            ) from None
+            )
         self._is_sealed = True
 
     def told(self) -> str:

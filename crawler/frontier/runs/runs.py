@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from crawler.frontier.messages import MAX_NAME, WorkerState
@@ -86,10 +87,15 @@ class Runs:
         words = f"run {run.id} of {run.spider} is also named {run.name!r} and is not over ({run.state})"
         raise kind(words, run)
 
-    async def seal(self, run_id: str, opened_ms: int = 0) -> Run:
-        """Nothing more will be pushed to it: it ends with its last page. Raises RunError if there is no such run, or it
-        was not opened at *opened_ms*, where that is given."""
-        return await self._change(run_id, "sealed", opened_ms)
+    async def seal(self, run_id: str) -> Run:
+        """Nothing more will be pushed to it: it ends with its last page. Raises RunError if there is no such run."""
+        return await self._change(run_id, "sealed")
+
+    async def seal_seen(self, run: Run) -> Run | None:
+        """As `seal`, of *run* and none that was given its number since, as Redis was emptied; None where it is lost."""
+        with suppress(UnknownRunError):
+            return await self._change(run.id, "sealed", run.opened_ms)
+        return None
 
     async def cancel(self, run_id: str) -> Run:
         """End it with what is leased now: scripts drop what would be queued again, and `clear` what is queued.
@@ -250,7 +256,7 @@ class Runs:
         else:
             idle = snapshot.quiet_ms(run) >= self._shards.config.retention_ms
             is_complete = idle and not snapshot.counted(run).counts.pending
-        return await self.seal(run.id) if is_complete else None
+        return await self.seal_seen(run) if is_complete else None
 
     async def _end(self, run: Run, snapshot: RunSnapshot) -> Run | None:
         counters = snapshot.counters(run.spider, run.generation)

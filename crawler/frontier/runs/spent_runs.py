@@ -72,7 +72,7 @@ class SpentRuns:
             return
         leased, what = await self._standing(run)
         if what and not leased:
-            await self._runs.seal(run.id)
+            await self._runs.seal_seen(run)
 
     async def _dropped(self, run: Run) -> SpentRun | None:
         leased, what = await self._standing(run)

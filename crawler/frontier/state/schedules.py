@@ -11,6 +11,7 @@ from crawler.frontier.state.leader import DeposedError
 
 MOST: Final = 1_000  # schedules: a leader reads all of them every second
 OUT_OF_TURN: Final = "now-"  # prefix of such ticks' epochs
+REMOVED: Final = "/removed"  # suffix of the name of a schedule that is no more: the twin of lua/schedules/schedule_put
 
 
 class TooManyError(Exception):
@@ -39,8 +40,8 @@ class Tick:
 
     @property
     def id(self) -> str:
-        """The key of its run."""
-        return f"{self.name}:{self.epoch}"
+        """The key of its run, which it keeps where its schedule is removed."""
+        return f"{self.name.removesuffix(REMOVED)}:{self.epoch}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.run_record import RunError, RunSkippedError
+from crawler.frontier.run_record import Run, RunError, RunSkippedError
+from crawler.frontier.runs.letter_retries import Retries
 from crawler.frontier.runs.pushed_run import PushedRun, WantedRun
+from crawler.frontier.runs.spent_runs import QUIET_MS
+from crawler.frontier.state.budgets import Terms
 from tests.integration.frontier.harness import everywhere
-from tests.integration.frontier.making import acked, handles, message, timed
+from tests.integration.frontier.making import Timed, acked, handles, message, sent, timed
 from tests.integration.frontier.running import BEGUN, DAY_MS, counts, over, push
 
 
@@ -48,6 +52,55 @@ async def test_a_push_whose_run_is_lost_says_so_and_ends_none_that_was_given_its
         await lost.__aexit__(None, None, None)
     assert (other.id, lost.told()) == (f"{BEGUN}-1", f"run {BEGUN}-1")
     assert (await runs.known(other.id)).state == "open"
+
+
+async def no_start_urls_come(world: Timed) -> None:
+    await world.frontier.runs.begin("s", "0")
+    await world.pass_ms(world.frontier.config.run_idle_ms)
+    assert await over(world) == []
+
+
+async def its_letters_are_retried(world: Timed) -> None:
+    run = await world.frontier.runs.open("s")
+    await push(world, run, 1)
+    [leased] = await world.lease(1)
+    await world.frontier.bury(leased.id, leased.token, reason="spider_error")
+    await world.client.hdel(world.frontier.shards.key(0, "runs"), run.id)  # forgotten: its number is given again
+    frontier = world.frontier
+    await Retries(frontier.shards, frontier.runs, frontier.spent, frontier.dead).retry(await frontier.dead.find())
+
+
+async def its_budget_is_spent(world: Timed) -> None:
+    run = await world.frontier.runs.open("s", producer="push")
+    await world.frontier.sitemaps.add("s", run.generation, [("https://a.example/sitemap.xml", "")])
+    await world.frontier.budgets.state([Terms(f"r:s:{run.generation}", lasting=True, requests=1)])
+    await push(world, run, 1)
+    await sent(world.frontier, handles(leased := await world.lease()))
+    await acked(world.frontier, handles(leased))
+    await world.pass_ms(QUIET_MS)
+    assert [one async for one in world.frontier.spent.drop()] == []
+
+
+@pytest.mark.parametrize("ends", [no_start_urls_come, its_letters_are_retried, its_budget_is_spent])
+async def test_who_seals_a_run_that_is_lost_ends_none_that_was_given_its_number(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch, ends: Callable[[Timed], Awaitable[None]]
+) -> None:
+    """Redis is emptied right before, and a push has begun."""
+    world = await timed(redis_client)
+    shards, others = world.frontier.shards, list[Run]()
+    run = shards.run
+
+    async def run_late(name: str, shard: int, *arguments: bytes | str | float) -> Any:
+        if name == "run_seal" and not others:
+            await redis_client.flushall(**everywhere(redis_client))
+            await world.be_silent(5)
+            others.extend([await world.frontier.runs.open("s", producer="push") for _ in range(2)])
+        return await run(name, shard, *arguments)
+
+    monkeypatch.setattr(shards, "run", run_late)
+    await ends(world)
+    assert len(others) == 2
+    assert [(await world.frontier.runs.known(other.id)).state for other in others] == ["open", "open"]
 
 
 async def test_one_that_was_opened_again_is_not_ended_by_who_saw_it_sealed(redis_client: Any) -> None:

@@ -161,6 +161,29 @@ async def test_a_redis_that_restarts_midway_is_told_again_what_it_has_not_noted(
     await client.aclose()
 
 
+async def test_a_tick_whose_run_is_lost_ends_none_that_was_given_its_number(world: World) -> None:
+    """Redis is emptied in front of any call, and a push has begun."""
+    calls, runs = 0, world.time.frontier.runs
+    while True:
+        calls += 1
+        await world.add(ScheduleSource("urls", ("https://a.example/",)))
+        await world.pass_seconds(3_600)
+        replica = world.replica()
+        replica.gate.close_after(calls)
+        await replica.go()
+        if not replica.gate.is_waiting:
+            break
+        await world.time.client.flushall()
+        await world.time.be_silent(5)
+        other = await runs.open("products", producer="push")
+        replica.gate.open()
+        await replica.go()
+        assert (await runs.known(other.id)).state == "open"
+        await world.time.client.flushall()
+        await world.time.be_silent(5)
+    assert calls > 7
+
+
 async def test_two_that_lead_at_once_push_each_url_once(world: World, urls: Path) -> None:
     await world.add(file(urls))
     await world.pass_seconds(3_600)
