@@ -284,6 +284,7 @@ FAULTS = (
     ),
     Mutant("sitemaps are without end", "sitemap", "if room <= 0 then", "if false then", SITEMAPS),
     Mutant("a sitemap is read twice", "sitemap", "'NX', 0, digest", "0, digest", SITEMAPS),
+    Mutant("a sitemap of another run ends this one", "sitemap", "or call('ZSCORE', run, ARGV[4])", "or 1", SITEMAPS),
     Mutant("the last sitemap is never told", "sitemap", "call('ZCOUNT', run, 0, 0)", "call('ZCARD', run)", SITEMAPS),
     Mutant("answers do not add up", "domains", "(tonumber(known[outcome]) or 0) + count", "count", COUNTS),
     Mutant("who was busy stays it", "domains", "age + math.log(", "math.log(", COUNTS),

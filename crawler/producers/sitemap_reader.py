@@ -151,7 +151,7 @@ class SitemapReader:
         terms, name = reading.terms, self._encoder.spider.name
         lastmod = "" if reading.counts["filtered"] or reading.counts["cut"] else terms.lastmod
         end = partial(self._frontier.sitemaps.end, name, reading.generation, terms.url or reading.url, lastmod)
-        if await self._outage.insist(end) <= 0 and (run_id := run_id_of(reading.generation)):
+        if await self._outage.insist(end) == 0 and (run_id := run_id_of(reading.generation)):
             with suppress(RunError):  # forgotten: it was over long ago
                 await self._outage.insist(partial(self._frontier.runs.seal, run_id))
 

@@ -12,6 +12,7 @@ from crawler.frontier.server.shards import Shards
 KEPT_MS: Final = 30 * 86_400_000
 MOST: Final = 100_000  # sitemaps of a run, and of a spider whose state is known
 LASTMOD_MOST: Final = 64  # characters
+UNKNOWN: Final = -1  # the twin of the one in lua/runs/sitemap.lua
 
 
 class SitemapVerdict(IntEnum):
@@ -42,7 +43,8 @@ class Sitemaps:
         return int(await self._shards.client.zcount(self._shards.key(0, f"sitemaps:{spider}:{generation}"), 0, 0))
 
     async def end(self, spider: str, generation: str, url: str, lastmod: str = "") -> int:
-        """*url* was read to its end and all that it names is queued; returns how many are left. May be repeated."""
+        """*url* was read to its end and all that it names is queued; returns how many are left, UNKNOWN if it is none
+        of the run's: Redis was emptied, and has given the run's number to another one. May be repeated."""
         told = digest(url), lastmod[:LASTMOD_MOST]
         left: int = (await self._shards.run("sitemap", 0, spider, generation, "0", *told, KEPT_MS, MOST))[0]
         return left

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.runs import sitemaps
-from crawler.frontier.runs.sitemaps import Sitemaps, SitemapVerdict
+from crawler.frontier.runs.sitemaps import UNKNOWN, Sitemaps, SitemapVerdict
 from tests.integration.frontier.making import timed
 
 READ, UNCHANGED, TOO_MANY = SitemapVerdict.READ, SitemapVerdict.UNCHANGED, SitemapVerdict.TOO_MANY
@@ -26,7 +26,16 @@ async def test_the_last_one_is_told(redis_client: Any) -> None:
     assert [await of.end("s", RUN, one) for one in (A, A, B)] == [2, 2, 1]
     assert await of.add("s", RUN, [(A, ""), (B, "")]) == [READ, READ], "it is known in its run"
     assert await of.end("s", RUN, C) == 0, "what was read once is not left again"
+    await of.add("s", NEXT, [(A, "")])
     assert await of.end("s", NEXT, A) == 0, "each run has its own"
+
+
+async def test_one_of_a_run_that_is_lost_is_not_the_last_of_one_that_was_given_its_number(redis_client: Any) -> None:
+    """Redis was emptied while a worker read it: the other run may have no sitemaps, and still be pushed to."""
+    of = await known(redis_client)
+    assert await of.end("s", RUN, A) == UNKNOWN
+    await of.add("s", RUN, [(B, "")])
+    assert [await of.end("s", RUN, one) for one in (A, B)] == [UNKNOWN, 0]
 
 
 async def test_the_same_lastmod_is_no_change_for_those_who_ask(redis_client: Any) -> None:

@@ -9,10 +9,12 @@
 -- ARGV[6]  ms until all this is forgotten
 -- ARGV[7]  most sitemaps remembered per run or spider
 -- ARGV[8...]  digest and lastmod of each sitemap to be read
--- Result: how many are left, and for each 1: read it, 0: unchanged, -1: there are too many.
+-- Result: how many are left, UNKNOWN if that of ARGV[4] is none of the run's, and for each 1: read it, 0: unchanged,
+-- -1: there are too many.
 -- O(sitemaps of the call). T:sitemaps:<spider> HASH digest -> lastmod; T:sitemaps:<spider>:<generation> ZSET digest ->
 -- 1 once it was read, else 0.
 -- include: clock damage state
+local UNKNOWN = -1
 local known, run = T .. ':sitemaps:' .. ARGV[1], T .. ':sitemaps:' .. ARGV[1] .. ':' .. ARGV[2]
 local most = tonumber(ARGV[7])
 local room = most - call('ZCARD', run)
@@ -33,7 +35,8 @@ if ARGV[4] ~= '' then
     call('PEXPIRE', known, ARGV[6])
   end
 end
-result[1] = call('ZCOUNT', run, 0, 0)
+local is_known = ARGV[4] == '' or call('ZSCORE', run, ARGV[4])
+result[1] = is_known and call('ZCOUNT', run, 0, 0) or UNKNOWN
 call('PEXPIRE', run, ARGV[6])
 save()
 return result
