@@ -97,6 +97,8 @@ class Leadership:
         return min(self._lease_seconds / ASKS, standing.left_ms / 1000 + 0.05)
 
     async def _stand(self, standing: LeaderLease, began: float) -> None:
+        if standing.lost_data:
+            logger.error("Redis has lost its data, and with it all schedules: add them again")
         before, self.standing = self.standing, standing
         if before is None or (before.holder, before.token) != (standing.holder, standing.token):
             whom = "This replica leads" if standing.is_ours else f"{standing.holder} leads"

@@ -1,4 +1,5 @@
-"""Notices that a shard has lost its data, or went back to an older state, from what each lease call says of them."""
+"""Notices that a shard has lost its data, or went back to an older state, from what each lease call says of them, and
+each call of who would lead."""
 
 from __future__ import annotations
 
@@ -9,6 +10,10 @@ from typing import Final
 from crawler.frontier.server.shards import Shards
 
 SEQ_PER_MS: Final = 64  # the twin of the one in lua/lib/shard/state.lua: ids begin there where a state was lost alone
+SET_BACK: Final = (
+    "Redis went back to an older state: push again what was pushed since then. Schedules are as they were, and their "
+    "ticks since then are due again"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +33,7 @@ class DataMarks:
         self._marks[shard] = born, seq
         is_older = born == born_before and seq < seq_before
         if is_older:
-            logger.error("Redis went back to an older state: push again what was pushed since then")
+            logger.error(SET_BACK)
         is_new = born != born_before
         if is_new or is_older:
             self._on_other_data()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.shards import Shards
 
 
@@ -14,12 +15,13 @@ class DeposedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LeaderLease:
-    """Who leads, and for how much longer."""
+    """Who leads, and for how much longer; *lost_data*: Redis was emptied since this replica asked last."""
 
     is_ours: bool
     token: int
     holder: str
     left_ms: int
+    lost_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,13 @@ class Leader:
         self._shards = shards
         self._name = name
         self._lease_ms = lease_ms
+        self._marks = DataMarks(shards, lambda: None)
 
     async def ask(self) -> LeaderLease:
         """Take the lease if it is free, or extend it if it is ours."""
-        is_ours, token, holder, left = await self._shards.run("lead", 0, self._name, self._lease_ms)
-        return LeaderLease(bool(is_ours), int(token), holder.decode(errors="replace"), int(left))
+        is_ours, token, holder, left, *marks = await self._shards.run("lead", 0, self._name, self._lease_ms)
+        lost_data = self._marks.is_other(0, *marks)
+        return LeaderLease(bool(is_ours), int(token), holder.decode(errors="replace"), int(left), lost_data)
 
     async def resign(self) -> bool:
         """Let another replica lead at once; False if one does already."""

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from crawler.frontier.state.leader import Leader
-from tests.integration.frontier.making import Timed, timed
+from tests.integration.frontier.harness import everywhere
+from tests.integration.frontier.making import Timed, message, timed
 
 LEASE_MS = 15_000
 HOUR_MS = 3_600_000
@@ -49,6 +50,27 @@ async def test_a_leader_that_resigns_is_followed_at_once(world: Timed) -> None:
     standing = await second.ask()
     assert (standing.is_ours, standing.token) == (True, 2)
     assert not await first.resign()
+
+
+async def test_each_replica_is_told_once_that_redis_was_emptied(world: Timed) -> None:
+    replicas = [replica(world, name) for name in ("first", "second")]
+    assert not any([(await each.ask()).lost_data for each in replicas])
+    await world.client.flushall(**everywhere(world.client))
+    await world.be_silent(5)
+    assert [(await each.ask()).lost_data for each in replicas * 2] == [True, True, False, False]
+
+
+async def test_each_replica_says_that_redis_was_set_back(world: Timed, caplog: pytest.LogCaptureFixture) -> None:
+    replicas = [replica(world, name) for name in ("first", "second")]
+    key = world.frontier.shards.key(0, "state")
+    await replicas[0].ask()
+    before = await world.client.get(key)
+    await world.frontier.push([message(1)])
+    for each in replicas:
+        await each.ask()
+    await world.client.set(key, before)
+    assert not any([(await each.ask()).lost_data for each in replicas])
+    assert caplog.text.count("ticks since then are due again") == 2
 
 
 @pytest.mark.parametrize("jump", [-HOUR_MS, HOUR_MS])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,6 +71,14 @@ class World:
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     sleep = asyncio.sleep
     monkeypatch.setattr("crawler.serve.leadership.asyncio.sleep", lambda _: sleep(0))
+
+
+async def test_that_redis_was_emptied_is_told_as_schedules_are_gone(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    for answer in (OURS, replace(OURS, lost_data=True), OURS, THEIRS):
+        await world.ask(answer)
+    (told,) = (record for record in caplog.records if record.levelname == "ERROR")
+    assert told.getMessage() == "Redis has lost its data, and with it all schedules: add them again"
 
 
 async def test_the_leader_works_and_asks_three_times_in_a_lease() -> None:

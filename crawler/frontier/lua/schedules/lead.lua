@@ -4,7 +4,7 @@
 -- ARGV[1]  the replica
 -- ARGV[2]  ms for which it leads
 -- T:leader HASH holder; token, which grows with each change of leader; until, ms when another may take over.
--- Result: {1 or 0: it leads, token, the leader, ms for which it leads}. O(1).
+-- Result: {1 or 0: it leads, token, the leader, ms for which it leads, birth and last id of the shard's data}. O(1).
 -- include: clock damage state
 local LONGEST_MS = 600000 -- a longer lease was taken by a wrong clock
 local key = T .. ':leader'
@@ -22,4 +22,4 @@ if is_ours then
   call('HSET', key, 'until', now + left)
 end
 save()
-return {is_ours and 1 or 0, token, holder, left}
+return {is_ours and 1 or 0, token, holder, left, state.born, state.seq}
