@@ -28,9 +28,10 @@ logger = logging.getLogger(__name__)
 
 class Watch:
     """Looks again at collections that are written to, as others may be in their place by now: MongoDB makes one without
-    indexes where ours was dropped or renamed. *index* creates those of a collection by its name."""
+    indexes where ours was dropped or renamed. *index* creates those of a collection by its name, and tells whether it
+    may."""
 
-    def __init__(self, database: Database, index: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, database: Database, index: Callable[[str], Awaitable[bool]]) -> None:
         self._database = database
         self._index = index
         self._looked: dict[str, float] = {}  # when
@@ -65,12 +66,13 @@ class Watch:
         if before == this:
             return
         try:
-            await self._index(name)
+            is_indexed = await self._index(name)
         except BaseException:
             self._seen[name] = before  # the next look tries again
             raise
-        text = "Collection %s of %s is not the one that it was, as after a drop or a renaming: it got its indexes. %s"
-        logger.warning(text, name, self._database.name, "`scrapy migrate` sets its validator")
+        text = "Collection %s of %s is not the one that it was, as after a drop or a renaming%s. %s"
+        cure = "`scrapy migrate` sets its validator again, if that was one of ours"
+        logger.warning(text, name, self._database.name, ": it got its indexes" if is_indexed else "", cure)
 
 
 async def check(database: Database, names: Collection[str]) -> None:

@@ -118,8 +118,9 @@ class PageVersions:
             await self._database[PAGE_VERSIONS].bulk_write(rows, ordered=False)
         return [True] * len(pages)
 
-    async def _index(self, name: str = PAGE_VERSIONS) -> None:
+    async def _index(self, name: str = PAGE_VERSIONS) -> bool:
         await indexes.ensure_expiry(self._database, name, self._days)
+        return True
 
 
 def _batcher(flush: Flush[T, R], seconds: float) -> Batcher[T, R]:

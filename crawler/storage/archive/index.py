@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pymongo import IndexModel, UpdateOne
 from pymongo.errors import BulkWriteError
 
-from crawler.storage import foreign_collections
+from crawler.storage import foreign_collections, indexes
 from crawler.storage.archive.records import Original, RecordPlace, WarcRecord
 from crawler.storage.collection_names import ARCHIVE, ARCHIVE_FILES
 from crawler.storage.connection import Database, served
@@ -83,21 +83,24 @@ class Index:
     def __init__(self, database: Database) -> None:
         self._pages = database[ARCHIVE]
         self._files = database[ARCHIVE_FILES]
-        self._watch = foreign_collections.Watch(database, lambda _: self.ensure())
+        self._watch = foreign_collections.Watch(database, self._index)
 
     async def ensure(self) -> None:
         """Create the indexes."""
-        await self._pages.create_indexes(
-            [
-                IndexModel([("digest", 1), ("at", -1)], name="digest_at"),
-                IndexModel([("url", 1), ("at", -1)], name="url_at"),
-                IndexModel([("spider", 1), ("at", 1)], name="spider_at"),
-                IndexModel([("host", 1), ("at", 1)], name="host_at"),
-                IndexModel([("file", 1)], name="file"),
-                IndexModel([("original.file", 1)], name="original_file", sparse=True),
-            ]
+        await indexes.create(
+            self._pages,
+            IndexModel([("digest", 1), ("at", -1)], name="digest_at"),
+            IndexModel([("url", 1), ("at", -1)], name="url_at"),
+            IndexModel([("spider", 1), ("at", 1)], name="spider_at"),
+            IndexModel([("host", 1), ("at", 1)], name="host_at"),
+            IndexModel([("file", 1)], name="file"),
+            IndexModel([("original.file", 1)], name="original_file", sparse=True),
         )
-        await self._files.create_index("used_at", name="used_at")
+        await indexes.create(self._files, IndexModel("used_at", name="used_at"))
+
+    async def _index(self, _: str) -> bool:
+        await self.ensure()
+        return True
 
     async def write(self, updates: Sequence[UpdateOne]) -> list[str]:
         """Apply updates of `added`, `seen_again` and `parse_failed` in order; idempotent. Returns why MongoDB refuses

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pymongo import UpdateOne
+from pymongo import IndexModel, UpdateOne
 
+from crawler.storage import indexes
 from crawler.storage.collection_names import DUPLICATES
 from crawler.storage.connection import Database
 from crawler.storage.items import bulk
@@ -33,13 +34,13 @@ class DuplicateError(Exception):
 
 async def ensure(database: Database, collection: str) -> None:
     """Create the indexes."""
-    await database[collection].create_index([("content_hash", 1), ("_id", 1)], name="content_hash_id")
+    await indexes.create(database[collection], IndexModel([("content_hash", 1), ("_id", 1)], name="content_hash_id"))
     await ensure_links(database)
 
 
 async def ensure_links(database: Database) -> None:
     """Create that of the links alone."""
-    await database[DUPLICATES].create_index("duplicate_of", name="duplicate_of")
+    await indexes.create(database[DUPLICATES], IndexModel("duplicate_of", name="duplicate_of"))
 
 
 async def link(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[str, DuplicateError]:

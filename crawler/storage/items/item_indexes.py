@@ -15,8 +15,9 @@ from crawler.storage.items import bulk, duplicates, run_items
 logger = logging.getLogger(__name__)
 
 
-async def ensure(database: Database, config: StorageConfig, name: str) -> None:
-    """Create those of the collection *name*; what MongoDB refuses is logged, as writes need none of them."""
+async def ensure(database: Database, config: StorageConfig, name: str) -> bool:
+    """Create those of the collection *name*; what MongoDB refuses is logged, as writes need none of them. Whether it
+    has them."""
     try:
         await _ensure(database, config, name)
     except OperationFailure as error:
@@ -24,6 +25,8 @@ async def ensure(database: Database, config: StorageConfig, name: str) -> None:
             raise
         text = "MongoDB refuses indexes of %s, which are read more slowly without: %.300s. Mend that, and start again"
         logger.error(text, name, first_clause(error))
+        return False
+    return True
 
 
 async def _ensure(database: Database, config: StorageConfig, name: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pymongo import IndexModel
 from pymongo.errors import OperationFailure
 
+from crawler.storage import indexes
 from crawler.storage.collection_names import RUN_ITEMS, UNTYPED
 from crawler.storage.connection import Database, first_clause
 from crawler.storage.items import bulk
@@ -67,7 +68,7 @@ class Difference:
 
 async def ensure(database: Database) -> None:
     """Create the indexes."""
-    await database[RUN_ITEMS].create_indexes([IndexModel([("run", 1)], name="run"), _PLAIN])
+    await indexes.create(database[RUN_ITEMS], IndexModel([("run", 1)], name="run"), _PLAIN)
 
 
 class RunItems:

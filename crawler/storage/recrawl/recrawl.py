@@ -17,6 +17,7 @@ from pymongo import IndexModel, UpdateOne
 
 from crawler.policy import recrawl
 from crawler.policy.recrawl import DAY_SECONDS, Estimate
+from crawler.storage import indexes
 from crawler.storage.collection_names import NO_PAGES, RECRAWL
 from crawler.storage.connection import Database, served
 from crawler.storage.items.update import AHEAD
@@ -63,17 +64,11 @@ class Recrawl:
 
     async def open(self) -> None:
         """Create the indexes."""
-        await self._records.create_indexes(
-            [
-                IndexModel([("spider", 1), ("due_at", 1)], name="due"),
-                *(
-                    IndexModel(
-                        [("spider", 1), (field, 1)], name=name, partialFilterExpression={field: {"$exists": True}}
-                    )
-                    for name, field in (("pushed", "pushed_at"), ("told", "told_at"))
-                ),
-            ]
+        some = (
+            IndexModel([("spider", 1), (field, 1)], name=name, partialFilterExpression={field: {"$exists": True}})
+            for name, field in (("pushed", "pushed_at"), ("told", "told_at"))
         )
+        await indexes.create(self._records, IndexModel([("spider", 1), ("due_at", 1)], name="due"), *some)
 
     async def plan(
         self, visits_a_day: int, most: int, told: Iterable[tuple[str, datetime]], now: datetime

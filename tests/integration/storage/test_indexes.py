@@ -7,11 +7,14 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from pymongo.errors import OperationFailure
 
-from crawler.storage import foreign_collections
+from crawler.errors import ServiceError
+from crawler.storage import foreign_collections, indexes
 from crawler.storage.archive.index import Index
 from crawler.storage.collection_names import ARCHIVE, DUPLICATES, PAGE_VERSIONS, REJECTED, RUN_ITEMS
 from crawler.storage.connection import Database
+from crawler.storage.indexes import PENDING
 from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.origin import Origin
 from crawler.storage.page_versions import PageVersions, StoredVersion
@@ -38,19 +41,59 @@ async def test_workers_that_start_together_all_succeed(database: Database, stats
 async def test_another_expiry_of_rejected_items_replaces_the_earlier(database: Database, stats: RecordedStats) -> None:
     for days in (30, 7):
         await a_writer(database, stats, rejected_days=days).open()
-    indexes = await database.rejected_items.index_information()
-    assert indexes["at"]["expireAfterSeconds"] == 7 * 86_400
+    found = await database.rejected_items.index_information()
+    assert found["at"]["expireAfterSeconds"] == 7 * 86_400
     await database.rejected_items.drop_index("at")
     await database.rejected_items.create_index("at", name="mine", expireAfterSeconds=60)
     await a_writer(database, stats, rejected_days=3).open()
-    indexes = await database.rejected_items.index_information()
-    assert indexes["mine"]["expireAfterSeconds"] == 3 * 86_400
+    found = await database.rejected_items.index_information()
+    assert found["mine"]["expireAfterSeconds"] == 3 * 86_400
+
+
+async def test_an_index_that_is_the_same_but_for_its_name_will_do(database: Database, stats: RecordedStats) -> None:
+    """As mongosh names it: who has made it before the first crawl must not be kept from crawling."""
+    before = {}
+    for name in ("products", "product_changes", DUPLICATES, RUN_ITEMS, ARCHIVE):
+        await other_names(database, stats, name)
+        before[name] = await database[name].index_information()
+    writer = a_writer(database, stats)
+    await writer.open()
+    for second in (1, 2):
+        await writer.store(seen(second, f"{second}.00", gtin="4006381333931", **OURS))
+    await Index(database).ensure()
+    assert {name: await database[name].index_information() for name in before} == before
+    assert stats.values["storage/errors"] == 0
+    await writer.close()
+
+
+async def other_names(database: Database, stats: RecordedStats, name: str) -> None:
+    """Give the indexes of a collection other names."""
+    writer, archive = a_writer(database, stats, batch_ms=5), Index(database)
+    await writer.open()
+    await writer.store(seen(1, gtin="4006381333931", **OURS))
+    await writer.close()
+    await archive.ensure()
+    made = [dict(index) async for index in await database[name].list_indexes()]
+    await database[name].drop()
+    for index in made[1:]:
+        options = {key: value for key, value in index.items() if key not in {"v", "key", "name"}}
+        await database[name].create_index([*index["key"].items()], name=f"my_{index['name']}", **options)
+    await database.products.delete_many({})
+
+
+@pytest.mark.parametrize(("collection", "name"), [("products", "last_changed_at"), ("product_changes", "at")])
+async def test_an_index_in_the_way_is_named_with_its_collection(
+    collection: str, name: str, database: Database, stats: RecordedStats
+) -> None:
+    await database[collection].create_index("title", name=name)
+    with pytest.raises(ServiceError, match=f"cannot be prepared for storing: collection {collection}: .*{name}"):
+        await a_writer(database, stats).open()
 
 
 async def test_draining_uses_the_index_of_pending_changes(database: Database, stats: RecordedStats) -> None:
     await a_writer(database, stats).open()
     await database.products.insert_one({"_id": "a", "version": 2, "last_changed_at": at(1)})
-    plan = await database.products.find({"pending_changes": {"$exists": True}}, hint="pending_changes").explain()
+    plan = await database.products.find({"pending_changes": {"$exists": True}}, hint=PENDING).explain()
     assert plan["executionStats"]["totalKeysExamined"] == 0
 
 
@@ -110,4 +153,24 @@ async def test_a_collection_that_is_made_anew_under_a_crawl_gets_its_indexes(
     assert await database[collection].index_information() == before
     (line,) = caplog.messages
     assert f"Collection {collection} of {database.name} is not the one that it was" in line
+    assert "a renaming: it got its indexes. `scrapy migrate` sets its validator again, if that was one of ours" in line
     await versions.close()
+
+
+async def test_no_collection_is_said_to_have_indexes_that_were_refused(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As where the user has lost the right since."""
+
+    async def refused(*_: object) -> None:
+        raise OperationFailure("not authorized on shoal to execute command", 13)
+
+    monkeypatch.setattr(foreign_collections, "LOOK_SECONDS", 0.0)
+    await writer.store(seen(1))
+    await database.products.drop()
+    monkeypatch.setattr(indexes, "create", refused)
+    for second in (2, 3):
+        await writer.store(seen(second))
+    why, what = caplog.messages
+    assert "MongoDB refuses indexes of products" in why
+    assert "is not the one that it was, as after a drop or a renaming. `scrapy migrate` sets" in what

@@ -34,7 +34,8 @@ class Shows:
 async def test_no_collection_waits_for_a_look_at_another() -> None:
     """A look at each may take as long as MongoDB is given to answer."""
 
-    async def index(_: str) -> None: ...
+    async def index(_: str) -> bool:
+        return True
 
     watch = Watch(cast("Database", Shows(together=3)), index)
     try:
@@ -50,11 +51,12 @@ async def test_one_that_is_made_anew_is_told_once_and_indexed_until_that_works(
     monkeypatch.setattr("crawler.storage.foreign_collections.LOOK_SECONDS", 0.0)
     shows, indexed, allows = Shows(), [], [False, True]
 
-    async def index(name: str) -> None:
+    async def index(name: str) -> bool:
         await asyncio.sleep(0)
         if not allows.pop(0):
             raise OperationFailure("stepped down", 189)
         indexed.append(name)
+        return True
 
     watch = Watch(cast("Database", shows), index)
     for shows.uuids["a"] in (1, 2):
@@ -73,8 +75,9 @@ async def test_one_that_is_gone_for_now_is_told_once(
     monkeypatch.setattr("crawler.storage.foreign_collections.LOOK_SECONDS", 0.0)
     shows, indexed = Shows(), []
 
-    async def index(name: str) -> None:
+    async def index(name: str) -> bool:
         indexed.append(name)
+        return True
 
     watch = Watch(cast("Database", shows), index)
     for shows.uuids["a"] in (1, None, 2, 2):
