@@ -136,7 +136,7 @@ class Leadership:
             except DeposedError:
                 return
             except FrontierUnavailableError as error:
-                self._outage.failed(error, began)
+                self._outage.failed(error, self._clock())  # it may have worked for days before
             except FrontierError as error:
                 logger.error("%s failed; retrying: %s", task.name, error)
             except Exception:

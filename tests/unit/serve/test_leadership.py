@@ -81,6 +81,25 @@ async def test_that_redis_was_emptied_is_told_as_schedules_are_gone(caplog: pyte
     assert told.getMessage() == "Redis has lost its data, and with it all schedules: add them again"
 
 
+async def test_how_long_redis_was_away_does_not_count_from_when_a_task_began(caplog: pytest.LogCaptureFixture) -> None:
+    """Schedules are one task for as long as the replica leads."""
+    away = asyncio.Event()
+
+    async def work(_: Lead) -> None:
+        await away.wait()
+        raise FrontierUnavailableError("silent")
+
+    world = World(work)
+    await world.ask()
+    world.now += 1_000
+    await world.ask()
+    away.set()
+    await world.ask(FrontierUnavailableError("silent"))
+    world.now += 2
+    await world.ask()
+    assert caplog.messages[-1] == "Redis answers again after 2.0 s"
+
+
 async def test_the_leader_works_and_asks_three_times_in_a_lease() -> None:
     begun: list[Lead] = []
 
