@@ -201,6 +201,7 @@ FAULTS = (
         RUNS,
     ),
     Mutant("a push ends another's run", "run_seal", "run.opened ~= tonumber(ARGV[3])", "false", RUNS),
+    Mutant("a number that is held is given again", "lib/runs", "number > tonumber(last) then", "false then", RUNS),
     Mutant("a run shares nothing", "run_share", "'shares', ARGV[3])", "'shared', ARGV[3])", RUNS),
     Mutant("a plain run counts the one before", "run_begin", "base = before.counts", "base = ''", RUNS),
     Mutant(

@@ -19,10 +19,12 @@ class Workers:
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
 
-    async def heartbeat(self, worker: str, info: Mapping[str, Any], streams: Sequence[str] = ()) -> int:
-        """Record that *worker* is alive, what it holds (leases, outbox ...) and which *streams* it leases from; returns
-        the frontier's time in ms."""
-        return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info)), *streams))
+    async def heartbeat(
+        self, worker: str, info: Mapping[str, Any], streams: Sequence[str] = (), *, newest: str = "0"
+    ) -> int:
+        """Record that *worker* is alive, what it holds (leases, outbox ...), the *newest* generation of a run among
+        that, and which *streams* it leases from; returns the frontier's time in ms."""
+        return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info)), newest, *streams))
 
     async def leave(self, worker: str) -> None:
         """Remove *worker* from the list."""

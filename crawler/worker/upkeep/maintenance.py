@@ -16,6 +16,7 @@ from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
+from crawler.frontier.run_record import is_run_generation
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
 from crawler.utils.plural import several
@@ -179,6 +180,7 @@ class Maintenance:
     async def _heartbeat(self) -> None:
         worker = self._worker
         self._outbox_shown, self._shown = len(worker.outbox), self._urgent()
+        generations = {one.lease.generation for one in worker.book.in_hand()}
         await worker.frontier.workers.heartbeat(
             worker.name,
             {
@@ -196,6 +198,7 @@ class Maintenance:
                 **self._vitals.told(),
             },
             [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.tier_routing.own],
+            newest=max(filter(is_run_generation, generations), default="0"),
         )
 
     async def _tell_counts(self) -> None:

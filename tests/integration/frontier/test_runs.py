@@ -282,6 +282,18 @@ async def test_a_name_that_cannot_be_shown_is_refused(redis_client: Any, name: s
         await world.frontier.runs.open("s", name=name)
 
 
+@pytest.mark.parametrize(("held", "number"), [(7, 8), (0, 1), (2 * 10**6, 1)])
+async def test_the_number_of_a_run_of_which_workers_hold_pages_is_not_given_again(
+    redis_client: Any, held: int, number: int
+) -> None:
+    """Redis was emptied meanwhile: what these pages lead to must not count in another run."""
+    world = await timed(redis_client)
+    await world.frontier.workers.heartbeat("w", {}, ["s"], newest=str(int(BEGUN) * 10**6 + held) if held else "0")
+    assert (await world.frontier.runs.open("s")).id == f"{BEGUN}-{number}"
+    await world.frontier.workers.heartbeat("w", {}, ["s"], newest=f"{BEGUN}000001")
+    assert (await world.frontier.runs.open("s")).id == f"{BEGUN}-{number + 1}"
+
+
 @pytest.mark.parametrize("key", ["runs", "runs:at", "runs:live", "runs:keys", "runs:last", "runs:events", "kept"])
 @pytest.mark.one_server("what is stored is the same on each node")
 async def test_a_key_of_another_type_costs_no_more_than_what_it_held(redis_client: Any, key: str) -> None:

@@ -28,14 +28,16 @@ ROUNDS = 5
 class Workers:
     """Refuses heartbeats, which are writes, while set to."""
 
-    def __init__(self, refusal: Exception) -> None:
-        self.refusal: Exception | None = refusal
+    def __init__(self, refusal: Exception | None) -> None:
+        self.refusal = refusal
         self.beats = 0
+        self.newest: list[str] = []
 
-    async def heartbeat(self, *_: Any) -> int:
+    async def heartbeat(self, *_: Any, newest: str) -> int:
         self.beats += 1
         if self.refusal is not None:
             raise self.refusal
+        self.newest.append(newest)
         return 0
 
 
@@ -54,6 +56,14 @@ class Outbox(list[Any]):
 
     def largest_waiting(self) -> None:
         """None."""
+
+
+class Book(list[Any]):
+    """Leases."""
+
+    def in_hand(self) -> list[Any]:
+        """All of them."""
+        return [*self]
 
 
 class Idle:
@@ -93,7 +103,7 @@ def maintenance_of(workers: Workers, outage: RedisOutage) -> Maintenance:
         frontier=frontier,
         outage=outage,
         outbox=Outbox(),
-        book=[],
+        book=Book(),
         queue=Queue(),
     )
     settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
@@ -148,6 +158,18 @@ async def test_what_hosts_answered_is_told_once_redis_takes_it() -> None:
     await maintenance._tell_counts()
     await maintenance._tell_counts()
     assert domains.told == {("a.example", "ok"): 4}
+
+
+async def test_a_heartbeat_names_the_newest_run_that_it_holds_pages_of() -> None:
+    workers = Workers(None)
+    outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None)
+    maintenance = maintenance_of(workers, outage)
+    await maintenance._heartbeat()
+    generations = ("20231114000007", "20231114000012", "20231114000009", "3")
+    book: Any = maintenance._worker.book
+    book += [SimpleNamespace(lease=SimpleNamespace(generation=one)) for one in generations]
+    await maintenance._heartbeat()
+    assert workers.newest == ["0", "20231114000012"]
 
 
 async def test_it_closes_in_order_where_data_of_another_release_have_taken_the_place_of_ours(

@@ -76,6 +76,13 @@ local function next_run()
   return id, generation
 end
 
+-- Not to be given out again, though Redis was emptied or set back since: workers hold pages of the run that had it.
+local function keep_number(number)
+  local last = call('GET', T .. ':runs:last') or '0'
+  local is_good = string.find(last, '^%d+$') and number < (day_of(now) + 1) * 1000000
+  if is_good and number > tonumber(last) then call('SET', T .. ':runs:last', string.format('%.0f', number)) end
+end
+
 -- Evicts the oldest finished runs, some per call: where fewer are kept than before there may be very many.
 local FORGOTTEN_MOST = 100
 local function forget_runs(kept)
