@@ -148,9 +148,7 @@ class Repository:
         """Write the others by the update that decides on the server; its changes are recorded."""
         if not entries:
             return {}, {}
-        history, restate = name in self._config.history, self._config.restate
-        updates = [upsert(entry, history=history, restate=restate) for entry in entries]
-        inserted, refused = await bulk.apply(self._database[name], updates)
+        inserted, refused = await self._update(name, entries)
         done: Results = {entries[position].id: error for position, error in refused.items()}
         done |= {entries[position].id: StoreResult.NEW for position in inserted}
         matched = [entry for entry in entries if entry.id not in done]
@@ -159,6 +157,21 @@ class Repository:
             await self._record(name, pending)
         self._notice(name, matched, stored)
         return done | {entry.id: _result(entry, stored.get(entry.id)) for entry in matched}, stored
+
+    async def _update(
+        self, name: str, entries: Sequence[StoredDocument]
+    ) -> tuple[set[int], dict[int, UnstorableError]]:
+        """As `bulk.apply`. What is refused where changes of its document are pending, such as those of a worker that
+        was killed, is offered again without them: a document has 16 MB."""
+        history, restate = name in self._config.history, self._config.restate
+        updates = [upsert(entry, history=history, restate=restate) for entry in entries]
+        inserted, refused = await bulk.apply(self._database[name], updates)
+        states = await self._read(name, [entries[position] for position in refused], _STATE)
+        if pending := [state for state in states.values() if "pending_changes" in state]:
+            await self._record(name, pending)
+            _, again = await bulk.apply(self._database[name], [updates[position] for position in refused])
+            refused = {[*refused][index]: error for index, error in again.items()}
+        return inserted, refused
 
     def _notice(self, name: str, entries: Sequence[StoredDocument], stored: States) -> None:
         """Say it, once, where the items of a page lack keys: the first is stored, and the others are lost as stale."""

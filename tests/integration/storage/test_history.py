@@ -144,6 +144,21 @@ async def test_what_a_history_refuses_for_long_is_kept_whole_and_lets_items_chan
     assert await database.product_changes.distinct("version") == [*waiting, 21]
 
 
+async def test_a_large_item_changes_though_a_killed_worker_has_left_it_with_changes(
+    writer: Writer, database: Database
+) -> None:
+    """All together have no room in a document."""
+    text = "x" * (4 * 2**20 - 4_096)
+    await writer.store(seen(1, description=text + "1"))
+    change = {"url": "", "source": {}, "old": {"description": text + "0"}, "new": {"description": text + "1"}}
+    await database.products.update_one({}, {"$set": {"pending_changes": [{"version": 1, "at": at(1), **change}]}})
+    small = seen(2, url="http://shop.example/p/2")
+    results = await asyncio.gather(writer.store(seen(2, description=text + "2")), writer.store(small))
+    assert [*results] == [StoreResult.CHANGED, StoreResult.NEW]
+    assert [one["version"] async for one in database.product_changes.find(sort=[("version", 1)])] == [1, 2]
+    assert await database.products.count_documents({"pending_changes": {"$exists": True}}) == 0
+
+
 async def test_draining_takes_any_number(writer: Writer, database: Database) -> None:
     total = 1_203
     change = {"version": 2, "at": at(2), "url": URL, "source": {}, "old": {"price": 1}, "new": {"price": 2}}
