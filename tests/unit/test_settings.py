@@ -155,20 +155,38 @@ LATER = (
 )
 
 
-def test_every_number_that_a_worker_reads_is_looked_at_before_it_starts() -> None:
-    numbers = [name for name, value in vars(defaults).items() if type(value) in {int, float} and name.isupper()]
-    assert len(numbers) > 70
-    assert [name for name in numbers if not _is_refused(name) and not name.startswith(LATER)] == []
+NUMBERS = [name for name, value in vars(defaults).items() if type(value) in {int, float} and name.isupper()]
 
 
-def _is_refused(name: str) -> bool:
+def refusal(name: str) -> ConfigError | None:
+    """What a start of `crawl` says of that setting if it is far below all that may be."""
     settings = base(**{name: -1e300})
     try:
         check_settings(settings)
         scrapy_settings.check(settings)
     except ConfigError as error:
-        return name in str(error)
-    return False
+        return error
+    return None
+
+
+def test_every_number_that_a_worker_reads_is_looked_at_before_it_starts() -> None:
+    assert len(NUMBERS) > 70
+    assert [name for name in NUMBERS if refusal(name) is None and not name.startswith(LATER)] == []
+
+
+def test_each_row_states_the_range_that_is_enforced() -> None:
+    """Or names the setting that bounds it, or that there is no limit."""
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*)$", page, re.MULTILINE))
+    found = {name: re.search(r"from (\S+) to (\S+)$", error.expected) for name in NUMBERS if (error := refusal(name))}
+    ranges = {name: [*map(float, match.groups())] for name, match in found.items() if match}
+    assert len(ranges) > 60
+    bounded = re.compile(r"\b(?:[A-Z]+_[A-Z_]+ to|to [A-Z]+_[A-Z_]+)\b|= (?:no limit|never)")
+    assert [name for name in ranges if not bounded.search(rows[name]) and {*ranges[name]} - numbers(rows[name])] == []
+
+
+def numbers(row: str) -> set[float]:
+    return {float(one.replace(",", "").rstrip(".")) for one in re.findall(r"-?\d[\d,.]*(?:e-?\d+)?", row)}
 
 
 def test_what_stores_nothing_reads_no_settings_of_a_store() -> None:

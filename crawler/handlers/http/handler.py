@@ -63,7 +63,7 @@ class HttpConfig:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError."""
         return cls(
-            timeout=config.number(settings, "DOWNLOAD_TIMEOUT", 0.001, 86_400),
+            timeout=config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 86_400),
             connect_seconds=connect_seconds(settings),
             body=DownloadLimits.from_settings(settings),
             head=HeadLimits(

@@ -85,7 +85,7 @@ def test_other_schemes_are_off(scheme: str) -> None:
         ("GUARD_ALLOWED_NETWORKS", "localhost", "10.1.0.0/16"),
         ("GUARD_RESOLVE_PROXIED", "perhaps", "True or False"),
         ("DNSCACHE_SECONDS", -1, "0 to 86400"),
-        ("DOWNLOAD_TIMEOUT", 0, "0.001 to 86400"),
+        ("DOWNLOAD_TIMEOUT", 0, "0.1 to 86400"),
         ("CONNECT_TIMEOUT_SECONDS", 0, "0.1 to 600"),
         ("DOWNLOAD_MAXSIZE", "big", "from 0"),
         ("DOWNLOAD_HEADERS_MAXSIZE", 10, "1024 to 16777216"),
