@@ -75,11 +75,12 @@ class Rule:
             h.hurt = self.now
             if h.row == 1 and self._takes_turns(h):
                 h.events, h.answers = onset, 0
+        late = self._overdue(h, wire)
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
         if h.noise <= 0:
-            h.debt = min(h.debt + max(h.blocked - wire, h.floor), DAY_MS)
+            h.debt = min(h.debt + late + max(h.blocked - wire, h.floor), DAY_MS)
         h.blocked = floor(h.blocked)
 
     def _onset(self, h: Pace) -> float:
@@ -97,7 +98,7 @@ class Rule:
         if self._is_second(h):
             h.ref = self._remembered(h) * 0.7
             self._aim(h, h.ref, 1)
-        self._take_turn(h)
+        self._take_turn(h, wire)
         if h.noise <= 0:
             h.debt = 0
         if h.peak == 0:
@@ -210,7 +211,7 @@ class Rule:
     def _give_way(self, h: Pace) -> None:
         if h.noise == SHARED:
             self._aim(h, max(self._remembered(h), h.peak) * 1.015, HELD)
-        elif HELD <= h.grown < 1:
+        elif HELD <= h.grown < 1 and not (h.noise == PACED and h.ref > 0):
             self._aim(h, self._remembered(h) * 1.01, h.grown)
         else:
             self._aim(h, self._after_probe(h), HELD)
@@ -239,13 +240,13 @@ class Rule:
             h.ref = min(apart, ALONE_MS)
             self._aim(h, h.ref, HELD)
 
-    def _take_turn(self, h: Pace) -> None:
+    def _take_turn(self, h: Pace, wire: float) -> None:
         new, shared = self._is_new(h), h.noise == SHARED
         if h.row <= 0:
             h.trying = max(h.trying, 0)
         if h.row <= 0 or not (new or self._takes_turns(h)):
             return
-        long, apart = h.debt > LONG_MS * h.row, h.delay + h.debt
+        long, apart = h.debt > LONG_MS * h.row, h.delay + h.debt + self._overdue(h, wire)
         refused = apart - (self.now - h.hurt)
         if not new and self._is_slow(h, refused):
             h.noise, h.trying, h.ref = PACED, 0, 0
@@ -297,6 +298,9 @@ class Rule:
         if sent > self.now:
             sent -= self.config.start_within_ms
         return max(0, sent - h.prior)
+
+    def _overdue(self, h: Pace, wire: float) -> float:
+        return max(0, min(wire - h.blocked, 100)) if h.debt > 0 else 0
 
     def _is_paced(self, h: Pace) -> bool:
         return self._lateness(h) <= h.delay + 20

@@ -80,6 +80,17 @@ def test_nor_on_a_busy_machine(client: Any, floor: float) -> None:
     assert refused <= 0.03
 
 
+@pytest.mark.parametrize(
+    ("floor", "retry_after_ms", "start_ms"), [(10, 0, 0), (10, 1_000, 1_000), (250, 1_000, 1_000), (500, 1_000, 1_000)]
+)
+def test_nor_on_a_very_busy_one(client: Any, floor: float, retry_after_ms: int, start_ms: float) -> None:
+    """Up to 60 % were refused, since the 30 ms to the wire were not counted; or it took itself for two fleets."""
+    site = Site(1, retry_after_ms, floor=floor, cap=8, start_ms=start_ms, path_ms=30)
+    good, refused = worst([simulate(client, site, seed) for seed in range(5_001, 5_041, SHARE)])
+    assert good >= 0.85
+    assert refused <= 0.03
+
+
 @pytest.mark.parametrize(("floor", "start_ms"), [(100, 1_000), (250, 0)])
 def test_a_trial_tells_a_limit_from_refusals_unrelated_to_the_pace(client: Any, floor: float, start_ms: float) -> None:
     """Trials at a pace that was still refused at times restored one far too fast; others followed each other."""
@@ -202,7 +213,8 @@ def test_delays_of_two_fleets_do_not_grow_for_an_hour(
     runs = [simulate(client, site, seed) for seed in seeds]
     after = site.run_ms / 1_000 - 1_800
     pairs = [[run.after(after, fleet)[0] for fleet in (1, 2)] for run in runs]
-    assert min(map(sum, pairs)) >= 0.85
+    assert min(map(sum, pairs)) >= 0.8
+    assert sum(map(sum, pairs)) / len(pairs) >= 0.88
     assert min(map(min, pairs)) >= 0.3
 
 

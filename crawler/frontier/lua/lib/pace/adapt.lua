@@ -126,7 +126,7 @@ end
 local function praise(h, p, wire, again)
   if wire < h[HURT] then return end
   if is_second(h, p) then pair_served(h, p) end
-  take_turn(h, p)
+  take_turn(h, p, wire)
   if p[NOISE] <= 0 then p[DEBT] = 0 end
   if p[PEAK] == 0 then start_slowly(h) end
   if h[HURT] == 0 then return end

@@ -4,7 +4,8 @@
 --   GROWN    the way back to it: 0 begins, 1 is there, beyond that more is tried
 --   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace, SHARED: another
 --            fleet is there, and takes turns
---   DEBT     complaints beyond that share, of late; if there is no such share, ms of rests in the present ROW
+--   DEBT     complaints beyond that share, of late; if there is no such share, ms of rests in the present ROW,
+--            and how late requests were sent after them
 --   ROW      complaints without a good answer between, below 0 after the first good one (it may be a block page yet)
 --   REF      delay when the present trouble began, 0: there is none; during a trial, the floor that it began under
 --   TRYING   during a trial at half the pace, to see whether it matters: the delay that was complained of last
@@ -19,6 +20,7 @@
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local SLACK_MS, LATE_MS = 20, 1000
+local SENDING_MS = 100 -- at most, from the end of a rest to the wire; later ones had to be found first
 local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
 local QUICK, PROBED, OFTEN_QUICK = 1, 2, 3
 local PACED, SHARED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, -2, 0.05, 0.1, 512, 0.01
@@ -67,6 +69,11 @@ end
 
 local function is_paced(h)
   return lateness(h) <= h[DELAY] + SLACK_MS
+end
+
+-- How long a request, sent at wire, took to be sent after the rest of a refused one.
+local function overdue(h, p, wire)
+  return p[DEBT] > 0 and math.max(0, math.min(wire - h[BLOCKED], SENDING_MS)) or 0
 end
 
 -- The effective delay: late requests were further apart than the pace required. One that is late by the rest after a

@@ -53,9 +53,10 @@ local function obey(h, retry_after, jitter)
 end
 
 local function rest(h, p, wire, retry_after, jitter)
+  local late = overdue(h, p, wire)
   h[BLOCKED] = math.max(h[BLOCKED], wire + rest_of(h, p, least_rest(h, retry_after), jitter))
   obey(h, retry_after, jitter)
-  if p[NOISE] <= 0 then p[DEBT] = math.min(p[DEBT] + math.max(h[BLOCKED] - wire, h[FLOOR]), DAY_MS) end
+  if p[NOISE] <= 0 then p[DEBT] = math.min(p[DEBT] + late + math.max(h[BLOCKED] - wire, h[FLOOR]), DAY_MS) end
   h[BLOCKED] = math.floor(h[BLOCKED])
 end
 

@@ -69,11 +69,17 @@ local function after_probe(h, p)
   return (p[GROWN] < 1 or p[PEAK] > PAIR_MS) and kept or math.min(kept, RAISED * p[PEAK])
 end
 
+-- Whether a delay is held that no refusal has set yet: one that was learned from far too fast, with Retry-After, is
+-- still on its way back to a pace that was refused.
+local function is_returning(p)
+  return p[NOISE] == PACED and p[REF] > 0
+end
+
 -- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little.
 local function give_way(h, p)
   if p[NOISE] == SHARED then
     aim(h, p, math.max(remembered(p), p[PEAK]) * SHARED_CREEP, HELD)
-  elseif p[GROWN] >= HELD and p[GROWN] < 1 then
+  elseif p[GROWN] >= HELD and p[GROWN] < 1 and not is_returning(p) then
     aim(h, p, remembered(p) * CREEP, p[GROWN])
   else
     aim(h, p, after_probe(h, p), HELD)
@@ -127,11 +133,11 @@ local function is_early(h, p, apart)
 end
 
 -- The first good response after several refusals tells how far apart requests may be.
-local function take_turn(h, p)
+local function take_turn(h, p, wire)
   local new, shared = is_new(h, p), p[NOISE] == SHARED
   if p[ROW] <= 0 then p[TRYING] = math.max(p[TRYING], 0) end
   if p[ROW] <= 0 or not (new or takes_turns(h, p)) then return end
-  local apart, long = h[DELAY] + p[DEBT], p[DEBT] > LONG_MS * p[ROW]
+  local apart, long = h[DELAY] + p[DEBT] + overdue(h, p, wire), p[DEBT] > LONG_MS * p[ROW]
   local refused = apart - (now - h[HURT])
   if not new and is_slow(p, refused) then return leave_turns(h, p, refused) end
   if not new and not is_few(p) then return find_turns(h, p, apart) end
