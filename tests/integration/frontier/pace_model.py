@@ -155,7 +155,7 @@ class Rule:
             h.next = max(wire + self._near(h), h.blocked)
 
     def _near(self, h: Pace) -> float:
-        return 0.4 * h.delay / (2 if h.noise == SHARED else 1)
+        return 0.4 * h.delay
 
     def _is_second(self, h: Pace) -> bool:
         return h.second and self._takes_turns(h) and self._lateness(h) < self._near(h)

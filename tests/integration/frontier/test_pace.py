@@ -207,7 +207,7 @@ async def test_a_long_delay_is_tried_by_a_pair(redis_client: Any) -> None:
     turn = await take_a_turn(world)
     assert turn.delay_ms > 1_900
     first = await exchange(world, 200)
-    assert 0.15 * first.delay_ms < first.waits_ms < 0.25 * first.delay_ms
+    assert 0.35 * first.delay_ms < first.waits_ms < 0.45 * first.delay_ms, "before half of it, another fleet's turn"
     second = await exchange(world, 200)
     assert second.delay_ms < 0.75 * first.delay_ms
 
@@ -229,7 +229,7 @@ async def test_a_pair_in_vain_changes_nothing_and_the_next_one_is_less_likely(
 async def test_no_pair_is_sent_within_a_crawl_delay(redis_client: Any) -> None:
     world = await timed(redis_client)
     await take_a_turn(world)
-    await asks_for(world.frontier, "a.example", "http://a.example", 500)
+    await asks_for(world.frontier, "a.example", "http://a.example", 900)
     states = [await exchange(world, 200) for _ in range(3)]
     assert all(state.delay_ms > 1_250 for state in states), "otherwise no pair is due anyway"
     assert all(state.waits_ms >= 0.98 * state.delay_ms for state in states)

@@ -292,6 +292,13 @@ def test_429s_unrelated_to_the_pace_are_recognised_at_a_few_requests_a_second(cl
     assert sorted(paces)[1] >= 0.6 * free
 
 
+def test_429s_unrelated_to_the_pace_leave_most_of_it_where_turns_are_taken(client: Any) -> None:
+    """Two soon after each other look like another fleet, which was believed for minutes: 0.56 were left."""
+    site = Site(noise=0.05, floor=600, run_ms=6 * MINUTE_MS)
+    told = [simulate(client, site, seed).after(180) for seed in range(1, 25)]
+    assert sum(0.6 * good / (1 - refused) for good, refused in told) / len(told) >= 0.6
+
+
 @pytest.mark.parametrize("cap", [1, 8])
 @pytest.mark.parametrize("floor", [10, 20])
 def test_a_refusal_in_slow_start_is_not_the_limit_of_a_fast_host(client: Any, floor: float, cap: int) -> None:

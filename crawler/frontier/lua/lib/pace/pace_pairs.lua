@@ -4,12 +4,12 @@
 -- delay shrinks until something is refused. After each pair in vain the next one is half as likely.
 -- A pair is out while REF, if below 0, is no whole number: less by the half.
 local PAIRED_MS = 1250 -- shorter delays are right for one request a second, or for two fleets at two a second
-local NEAR = 0.4 -- how soon the second one follows, in what the delay of one fleet would be
+local NEAR = 0.4 -- the second one follows after this share of the delay: before the other fleet's, if there is one
 local PAIR_EVERY, PAIR_MOST = 8, 8 -- good responses for one pair at first; how often that is doubled
 local PAIR_LESS = 0.7 -- factor of the delay after a pair was served
 
-local function near(h, p)
-  return NEAR * h[DELAY] / (p[NOISE] == SHARED and 2 or 1)
+local function near(h)
+  return NEAR * h[DELAY]
 end
 
 -- Called for each response: only the next one after a pair was sent tells anything.
@@ -20,17 +20,17 @@ end
 
 -- Whether this response is that of a second request, and that was sent in time.
 local function is_second(h, p)
-  return p.second and takes_turns(h, p) and lateness(h) < near(h, p)
+  return p.second and takes_turns(h, p) and lateness(h) < near(h)
 end
 
 -- Called when the slot of a request that was served, sent at wire, has been released.
 local function send_second(h, p, wire, jitter)
   local turn = p[PEAK] > 0 and p[ROW] == 0 and p[TRYING] <= 0 and h[INFLIGHT] == 0 and takes_turns(h, p)
-  if not turn or h[DELAY] < PAIRED_MS or near(h, p) < floor_of(h) then return end
+  if not turn or h[DELAY] < PAIRED_MS or near(h) < floor_of(h) then return end
   local vain = math.max(0, -p[REF])
   if jitter * PAIR_EVERY * 2 ^ math.min(vain, PAIR_MOST) >= 1 then return end
   p[REF] = -vain - 0.5
-  h[NEXT] = math.max(wire + near(h, p), h[BLOCKED])
+  h[NEXT] = math.max(wire + near(h), h[BLOCKED])
 end
 
 local function pair_served(h, p)
@@ -43,5 +43,5 @@ end
 local function pair_refused(h, p, retry_after, jitter)
   p[REF], p.keeps_turn = p[REF] - 1, true
   obey(h, retry_after, jitter)
-  h[BLOCKED] = math.floor(math.max(h[BLOCKED], h[PRIOR] - near(h, p) + h[DELAY]))
+  h[BLOCKED] = math.floor(math.max(h[BLOCKED], h[PRIOR] - near(h) + h[DELAY]))
 end
