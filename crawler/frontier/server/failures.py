@@ -25,6 +25,7 @@ from crawler.frontier.errors import (
     FrontierRefusedError,
     FrontierUnavailableError,
 )
+from crawler.frontier.server.drops import OtherServerError
 from crawler.frontier.server.refusals import cure, denied_by, is_answer, node_of, pattern_of, said_by
 
 # Refusals of a server that is failing over, resharded or full, or cannot write its disk: they end once that is fixed.
@@ -43,7 +44,8 @@ def translated(error: Exception, call: str = "", key: str = "") -> FrontierError
         return FrontierRefusedError(f"Redis refuses {about} ({said}): it {cure(error, key)}")
     if is_answer(error):
         return FrontierUnavailableError(f"{said}{node and f' at {node}'}: it {cure(error, key)}")
-    return FrontierUnavailableError(said or type(error).__name__)
+    subject = "Redis " if isinstance(error, OtherServerError) else ""
+    return FrontierUnavailableError(subject + (said or type(error).__name__))
 
 
 def _passes(error: ResponseError) -> bool:
