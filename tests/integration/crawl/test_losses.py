@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -96,6 +97,28 @@ async def test_a_run_that_is_given_a_lost_ones_number_has_a_scope_of_its_own(fle
             await lose(fleet, "*", drop=False)
         worker.kill()
     assert sorted(site.requested) == sorted(["/", "/", *LINKS])
+
+
+async def test_what_a_page_of_a_lost_run_leads_to_counts_in_no_other_run(fleet: Fleet) -> None:
+    held = threading.Event()
+    links = "".join(f"<a href={path}>.</a>" for path in LINKS)
+    with Site(pages() | {"/held": Page(links, hold=held), "/new": Page()}) as site:
+        worker = fleet.start(**PATIENT)
+        await fleet.workers(1)
+        told = []
+        for path in ("/held", "/new"):
+            push = ("push", "walk", site.url(path), *fleet.options())
+            told.append((await asyncio.to_thread(fleet.runner.run, *push)).stdout)
+            if path == "/held":
+                await site.asked(1)
+                await lose(fleet, "*", drop=False)
+                await fleet.workers(1)
+        held.set()
+        await site.asked(2 + len(LINKS))
+        shown = await asyncio.to_thread(fleet.runner.run, "runs", "list", "--json", *fleet.options())
+        worker.kill()
+    assert [one.rpartition("-")[2].strip() for one in told] == ["1)", "2)"]
+    assert [json.loads(line)["counts"]["accepted"] for line in shown.stdout.splitlines()] == [1]
 
 
 async def test_links_that_a_restart_took_back_are_found_again_before_their_page_is_done(
