@@ -238,7 +238,14 @@ FAULTS = (
     Mutant(
         "an ended tick goes on",
         "tick_save",
-        "elseif call('HEXISTS', key, id) == 0 then",
+        "elseif not progress then",
+        "elseif false then",
+        SCHEDULES,
+    ),
+    Mutant(
+        "a tick goes on behind what is lost",
+        "tick_save",
+        "elseif progress ~= ARGV[4] then",
         "elseif false then",
         SCHEDULES,
     ),

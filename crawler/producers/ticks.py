@@ -84,41 +84,47 @@ class TickRunner:
             return
         if progress.run != run.id:
             progress = Progress(run=run.id)
-            if not await self._is_still_ours(tick, progress, lead):
+            noted = await self._noted(tick, progress, lead)
+            if noted is None:
                 await self._frontier.runs.seal_seen(run)  # opened after its first, which was over, was forgotten
                 return
+            tick = noted
         is_cancelled = bool(run.cancelled_ms)
         if run.state == "open" and not is_cancelled:
             try:
                 async with self._room:
-                    progress = await self._push(tick, schedule, run, progress, lead)
+                    tick, progress = await self._push(tick, schedule, run, progress, lead)
             except CancelledRunError:
-                progress, is_cancelled = await self._progress(tick), True
+                tick, is_cancelled = await self._now(tick), True
+                progress = Progress.read(tick.state)
         why = "its run was cancelled" if is_cancelled else ""
         await self._end(tick, lead, progress, why, is_left_open=schedule.source.is_sitemaps and progress.pushed > 0)
 
     async def note(self, tick: Tick, error: str, lead: Lead) -> None:
         """Keep why it is tried again, for `scrapy schedule show`. Raises DeposedError."""
-        progress = replace(await self._progress(tick), error=error)
-        await self._frontier.schedules.save(lead.token, tick, progress.text())
+        now = await self._now(tick)
+        progress = replace(Progress.read(now.state), error=error)
+        await self._frontier.schedules.save(lead.token, now, progress.text())
 
     async def give_up(self, tick: Tick, error: str, lead: Lead) -> None:
         """End it as far as it is. Raises DeposedError."""
-        await self._end(tick, lead, await self._progress(tick), f"given up: {error}")
+        now = await self._now(tick)
+        await self._end(now, lead, Progress.read(now.state), f"given up: {error}")
 
-    async def _progress(self, tick: Tick) -> Progress:
+    async def _now(self, tick: Tick) -> Tick:
+        """It as far as it is."""
         found = [one for one in (await self._frontier.schedules.look()).ticks if one == tick]
-        return Progress.read(found[0].state) if found else Progress()
+        return found[0] if found else replace(tick, state="{}")
 
-    async def _is_still_ours(self, tick: Tick, progress: Progress, lead: Lead) -> bool:
-        """Note the run; False when somebody has ended the tick. Raises DeposedError while it is another leader's."""
+    async def _noted(self, tick: Tick, progress: Progress, lead: Lead) -> Tick | None:
+        """Note the run; None when somebody has ended the tick. Raises DeposedError while it is another leader's."""
         schedules = self._frontier.schedules
         try:
             return await schedules.save(lead.token, tick, progress.text())
         except DeposedError:
             if tick in (await schedules.look()).ticks:
                 raise
-            return False
+            return None
 
     async def _open(self, tick: Tick, schedule: Schedule, lead: Lead) -> Run:
         """The run of *tick*; raises RunSkippedError where the last one is in its way."""
@@ -150,10 +156,12 @@ class TickRunner:
         await self._frontier.runs.cancel(run.id)
         return True
 
-    async def _push(self, tick: Tick, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
+    async def _push(
+        self, tick: Tick, schedule: Schedule, run: Run, progress: Progress, lead: Lead
+    ) -> tuple[Tick, Progress]:
         """Push what is left; raises ShoalError where it is to be tried again."""
         if schedule.source.is_sitemaps:
-            return await self._push_sitemaps(schedule, run, progress, lead)
+            return tick, await self._push_sitemaps(schedule, run, progress, lead)
         pusher = ChunkPusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
         await pusher.prepare()
         if progress.position and not still_valid(schedule.source, progress.position):
@@ -167,9 +175,10 @@ class TickRunner:
                 await pusher.push(chunk)
                 pushed, refused = progress.pushed + pusher.pushed, progress.refused + pusher.refused
                 now = replace(progress, position=position, pushed=pushed, refused=refused, error="")
-                if not await self._frontier.schedules.save(lead.token, tick, now.text()):
+                if (saved := await self._frontier.schedules.save(lead.token, tick, now.text())) is None:
                     break  # somebody else has ended it
-        return now
+                tick = saved
+        return tick, now
 
     async def _push_sitemaps(self, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
         rejects = Rejects("", str, logger.warning)

@@ -123,7 +123,7 @@ class ScheduleDispatcher:
         try:
             await self._runner.run(tick, schedule, lead)
         except DeposedError:
-            logger.info("Schedule %s: another replica goes on with tick %s", tick.name, tick.epoch)
+            logger.info("Schedule %s: who leads goes on with tick %s, from where Redis has it", tick.name, tick.epoch)
         except ShoalError as error:
             await self._fail(tick, error, seen, lead)
         except Exception as error:

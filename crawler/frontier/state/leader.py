@@ -10,7 +10,7 @@ from crawler.frontier.server.shards import Shards
 
 
 class DeposedError(Exception):
-    """Another replica leads now: the write was refused and changed nothing."""
+    """Another replica leads now, or Redis went back behind what was read: the write was refused and changed nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.leader import DeposedError
 
 MOST: Final = 1_000  # schedules: a leader reads all of them every second
+_TOLD_BACK: Final = "surrogateescape"  # what is no UTF-8 stays what it is
 OUT_OF_TURN: Final = "now-"  # prefix of such ticks' epochs
 REMOVED: Final = "/removed"  # suffix of the name of a schedule that is no more: the twin of lua/schedules/schedule_put
 
@@ -66,9 +67,9 @@ class Schedules:
 
     async def look(self) -> Timetable:
         """Everything known of schedules."""
-        clock, leader, *hashes = await self._shards.run("schedules", 0)
-        definitions, cursors, missed, last, ticks = map(_texts, hashes)
-        ids = [(id_.split(":"), state) for id_, state in ticks.items()]
+        clock, leader, *hashes, ticks = await self._shards.run("schedules", 0)
+        definitions, cursors, missed, last = map(_texts, hashes)
+        ids = [(id_.split(":"), state) for id_, state in _texts(ticks, _TOLD_BACK).items()]
         found = [Tick(parts[0], parts[1], state) for parts, state in ids if len(parts) == 2]
         holder = leader.decode(errors="replace")
         return Timetable(int(clock), holder, definitions, cursors, missed, last, found)
@@ -98,13 +99,18 @@ class Schedules:
         epoch = await self._shards.run("schedule_run", 0, name)
         return epoch.decode() if epoch else None
 
-    async def save(self, token: int, tick: Tick, state: str) -> bool:
-        """Save a tick's progress; False if it has ended. Raises DeposedError."""
-        return _unless_deposed(await self._shards.run("tick_save", 0, token, tick.name, tick.epoch, state, ""))
+    async def save(self, token: int, tick: Tick, state: str) -> Tick | None:
+        """Save a tick's progress; the tick as it is then, None if it has ended. Raises DeposedError, also where Redis
+        has another progress than *tick*."""
+        return replace(tick, state=state) if await self._save(token, tick, state, "") else None
 
     async def end(self, token: int, tick: Tick, outcome: str) -> bool:
-        """End a tick with *outcome*; False if it had ended. Raises DeposedError."""
-        return _unless_deposed(await self._shards.run("tick_save", 0, token, tick.name, tick.epoch, "", outcome))
+        """End a tick with *outcome*; False if it had ended. Raises DeposedError, as `save`."""
+        return await self._save(token, tick, "", outcome)
+
+    async def _save(self, token: int, tick: Tick, state: str, outcome: str) -> bool:
+        row = (token, tick.name, tick.epoch, tick.state.encode(errors=_TOLD_BACK), state, outcome)
+        return _unless_deposed(await self._shards.run("tick_save", 0, *row))
 
 
 def _unless_deposed(answer: int) -> bool:
@@ -113,6 +119,6 @@ def _unless_deposed(answer: int) -> bool:
     return bool(answer)
 
 
-def _texts(flat: Sequence[bytes]) -> dict[str, str]:
-    texts = [part.decode(errors="replace") for part in flat]
-    return dict(zip(texts[::2], texts[1::2], strict=True))
+def _texts(flat: Sequence[bytes], errors: str = "replace") -> dict[str, str]:
+    names = [part.decode(errors="replace") for part in flat[::2]]
+    return dict(zip(names, [part.decode(errors=errors) for part in flat[1::2]], strict=True))

@@ -82,10 +82,27 @@ async def test_who_leads_no_more_changes_nothing(world: Timed, schedules: Schedu
         with pytest.raises(DeposedError):
             await refused
     assert [(tick.id, tick.state) for tick in (await schedules.look()).ticks] == [("s:6", "{}")]
-    assert await schedules.save(new, Tick("s", "6"), "half")
+    half = await schedules.save(new, Tick("s", "6"), "half")
+    assert half is not None
     assert [tick.state for tick in (await schedules.look()).ticks] == ["half"]
-    assert await schedules.end(new, Tick("s", "6"), "done")
-    assert not await schedules.save(new, Tick("s", "6"), "half"), "a tick that is over does not come back"
+    assert await schedules.end(new, half, "done")
+    assert not await schedules.save(new, half, "half"), "a tick that is over does not come back"
+
+
+@pytest.mark.parametrize("damaged", [b'{"pushed": 7}', b"\xff"])
+async def test_a_tick_goes_on_from_what_redis_has_of_it(world: Timed, schedules: Schedules, damaged: bytes) -> None:
+    """It was set back: what was pushed since is lost."""
+    token = await lead(world)
+    await schedules.put("s", "", "d", cursor=5)
+    await schedules.claim(token, "s", "d", "5", 6, 0, [6])
+    half = await schedules.save(token, Tick("s", "6"), "half")
+    assert half is not None
+    await world.client.hset(world.frontier.shards.key(0, "ticks"), "s:6", damaged)
+    for change in (schedules.save(token, half, "more"), schedules.end(token, half, "done")):
+        with pytest.raises(DeposedError):
+            await change
+    [found] = (await schedules.look()).ticks
+    assert await schedules.end(token, found, "done")
     assert (await schedules.look()).last == {"s": "done"}
 
 

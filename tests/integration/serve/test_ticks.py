@@ -31,6 +31,7 @@ from crawler.serve.schedules import TRIES
 from crawler.spiders.products import ProductsSpider
 from crawler.storage.recrawl.recrawl_turn import RecrawlTurn
 from crawler.utils import tasks
+from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import START_MS, Timed, acked, answer, handles, reported, timed
 from tests.integration.serve.replicas import Replica
 from tests.shipped import shipped
@@ -184,6 +185,34 @@ async def test_a_tick_whose_run_is_lost_ends_none_that_was_given_its_number(worl
     assert calls > 7
 
 
+@pytest.mark.parametrize(("saved_at", "set_back_at"), [(3, 9), (5, 14), (5, 19), (9, 19)])
+async def test_a_redis_that_is_set_back_in_place_midway_is_told_all_again(
+    world: World, urls: Path, saved_at: int, set_back_at: int
+) -> None:
+    """No connection is lost, and the same server answers. What it goes back to is older than the chunk under way."""
+    client = world.time.client
+    await world.add(file(urls))
+    await world.pass_seconds(3_600)
+    replica = world.replica()
+    replica.gate.close_after(saved_at)
+    await replica.go()
+    saved = {key: await client.dump(key) for key in await all_keys(client)}
+    replica.gate.open()
+    replica.gate.close_after(set_back_at - saved_at)
+    await replica.go()
+    assert replica.gate.is_waiting
+    async with client.pipeline(transaction=True) as pipe:
+        pipe.flushall()
+        for key, value in saved.items():
+            pipe.restore(key, 0, value)
+        await pipe.execute()
+    replica.gate.open()
+    await replica.go()
+    await replica.go()  # as the dispatcher does
+    assert await world.counts() == [("sealed", LINES)]
+    assert (await world.last())["run"] == (await world.runs())[0].id
+
+
 async def test_two_that_lead_at_once_push_each_url_once(world: World, urls: Path) -> None:
     await world.add(file(urls))
     await world.pass_seconds(3_600)
@@ -297,7 +326,7 @@ async def test_a_run_that_is_cancelled_in_mid_push_tells_what_was_pushed(
     replica = world.replica()
     save = replica.frontier.schedules.save
 
-    async def saved(token: int, tick: Tick, state: str) -> bool:
+    async def saved(token: int, tick: Tick, state: str) -> Tick | None:
         done = await save(token, tick, state)
         if "pushed" in state:
             await replica.frontier.runs.cancel(json.loads(state)["run"])
