@@ -111,6 +111,15 @@ class Encoder:
         except Exception as error:  # for example from the project's own fingerprinter
             raise _unforeseen(request, error) from error
 
+    def rule(self, request: Request) -> HostRule:
+        """The rule of *request*, which was queued; raises CodecError if it has none, as its record has been altered."""
+        if slot := request.meta.get("download_slot"):
+            _check_slot(request, slot)
+        try:
+            return self.rules.of(request)
+        except ValueError as error:
+            raise CodecError(f"not a URL ({error}): {request.url!r}") from error
+
     def _link(self, url: str) -> tuple[HostRule, bytes]:
         request = Request(urls.check(url))
         return self.rules.of(request), self._fingerprinter.fingerprint(request)

@@ -53,10 +53,12 @@ class FrontierQueue(Base):  # type: ignore[misc]
         return self.buffer.pop()
 
     def request(self, lease: Lease) -> Request:
-        """The request of *lease*, its tier in meta; raises CodecError if this worker cannot decode it."""
+        """The request of *lease*, its tier in meta; raises CodecError if this worker cannot decode it, or it
+        belongs to no host."""
         request = codec.decode(lease.body, self.spider)
         codec.check_arguments(lease.body, request, self.spider)
         request.meta["tier"] = tier_of(lease.stream)
+        self.encoder.rule(request)
         return request
 
     def tier_elsewhere(self, request: Request) -> tiers.Tier | None:
