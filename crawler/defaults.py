@@ -369,8 +369,9 @@ DOMAINS_FILE = ""
 # the event loop for 20 to 40 ms, one of 4 MB for 100. Pages whose markup is built to hurt a parser are read there too.
 # Reader: spiders/bounds.py
 PARSE_APART_KB = 2_000
-# CPU seconds of that child for one page, 1 to 3600; beyond them the page is a dead letter, `too_costly`. Reader:
-# spiders/bounds.py
+# CPU seconds of that child for one page, 1 to 3600; beyond them the page is a dead letter, `too_costly`. A page for a
+# callback of your own, which parses it on the event loop, may take a tenth of them, for each 5 MB as much again.
+# Reader: spiders/bounds.py
 PARSE_MAX_SECONDS = 10
 # Memory of that child in MB, 256 to 1,000,000; beyond it the page is a dead letter, `too_costly`. Reader:
 # spiders/bounds.py

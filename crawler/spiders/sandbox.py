@@ -37,6 +37,10 @@ WALL: Final = 30  # wall-clock seconds per CPU second before the child is killed
 NO_MEMORY: Final = 75  # the child's exit status
 # Meant for the worker, which finishes its pages: systemd tells all processes of a unit, a terminal those of a job.
 ASKED_TO_END: Final = (-signal.SIGTERM, -signal.SIGHUP)
+# Of what the child may take, for a page that is parsed on the event loop afterwards, and characters that may take as
+# long again: ordinary pages of 5 MB take a fifth of that by default, those of nothing but tags two thirds.
+ON_LOOP: Final = 0.1
+AS_LONG: Final = 5_000_000
 KILLS: Final = 2  # by the system, before a page is taken for their cause: the first may be meant for any page
 
 logger = logging.getLogger(__name__)
@@ -83,6 +87,16 @@ class Sandbox:
         async with self._turn:  # waiting in threads, pages would leave none to others
             result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
         return result
+
+    def check_loop(self, seconds: float, size: int) -> None:
+        """Raises TooCostlyError if a parse of so many CPU seconds, of *size* characters, would hold up the event loop
+        for too long."""
+        most = ON_LOOP * self._bounds.seconds * (1 + size / AS_LONG)
+        if seconds > most:
+            raise TooCostlyError(
+                f"its parse would hold up all other pages: {seconds:.1f} s of CPU, where one of its size may take "
+                f"{most:.1f} (PARSE_MAX_SECONDS)"
+            )
 
     def close(self) -> None:
         """End the child."""

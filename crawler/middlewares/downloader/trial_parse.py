@@ -1,12 +1,14 @@
 """Downloader middleware that parses a doubtful or very large page in a child process before a callback gets it.
 
 What a callback will do with a page is unknown, but nearly all begin with `response.css` or `response.xpath`. The child
-does that first, within PARSE_MAX_SECONDS and PARSE_MAX_MB; a page that takes more reaches no callback.
+does that first, within PARSE_MAX_SECONDS and PARSE_MAX_MB; a page that takes more reaches no callback, nor does one
+that would hold up all others for too long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from time import process_time
 from typing import Literal, Self
 
 from scrapy import Request, Selector
@@ -54,8 +56,10 @@ class TrialParseMiddleware:
         return self._tried(response, held)
 
     async def _tried(self, response: HtmlResponse | XmlResponse, held: HeldLease) -> Response:
+        document = Document(response.text, response.url)
         try:
-            await self._sandbox.ask(select, Document(response.text, response.url), _kind(response))
+            seconds = await self._sandbox.ask(select, document, _kind(response))
+            self._sandbox.check_loop(seconds, len(document.html))
         except TooCostlyError as error:
             held.evidence.costly = str(error)
         return response
@@ -76,6 +80,8 @@ def _kind(response: TextResponse) -> Kind:
     return "xml" if isinstance(response, XmlResponse) else "html"
 
 
-def select(document: Document, kind: Kind) -> None:
-    """The parse that `response.css` begins with."""
+def select(document: Document, kind: Kind) -> float:
+    """The CPU seconds of the parse that `response.css` begins with."""
+    began = process_time()
     Selector(text=document.html, type=kind)
+    return process_time() - began

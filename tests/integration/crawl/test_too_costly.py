@@ -50,3 +50,17 @@ async def test_no_callback_gets_a_page_that_a_child_could_not_read(fleet: Fleet,
         (letter,) = left.letters
         assert letter.detail["url"] == site.url("/bomb")
         assert letter.detail["page"], "it is kept"
+
+
+async def test_nor_one_that_would_hold_up_all_others(fleet: Fleet) -> None:
+    """The child may take longer than the event loop, where the callback parses once more."""
+    slow = f"{LAMP}<a {' '.join(f'a{n}' for n in range(35_000))}>x</a>"  # more than a second of lxml's time
+    pages = {"/lamp": Page(LAMP), "/slow": Page(slow)}
+    with Site(pages) as site:
+        await fleet.push(*map(site.url, pages))
+        status, log = await ended(fleet.start(PARSE_MAX_SECONDS=4))
+        left = await fleet.left()
+    assert status == 0, log
+    assert left.states == {"done": 1, "dead": 1}, log
+    assert left.reasons == ["too_costly"]
+    assert left.letters[0].detail["url"] == site.url("/slow")

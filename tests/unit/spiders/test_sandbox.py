@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 from unittest.mock import Mock
 
@@ -82,6 +83,13 @@ async def test_what_takes_too_much_ends_the_child_alone(sandbox: Sandbox, functi
     with pytest.raises(TooCostlyError, match=words):
         await sandbox.ask(function, Document(LONG, URL))  # type: ignore[arg-type]
     assert await sandbox.ask(pid, Document(LONG, URL)) not in {before, os.getpid()}
+
+
+@pytest.mark.parametrize(("seconds", "size", "is_short"), [(0.9, 0, True), (1.1, 0, False), (1.9, 5_000_000, True)])
+def test_the_event_loop_may_take_a_tenth_of_it(seconds: float, size: int, is_short: bool) -> None:
+    sandbox = Sandbox(Bounds(characters=10_000, seconds=10, memory_bytes=1_000_000_000))
+    with nullcontext() if is_short else pytest.raises(TooCostlyError, match=r"1\.1 s of CPU, .* may take 1\.0"):
+        sandbox.check_loop(seconds, size)
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
