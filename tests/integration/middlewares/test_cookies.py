@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 import redis.asyncio
 
-from tests.crawling import Fleet, count, ended
+from tests.crawling import Fleet, count, ended, said
 from tests.sites import Page, Site
 
 PATHS = [f"/{number}" for number in range(8)]
@@ -84,6 +85,27 @@ async def test_any_worker_continues_the_session(fleet: Fleet, tmp_path: Path) ->
     assert "sid" not in cookies(shop, "/gone")
     assert "s3cret" not in log
     assert "Sending cookies to <GET" in log
+
+
+async def test_a_session_that_redis_lost_is_stored_whole_with_its_next_cookie(fleet: Fleet, tmp_path: Path) -> None:
+    """Only what a page changes is sent, and of a page under way that was the one cookie that it set."""
+    settings, held = domains(tmp_path, 'cookies = "host"'), threading.Event()
+    with site() as shop:
+        shop.pages["/held"] = Page(headers={"Set-Cookie": "new=1; Path=/"}, hold=held)
+        worker = fleet.start(**settings, MAX_IDLE_TIME_BEFORE_CLOSE=60)
+        await fleet.push(shop.url("/in"))
+        await fleet.until(lambda now: now.counters.done == 1)
+        await fleet.push(shop.url("/held"))
+        await shop.asked(2)
+        async with redis.asyncio.from_url(fleet.redis_url) as client:
+            await client.delete(*[key async for key in client.scan_iter(f"*{fleet.key}*")])
+            await said(worker, "Redis has lost its data")
+            held.set()
+            await said(worker, "Received cookies from <200 ", times=2)
+            worker.terminate()
+            await ended(worker)
+            jar = await client.hkeys(f"{{{fleet.key}:0}}:cookies:127.0.0.1/")
+    assert sorted(name.split(b"\n")[-1] for name in jar) == [b"new", b"sid"]
 
 
 async def test_cookies_are_off_where_nobody_asks_for_them(fleet: Fleet, tmp_path: Path) -> None:

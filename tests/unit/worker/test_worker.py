@@ -1,13 +1,16 @@
-"""How a worker takes its leave of Redis."""
+"""What a worker does when Redis may have lost data, and how it takes its leave of it."""
 
 from __future__ import annotations
 
 import asyncio
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from crawler.frontier.server.losses import DataLossListeners
 from crawler.worker import worker
 from crawler.worker.worker import Worker
 
@@ -63,3 +66,24 @@ async def test_one_whose_machine_lacks_something_can_still_give_its_leases_back(
     (line,) = caplog.records  # though a second one failed of the same
     assert line.getMessage().startswith("Closing this worker: ")
     assert bool(line.exc_info) is ("unforeseen" in str(error)), "what the machine lacks is a line"
+
+
+REMEMBERING = (
+    *("dupefilter.clear", "tiers.forget", "maintenance.seeds.forget", "frontier.state_anew"),
+    *("frontier.runs.forget", "queue.encoder.scopes.forget", "plain_runs.forget"),
+)
+
+
+@pytest.mark.parametrize("part", REMEMBERING)
+def test_what_is_remembered_of_redis_is_forgotten_when_it_may_be_lost(part: str) -> None:
+    hearing: Any = Worker.__new__(Worker)
+    hearing.losses = DataLossListeners()
+    for name in ("dupefilter", "tiers", "maintenance", "frontier", "queue", "plain_runs", "outbox"):
+        setattr(hearing, name, Mock())
+    hearing._listen()
+    name, _, rest = part.partition(".")
+    forget = attrgetter(rest)(getattr(hearing, name))
+    hearing.losses.forget()
+    assert (forget.call_count, hearing.outbox.lose.call_count) == (1, 0)
+    hearing.frontier.on_other_data()
+    assert (forget.call_count, hearing.outbox.lose.call_count) == (2, 1)
