@@ -104,7 +104,7 @@ async def test_a_session_that_redis_lost_is_stored_whole_with_its_next_cookie(fl
             await said(worker, "Received cookies from <200 ", times=2)
             worker.terminate()
             await ended(worker)
-            jar = await client.hkeys(f"{{{fleet.key}:0}}:cookies:127.0.0.1/")
+            jar: Any = await client.hkeys(f"{{{fleet.key}:0}}:cookies:127.0.0.1/")
     assert sorted(name.split(b"\n")[-1] for name in jar) == [b"new", b"sid"]
 
 
