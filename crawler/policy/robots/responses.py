@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import re
 import zlib
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,6 +26,7 @@ MAX_WAIT_SECONDS: Final = 3_600.0  # between tries at an unreachable file
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _GZIP: Final = b"\x1f\x8b"
 _PERCENT: Final = "shoal.percent"  # for `errors` of decode
+_FROM_NUL: Final = re.compile(r"\0[^\r\n]*")
 
 
 class RobotsVerdict(StrEnum):
@@ -57,10 +59,10 @@ def verdict(status: int) -> RobotsVerdict:
 
 def text(body: bytes) -> str:
     """The text of a robots.txt: UTF-8, or UTF-16 with a byte order mark, also of one that is packed and does not say
-    so; "" for anything that is not text.
+    so.
 
-    Bytes that are not UTF-8 become percent-encoded, as in URLs. Only the first MAX_BYTES count, without the line that
-    is cut.
+    Bytes that are not UTF-8 become percent-encoded, as in URLs. A NUL ends what its line says and no other line, as in
+    the reference parser. Only the first MAX_BYTES count, without the line that is cut.
     """
     if body.startswith(_GZIP):
         body = _unpacked(body)
@@ -69,7 +71,7 @@ def text(body: bytes) -> str:
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1] or body
     encoding, skipped = _encoding(body)
     decoded = body[skipped:].decode(encoding, errors=_PERCENT if encoding == "utf-8" else "ignore")
-    return "" if "\0" in decoded else decoded
+    return _FROM_NUL.sub("", decoded)
 
 
 def _unpacked(body: bytes) -> bytes:

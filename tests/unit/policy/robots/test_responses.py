@@ -44,7 +44,22 @@ def test_text_in_any_encoding_that_says_what_it_is(body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0\0\0\0", b"\x1f\x8bno gzip"])
 def test_what_is_no_text_forbids_nothing(body: bytes) -> None:
-    assert robots.text(body) == ""
+    file = RobotsFile(robots.text(body))
+    assert file.can_fetch("https://a.example/private", "shoal")
+    assert not file.sitemaps
+
+
+@pytest.mark.parametrize(
+    ("body", "is_allowed"),
+    [
+        (RULES.encode() + b"\0" * 512, False),  # padded to a block's end
+        (b"# ours\n\0\n" + RULES.encode(), False),
+        (b"User-agent: *\0 ours\r\nDisallow: /private\0/x\r\n", False),
+        (b"User-agent: *\nDis\0allow: /private\n", True),
+    ],
+)
+def test_a_nul_ends_what_its_line_says_and_no_other_line(body: bytes, is_allowed: bool) -> None:
+    assert RobotsFile(robots.text(body)).can_fetch("https://a.example/private", "shoal") is is_allowed
 
 
 def test_bytes_that_are_not_utf8_are_written_as_in_urls() -> None:
