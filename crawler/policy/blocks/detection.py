@@ -21,6 +21,7 @@ from crawler.policy.blocks.page_text import (
     has_more,
     in_utf8,
     is_html,
+    is_listing,
     is_robots_txt,
     is_utf_8,
     spelled_out,
@@ -72,11 +73,13 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     if not body:
         return _decided(JudgedPage(status, headers, body, "", linked=False))
     body = in_utf8(body)
+    is_list = status not in STATUSES and is_listing(body)  # whatever its pages are named
     title = _title(headers, body)
     suspicious = status in STATUSES or (title != "" and WORDS.any_in(title))
     linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)
     framed = linked and _may_refuse(body)
-    if not suspicious and not framed and (linked or _has_content(body) or is_robots_txt(body)):
+    is_other = not suspicious and not framed and (linked or _has_content(body) or is_robots_txt(body))
+    if is_list or is_other:
         return None
     if len(body) <= LONG_BYTES:
         body = _recoded(body, headers, body)

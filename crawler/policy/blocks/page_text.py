@@ -18,6 +18,12 @@ CHUNK_BYTES: Final = 65_536
 
 ROBOTS_BYTES: Final = 1_024
 _ROBOTS_RULES: Final = frozenset((b"allow", b"disallow", b"sitemap"))
+# What comes before the root of a sitemap, or of a feed of news or products, and that.
+_LISTS: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?[^>]{0,1000}>|<!--(?:(?!-->).){0,2000}-->|<!doctype[^>\[]{0,300}>){0,20}+"
+    rb"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|rdf|products|catalog|yml_catalog)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
 MOST_CODE: Final = 131_072  # characters of text searched for code
 LONG_WORD: Final = 100
 _CODE: Final = frozenset("{}=;")
@@ -106,6 +112,11 @@ def is_robots_txt(body: bytes) -> bool:
     lines = [line.lstrip().lower() for line in body[:ROBOTS_BYTES].splitlines()]
     fields = [line.partition(b":")[0].rstrip() for line in lines if line and not line.startswith(b"#")]
     return fields[:1] in ([b"user-agent"], [b"sitemap"]) and not _ROBOTS_RULES.isdisjoint(fields)
+
+
+def is_listing(body: bytes) -> bool:
+    """Whether *body* is a sitemap, or a feed of news or products, by its root."""
+    return _LISTS.match(body) is not None
 
 
 def has_more(body: bytes, sign: bytes, number: int) -> bool:

@@ -12,7 +12,7 @@ from scrapy.http import Headers
 
 from benchmarks import blocks as benchmark
 from crawler.policy.blocks import Block, detect
-from crawler.policy.blocks.page_text import has_more, is_robots_txt, visible_text
+from crawler.policy.blocks.page_text import has_more, is_listing, is_robots_txt, visible_text
 from crawler.policy.blocks.shells import is_shell
 from crawler.policy.blocks.vendors import KINDS, VENDORS
 from tests.effort import cpu_seconds
@@ -217,3 +217,38 @@ def test_a_robots_txt_of_sitemaps_is_no_block(first: str) -> None:
 def test_a_robots_txt_is_none_whatever_its_paths_are_named() -> None:
     body = b"User-agent: *\n" + b"Disallow: /are-you-a-robot/access-denied/captcha\n" * 3
     assert detect(200, {"Content-Type": "text/plain"}, body, "https://a.example/robots.txt") is None
+
+
+def urlset(*paths: str) -> str:
+    places = "".join(f"<url><loc>https://a.example/{path}</loc></url>" for path in paths)
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>'
+
+
+DECLARED = '<?xml version="1.0" encoding="UTF-8"?>\n'
+NEWS = "<title>Access denied</title><item><title>Are you a robot? Verify you are human</title></item>"
+LISTS = {
+    "sitemap": DECLARED + urlset("captcha", "blog/access-denied"),
+    "undeclared": urlset("captcha"),
+    "styled": DECLARED + "<?xml-stylesheet href='a.xsl'?><!-- made <b> by -- us -->" + urlset("captcha"),
+    "with a prefix": f"{DECLARED}<s:urlset xmlns:s='a'><s:url><s:loc>https://a.example/captcha</s:loc></s:url></s:urlset>",
+    "index": DECLARED + "<sitemapindex><sitemap><loc>https://a.example/captcha.xml</loc></sitemap></sitemapindex>",
+    "news": f"{DECLARED}<rss><channel>{NEWS}</channel></rss>",
+    "old news": f'{DECLARED}<!DOCTYPE rss PUBLIC "a" "b"><rdf:RDF>{NEWS}</rdf:RDF>',
+    "Atom": f"\ufeff{DECLARED}<feed>{NEWS}</feed>",
+    "products": DECLARED + "<products><product><name>Captcha book</name><price>5</price></product></products>",
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("name", LISTS)
+def test_a_sitemap_or_feed_is_none_whatever_it_names(name: str, encoding: str) -> None:
+    assert detect(200, {}, LISTS[name].encode(encoding), "https://a.example/list.xml") is None
+
+
+@pytest.mark.parametrize(
+    "before", [DECLARED, f"{DECLARED}<!-- <urlset> -->", "<urlset-like>", "<!--" * 40_000, "<?x?>" * 20_000]
+)
+def test_what_is_no_list_by_its_root_is_judged_and_soon(before: str) -> None:
+    body = before.encode() + page("Just a moment...", "<p>Checking your browser</p>", NOINDEX).encode()
+    assert not is_listing(body)
+    assert cpu_seconds(lambda: is_listing(body), enough=0.01) < 0.05
