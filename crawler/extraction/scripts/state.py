@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
+from urllib.parse import unquote
 
 from crawler.extraction.scripts import flight, literal
 from crawler.extraction.source.source import Script
@@ -30,36 +31,58 @@ _JSON_TYPE = re.compile(
 _OTHER_TYPE = re.compile(
     r"\btype\s{0,9}+=\s{0,9}+[\"']?+(?!(?:text|application)/(?:x-)?(?:java|ecma)script|module)[^\s\"']", re.IGNORECASE
 )
+_NAME: Final = r"[A-Za-z_$][\w$]{0,60}+"
 _ASSIGNED = re.compile(
-    r"(?:^|[;{}\s,(])(?:(?:window|self|globalThis|var|let|const)(?:\s{1,9}+|\.|(?=\[)))?+(?:\[[\"'])?+([A-Za-z_$][\w$]{0,60}+)"
-    r"(?:(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\()\s{0,9}+(?=[\"'])|(?=[{\[])|(?=\(function\())"
+    rf"(?:^|[;{{}}\s,(/])(?:(?:window|self|globalThis|var|let|const)(?:\s{{1,9}}+|\.|(?=\[)))?+(?:\[[\"'])?+"
+    rf"({_NAME}(?:\.(?!push\(){_NAME}){{0,4}}+)"
+    r"(?:(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\(\s{0,9}+(?:decodeURIComponent\(\s{0,9}+)?+)(?=[\"'])"
+    r"|(?=[{\[])|(?=\(function\()|(?=[\"']\s{0,9}+\[?+\{\s{0,9}+\\{0,3}+(?:[\"']|u0022|x22)))"
     r"|\.push\(\s{0,9}+(?=\{)|\([\"']event[\"'],\s{0,9}+[\"']view_item[\"'],\s{0,9}+(?=\{))"
 )
 _UNDEFINED = re.compile(r"(?<=[:\[,])\s{0,9}(?:undefined|NaN|void 0)(?=\s{0,9}[,}\]])")
 _ANGULAR = re.compile(r"&([aqslg]);")  # how Angular, up to its version 16, writes a state
 _ESCAPED: Final = {"a": "&", "q": '"', "s": "'", "l": "<", "g": ">"}
+_NUXT = re.compile(r"nuxt[_-]data", re.IGNORECASE)
 _WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
+_PRICE: Final = "rice"  # in any case of its first letter
 _DATA_PAGE: Final = " data-page="
-_BLANK: Final = "\ufeff \t\r\n"
+# How an answer that is JSON begins, also one that no script of another site may run.
+_BEGINS = re.compile(
+    r"[\ufeff\s]{0,9999}+(?:\)\]\}',?+|while\s?\(1\);|for\s?\(;;\);)?+\s{0,99}+(?=[{\[]|\"\s{0,9}+[{\[])"
+)
 
 
 def whole(text: str) -> Any:
     """The JSON object or list that *text* as a whole is; else None."""
-    if text[:100].lstrip(_BLANK)[:1] not in ("{", "[") or len(text) > MAX_ALL:
+    begins = _BEGINS.match(text)
+    if begins is None or len(text) > MAX_ALL:
         return None
     try:
-        return literal.DECODER.decode(text.strip(_BLANK))
+        found = literal.DECODER.decode(text[begins.end() :].rstrip())
+        return literal.DECODER.decode(found) if isinstance(found, str) else found
     except (ValueError, RecursionError):
         return None
 
 
 def states(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool] = bool) -> list[Any]:
-    """The states in a page's *scripts*, in document order, of *wanted* source; an assigned one as {variable: value}.
+    """The states in a page's *scripts*, in document order, of *wanted* source; an assigned one as {variable: value}, of
+    a property as {variable: {property: value}}.
 
     Numbers with a fraction stay strings. Bounded in characters; states that are too long, too deep or broken are left
     out.
     """
-    return list(islice(_in_scripts(html, scripts, wanted), MAX_STATES))
+
+    def is_read(code: str, is_json: bool) -> bool:
+        return (is_json or _PRICE in code) and wanted(code)
+
+    return list(islice(_in_scripts(html, scripts, is_read), MAX_STATES))
+
+
+def unpriced(html: str, scripts: Iterable[Script]) -> list[Any]:
+    """The states in programs that name no price: only rules ask for them, and last."""
+    return list(
+        islice(_in_scripts(html, scripts, lambda code, is_json: not is_json and _PRICE not in code), MAX_STATES)
+    )
 
 
 def of_page(markup: str) -> list[Any]:
@@ -72,7 +95,8 @@ def of_page(markup: str) -> list[Any]:
     return [] if found is None else [found]
 
 
-def _in_scripts(html: str, scripts: Iterable[Script], wanted: Callable[[str], bool]) -> Iterator[Any]:
+def _in_scripts(html: str, scripts: Iterable[Script], is_read: Callable[[str, bool], bool]) -> Iterator[Any]:
+    """The states of the scripts whose code *is_read*, which is also told whether their type is JSON."""
     left, budget, streamed = MAX_ALL, literal.Allowance(), list[str]()
     for script in scripts:
         size = script.end - script.start
@@ -83,20 +107,22 @@ def _in_scripts(html: str, scripts: Iterable[Script], wanted: Callable[[str], bo
         if is_json and code[:BLANKS].lstrip().startswith("{&q;"):
             code = _ANGULAR.sub(lambda escaped: _ESCAPED[escaped[1]], code)
         is_streamed = not is_json and "__next_f" in code
-        if not is_streamed and not ((is_json or "rice" in code) and wanted(code)):  # no "price"
+        if not is_streamed and not is_read(code, is_json):
             continue
         left -= size
         if is_streamed:
             streamed.append(code)
         else:
             yield from _typed(code, script.attributes) if is_json else _assigned(code, budget)
-    if any(map(wanted, streamed)) and (found := flight.state(flight.chunks(streamed))) is not None:
+    if any(is_read(code, True) for code in streamed) and (found := flight.state(flight.chunks(streamed))) is not None:
         yield found
 
 
 def _typed(code: str, attributes: str) -> Iterator[Any]:
     value = _parsed(code)
-    if "NUXT_DATA" in attributes:
+    if isinstance(value, str):
+        value = _parsed(value)
+    if _NUXT.search(attributes):
         value = _unflattened(value)
     if isinstance(value, (dict, list)):
         yield value
@@ -115,10 +141,12 @@ def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:
             value = _parsed(_UNDEFINED.sub("null", code[place:])) if "undefined" in code else None
             if value is None:
                 value, place = _literal(code, place, budget)
-        if found[2] and isinstance(value, str):
-            value = _parsed(value)
+        if isinstance(value, str):
+            value = _parsed(unquote(value) if "URI" in (found[2] or "") else value)
         if isinstance(value, (dict, list)):
-            yield {found[1]: value}
+            for name in reversed(found[1].split(".")):
+                value = {name: value}
+            yield value
 
 
 def _literal(code: str, place: int, budget: literal.Allowance) -> tuple[Any, int]:
@@ -195,11 +223,16 @@ def _resolved(values: list[Any], keys: list[str], root: Any) -> list[Any]:
 def dereferenced(value: Any, root: Any) -> Any:
     """*value*, or what it refers to in an Apollo cache: `{"__ref": "Product:1"}`."""
     for _ in range(MAX_STEPS):
-        reference = value.get("__ref") if isinstance(value, dict) else None
+        reference = _reference(value) if isinstance(value, dict) else None
         if not isinstance(reference, str):
             return value
         value = next((table[reference] for table in _tables(root) if reference in table), None)
     return None
+
+
+def _reference(value: Mapping[str, Any]) -> Any:
+    """What *value* refers to, as the client of Apollo writes it: up to its version 2, with a type."""
+    return value.get("id") if value.get("type") == "id" and "generated" in value else value.get("__ref")
 
 
 def _tables(root: Any) -> Iterator[Mapping[str, Any]]:

@@ -19,8 +19,8 @@ STEMS: Final = ("rice", "ricing", "ffer", "ariants", "aster", "RICE", "RICING", 
 LONGEST: Final = 24  # characters of a key on either side of its stem, with what parts its words
 MOST: Final = 5_000  # stems that are none, before the script is read to know it
 
-_BEFORE = re.compile(r"(?:(?<=\\)(?:u0022|x22))?+([\w-]*+)\Z")
-_BEHIND = re.compile(rf"([\w-]{{0,{LONGEST}}}+)\\{{0,4}}+(?:[\"']|u0022|x22)?+\s{{0,9}}+:")
+_BEFORE = re.compile(r"(?:(?<=\\)(?:u0022|x22)|(?<=%)22)?+([\w-]*+)\Z")
+_BEHIND = re.compile(rf"([\w-]{{0,{LONGEST}}}+)\\{{0,4}}+(?:[\"']|u0022|x22|%22)?+\s{{0,9}}+(?::|%3A)")
 _KNOWN: Final = frozenset(KEYS)
 
 

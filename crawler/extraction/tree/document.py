@@ -69,18 +69,29 @@ class Document:
         """The page's scripts, and its markup without them."""
         return source.read(self.html)
 
-    @cached_property
-    def states(self) -> list[Any]:
-        """JSON in its scripts (see state.py); a page that is JSON itself is its only state."""
+    @property
+    def states(self) -> Iterator[Any]:
+        """JSON in its scripts (see state.py), each kind read once it is asked for; a page that is JSON itself is its
+        only state."""
         if self.is_json:
-            return [self._json]
+            yield self._json
+            return
+        yield from self._states
+        yield from self._unpriced_states[: max(state.MAX_STATES - len(self._states), 0)]
+
+    @cached_property
+    def _states(self) -> list[Any]:
         return [*self._of_page, *state.states(self.html, self.source.scripts)]
+
+    @cached_property
+    def _unpriced_states(self) -> list[Any]:
+        return state.unpriced(self.html, self.source.scripts)
 
     @cached_property
     def priced_states(self) -> list[Any]:
         """Those that may hold a price."""
         if self.is_json:
-            return self.states
+            return [self._json]
         return [*self._of_page, *state.states(self.html, self.source.scripts, state_prices.may_be_in)]
 
     @cached_property

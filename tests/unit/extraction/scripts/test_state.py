@@ -7,6 +7,7 @@ import tracemalloc
 from decimal import Decimal
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -35,6 +36,10 @@ APOLLO = {
     "ROOT_QUERY": {"product": {"__ref": "Product:1"}},
     "Product:1": {"__typename": "Product", "name": "Steel knife", "price": {"__ref": "Price:1"}, "slug": "steel-knife"},
     "Price:1": {"amount": "49.90", "currency": "EUR"},
+}
+APOLLO_2 = {  # and the shops of VTEX
+    "Product:1": {"productName": "Steel knife", "priceRange": {"type": "id", "generated": True, "id": "$Product:1.x"}},
+    "$Product:1.x": {"sellingPrice": {"lowPrice": 49.90}, "currency": "EUR"},
 }
 
 
@@ -87,6 +92,13 @@ SCRIPTS = {
     "'Steel knife', 'price': '49.90'}]}}});</script>",
     "view item": "<script>gtag('event', 'view_item', {currency: 'EUR', items: [{item_name: 'Steel knife', "
     "price: 49.90}]})</script>",
+    "property": f"<script>window.App = window.App || {{}};App.page.state={STATE};</script>",
+    "after a comment": f"<script>/*<![CDATA[*/window.state={STATE}/*]]>*/</script>",
+    "escaped twice": f"<script>window.__STATE__ = {json.dumps(STATE)};</script>",
+    "JSON in a string": f'<script type="application/json">{json.dumps(STATE)}</script>',
+    "escaped for URLs": f"<script>window.__STATE__ = JSON.parse(decodeURIComponent('{quote(STATE)}'))</script>",
+    "nuxt of an app": f'<script type="application/json" data-nuxt-data="shop">{json.dumps(FLAT)}</script>',
+    "apollo 2": f"<script>__STATE__ = {json.dumps(APOLLO_2)}</script>",
     "undefined": f"<script>window.__STATE__ = {STATE[:-1]}, 'x': undefined, 'y': [undefined]}};</script>".replace(
         "'", '"'
     ),
@@ -198,7 +210,7 @@ def test_a_state_does_not_touch_what_the_page_states_and_shows() -> None:
     assert (item.title, item.price, item.found_in["price"]) == ("Knife", Decimal(1), "json-ld")
     document = Document(page(stated + SCRIPTS["next"]), URL)
     extract_product(document, URL)
-    assert "states" not in document.__dict__
+    assert document.__dict__.keys().isdisjoint({"_states", "priced_states"}), "none is read for a complete product"
 
 
 @pytest.mark.parametrize(
@@ -217,6 +229,24 @@ def test_an_answer_that_is_json(url: str, body: Any) -> None:
     assert not document.has_tree
     assert not links(document, url).product
     assert extract_product(json.dumps(body), "https://shop.example.com/api/other") is None
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["\ufeff{}", "\n" * 500 + "{}", ")]}}',\n{}", ")]}}'\n{}", "while(1);{}", "for (;;); {}", '"{}"'],
+)
+def test_an_answer_that_no_script_may_run_or_that_is_escaped_twice(form: str) -> None:
+    body = json.dumps(PRODUCT)
+    answer = json.dumps(body) if form == '"{}"' else form.format(body)
+    item = extract_product(answer, "https://shop.example.com/api/products/991")
+    assert item is not None
+    assert (item.title, item.price) == ("Steel knife", Decimal("49.9"))
+    assert state.whole(answer.replace("}", "")) is None
+
+
+@pytest.mark.parametrize("text", ['"{}', '"{x}"', '"[data-price]"', "while(1);", ")]}'", '"' * 90_000, "\n" * 900_000])
+def test_what_only_begins_like_an_answer_is_none(text: str) -> None:
+    assert state.whole(text) is None
 
 
 @pytest.mark.parametrize("before", ["[1] ", "{} ", "[1]<!-- -->", "[", "{", "\ufeff"])
@@ -251,6 +281,15 @@ def test_rules_read_a_state_by_its_path(script: str, title: str, price: str) -> 
     assert item is not None
     assert (item.title, item.price) == ("Steel knife", Decimal("49.90"))
     assert item.found_in["price"] == "rule"
+
+
+@pytest.mark.parametrize("script", ["var a = {total: 5}", "App.shop.a={'total': 5}; App.shop.b={'total': 6}"])
+def test_a_rule_reads_programs_that_name_no_price(script: str) -> None:
+    rules = parse_rules(RULES.format(title="none", price="*.shop.a.total" if "shop" in script else "a.total"))
+    html = page(f"<script>f(); {script};</script>{SCRIPTS['literal']}<h1>Steel knife</h1>")
+    item = extract_product(html, URL, rules.for_url(URL))
+    assert item is not None
+    assert (item.price, item.found_in["price"]) == (Decimal(5), "rule")
 
 
 @pytest.mark.parametrize(
@@ -325,7 +364,7 @@ def test_bombs_in_states_do_not_go_off(name: str, form: str) -> None:
     html = page(form.replace("{}", BOMBS[name])) if form.startswith("<") else BOMBS[name]
     document = Document(html, URL)
     extract_product(document, URL)
-    assert len(document.states) <= state.MAX_STATES
+    assert len([*document.states]) <= state.MAX_STATES
 
 
 def test_a_state_that_holds_itself_is_read_once() -> None:
@@ -333,7 +372,7 @@ def test_a_state_that_holds_itself_is_read_once() -> None:
     item = extract_product(page(script), URL)
     assert item is not None
     assert item.price == Decimal(5)
-    found = Document(page(script), URL).states[0]
+    found = next(Document(page(script), URL).states)
     assert state.lookup(found, ".".join(["a"] * 1_000)) is None
 
 
@@ -341,7 +380,7 @@ def test_a_state_that_holds_itself_is_read_once() -> None:
 def test_a_flat_state_of_one_value_is_none(flat: Any) -> None:
     html = page(f'<script type="application/json" id="__NUXT_DATA__">{json.dumps(flat)}</script>')
     extract_product(html, URL)
-    assert Document(html, URL).states == []
+    assert [*Document(html, URL).states] == []
 
 
 FLIGHTS = {
@@ -360,7 +399,7 @@ def test_bombs_in_streams_do_not_go_off(name: str) -> None:
     pushed = f"self.__next_f.push({json.dumps([1, FLIGHTS[name]])})"
     document = Document(page(f"<script>{pushed}</script>"), URL)
     extract_product(document, URL)
-    assert len(document.states) <= 1
+    assert len([*document.states]) <= 1
 
 
 @pytest.mark.parametrize("path", ["__next_f.1.*.*.*.price", "__next_f.*.*.*.price"])
@@ -380,7 +419,7 @@ def test_many_pushes_are_bounded() -> None:
     pushed = 'self.__next_f.push([1,"0:1\\n"]);' * 60_000
     document = Document(page(f"<script>{pushed}</script>"), URL)
     extract_product(document, URL)
-    assert len(document.states) == 1
+    assert len([*document.states]) == 1
 
 
 def test_json_inside_a_literal_costs_hardly_a_token() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,13 @@ def test_no_key_of_a_price_is_missed(key: str) -> None:
         written = spelling(key)
         assert state_nodes.key(written) == key
         plain = json.dumps({"a": [{"name": "Lamp", written: 5}]})
-        for code in (plain, json.dumps(plain), json.dumps([1, json.dumps(plain)]), json.dumps({written: 5}, indent=2)):
+        for code in (
+            plain,
+            json.dumps(plain),
+            json.dumps([1, json.dumps(plain)]),
+            json.dumps({written: 5}, indent=2),
+            quote(plain),
+        ):
             assert state_prices.may_be_in(code), code
     assert state_prices.may_be_in(f"var a = {{name: 'Lamp', {key} : 5}}")
     assert state_prices.may_be_in(f"var a = {{'{key}':5}}")
