@@ -16,6 +16,7 @@ LONGEST_NAME: Final = 100  # characters of the readable part
 
 _FRONT: Final = ("url", "title", "author", "published_at", "language", "fetched_at")
 _UNSAFE = re.compile(r"[^a-z0-9.]+|\.{2,}")
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)\.")  # on Windows, where they may be copied to
 
 
 class MarkdownFiles:
@@ -56,7 +57,9 @@ def file_name(identity: str, url: str) -> str:
         readable = ""
     name = _UNSAFE.sub("-", readable.lower())[:LONGEST_NAME].strip("-.")
     digest = sha256(identity.encode("utf-8", "replace")).hexdigest()[:12]
-    return f"{name}-{digest}.md" if name else f"page-{digest}.md"
+    if not name or _DEVICE.match(name):
+        name = f"page-{name}".rstrip("-")
+    return f"{name}-{digest}.md"
 
 
 def page(document: Mapping[str, Any]) -> str:

@@ -21,6 +21,8 @@ from crawler.storage.reading.markdown_files import file_name, page
         "",
         "https://x/\x00\n/..",
         "https://x/CON",
+        "https://aux.example/",
+        "https://COM1.shop.example/a",
         "https://x/\ud800",
     ],
 )
@@ -28,6 +30,7 @@ def test_names_are_safe_and_differ(url: str) -> None:
     name = file_name(url, url)
     assert re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,120}-[0-9a-f]{12}\.md", name)
     assert ".." not in name
+    assert name.partition(".")[0] not in {"con", "aux", "com1"}, "a device on Windows, whatever follows the dot"
     assert file_name(url, url) == name != file_name(f"{url}2", url)
 
 
