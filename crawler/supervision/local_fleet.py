@@ -229,7 +229,7 @@ class LocalFleet:
         unknown = "stopped" if self._asked else "died"
         reasons = ", ".join(sorted({worker.reason or unknown for worker in self.workers}))
         return (
-            f"{self._clock() - self._began:5.0f} s  {len(self.workers)} workers ended ({reasons:.24}): "
+            f"{self._clock() - self._began:5.0f} s  {several(len(self.workers), 'worker')} ended ({reasons:.24}): "
             f"{several(counts['pages'], 'page')}, {several(counts['items'], 'item')}"
         )
 
