@@ -3,21 +3,25 @@ settings/domains.toml."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.http import Response, TextResponse
+from scrapy.http import Response, TextResponse, XmlResponse
 
 from crawler.extraction import Document, Feed, Links, extract_product, is_feed, links
 from crawler.extraction.links import MANY_LINKS
+from crawler.extraction.source.unpacking import CutError, ManyPartsError, TooLongError, gunzip
 from crawler.items import ProductItem
 from crawler.policy.robots.tags import NOFOLLOW
 from crawler.policy.rules.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import GUESSED, FrontierSpider
 from crawler.spiders.reading import Reading
 from crawler.stats import FEEDS_BROKEN
+
+GZIP: Final = b"\x1f\x8b"
 
 
 class ProductsSpider(FrontierSpider):
@@ -41,7 +45,10 @@ class ProductsSpider(FrontierSpider):
     def parse(self, response: Response, **kwargs: Any) -> Iterator[ProductItem | Request]:
         """Read one page."""
         if not isinstance(response, TextResponse):
-            self.logger.info("Not a text page, nothing to extract: %s", response)
+            if (feed := self._packed_feed(response)) is not None:
+                yield from self._feed(feed)
+            else:
+                self.logger.info("Not a text page, nothing to extract: %s", response)
             return
         if (done := self.read(response)) is None:
             yield from self._feed(response)
@@ -54,6 +61,21 @@ class ProductsSpider(FrontierSpider):
         if found.cut:
             response.flags.append(MANY_LINKS)
         yield from self.plain_requests(response, found)
+
+    def _packed_feed(self, response: Response) -> TextResponse | None:
+        """The feed that is a packed file (`feed.xml.gz`), as far as it can be unpacked; None for anything else."""
+        rules = self.rules.for_url(response.url)
+        if not response.body.startswith(GZIP) or not rules.names_elements():
+            return None
+        try:
+            body = gunzip(response.body, self.settings.getint("DOWNLOAD_MAXSIZE"))
+        except CutError as cut:
+            body = cut.output
+        except (TooLongError, ManyPartsError, zlib.error, OSError, EOFError) as error:
+            self.logger.warning("%s cannot be unpacked: %s", response, error)
+            return None
+        feed = response.replace(cls=XmlResponse, body=body)
+        return feed if is_feed(feed.text, rules) else None
 
     def _feed(self, response: TextResponse) -> Iterator[ProductItem]:
         feed = Feed(Document(response.text, response.url), self.rules.for_url(response.url))

@@ -69,6 +69,10 @@ class DomainRules:
         """Whether there is a `product` pattern, so that other pages are known to be no products."""
         return any(rule.pattern is not None for rule in self.product)
 
+    def names_elements(self) -> bool:
+        """Whether there is an `xml` rule, so that feeds are read."""
+        return any(rule.xml is not None for choices in self.fields.values() for rule in choices)
+
 
 NO_RULES: Final = DomainRules()  # what most domains have, and to make one for each page costs as much as a search
 
