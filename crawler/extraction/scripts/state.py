@@ -124,8 +124,17 @@ def _typed(code: str, attributes: str) -> Iterator[Any]:
         value = _parsed(value)
     if _NUXT.search(attributes):
         value = _unflattened(value)
+    if isinstance(value, dict):
+        _open(value)
     if isinstance(value, (dict, list)):
         yield value
+
+
+def _open(state: dict[str, Any]) -> None:
+    """Put objects in the place of members that are JSON in a string: SvelteKit keeps the body of an answer so."""
+    for key, member in state.items():
+        if isinstance(member, str) and member[:1] in ("{", "[") and isinstance(found := _parsed(member), (dict, list)):
+            state[key] = found
 
 
 def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:

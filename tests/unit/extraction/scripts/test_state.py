@@ -96,6 +96,7 @@ SCRIPTS = {
     "after a comment": f"<script>/*<![CDATA[*/window.state={STATE}/*]]>*/</script>",
     "escaped twice": f"<script>window.__STATE__ = {json.dumps(STATE)};</script>",
     "JSON in a string": f'<script type="application/json">{json.dumps(STATE)}</script>',
+    "sveltekit": f'<script type="application/json" data-sveltekit-fetched>{json.dumps({"body": STATE})}</script>',
     "escaped for URLs": f"<script>window.__STATE__ = JSON.parse(decodeURIComponent('{quote(STATE)}'))</script>",
     "nuxt of an app": f'<script type="application/json" data-nuxt-data="shop">{json.dumps(FLAT)}</script>',
     "apollo 2": f"<script>__STATE__ = {json.dumps(APOLLO_2)}</script>",
@@ -272,6 +273,9 @@ price = [{{ json = "missing.0.x" }}, {{ json = "{price}", pattern = "[0-9.]+" }}
         ("initial", "__INITIAL_STATE__.product.name", "__INITIAL_STATE__.product.price.value"),
         ("nuxt", "data.p.name", "data.p.price"),
         ("nuxt object", "__NUXT__.data.0.name", "__NUXT__.data.0.price.value"),
+        ("property", "App.page.state.product.name", "App.page.state.product.price.value"),
+        ("sveltekit", "body.product.name", "body.product.price.value"),
+        ("apollo 2", "__STATE__.Product:1.productName", "__STATE__.Product:1.priceRange.sellingPrice.lowPrice"),
         ("apollo", "__APOLLO_STATE__.ROOT_QUERY.product.name", "__APOLLO_STATE__.ROOT_QUERY.product.price.amount"),
     ],
 )
