@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree.nodetext import ancestors, around, enclosing, tag_ids, text_of
+from crawler.extraction.visible import money
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import url_identifiers, values
 from crawler.urls import same_site
@@ -21,12 +22,14 @@ MAX_LINKS: Final = 12  # in one: more is no card
 MAX_NODES: Final = 200  # in one
 BEFORE: Final = 3  # texts before a price with the link to its product
 MAX_NAME: Final = 200  # characters
+MAX_CARD: Final = 400  # of a card
 
 _A: Final = tag_ids("a")
 _IMG: Final = tag_ids("img")
 _NAMED = re.compile(r"name|title|heading|caption|titel|nombre|nazwa", re.IGNORECASE)
 _HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _NAME = re.compile(r"[^\W\d_]{2}|\d{3}")  # also an article number
+_Links: TypeAlias = list[tuple[LexborNode, bool]]  # that name or may name another product, and whether as its title
 
 
 def is_in_card(page: View, index: int) -> bool:
@@ -59,16 +62,35 @@ def is_badge(page: View, node: LexborNode) -> bool:
 
 def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> bool:
     """Whether *node* is in such an element; *before* are links that may name its product without being titles."""
-    known = page.once(_linked)
+    known, inner = page.once(_linked), set[int]()
     for card in _apart(page, node, LEVELS):
         if (identity := card.mem_id) not in known:
             known[identity] = _others_in(page, card)
         others = known[identity]
         if others is None:
             return False
-        if any(titled or link in before for link, titled in others.items()):
+        inner.add(identity)
+        if any(link.mem_id in before for link, _ in others) or _is_titled(page, others, inner):
             return True
     return False
+
+
+def _is_titled(page: View, others: _Links, inner: Collection[int]) -> bool:
+    """Whether one of the links is the title of what *inner* elements are about: where titles lead to several pages,
+    none that stands with a price of its own, as beside a product whose heading is elsewhere."""
+    titles = [link for link, titled in others if titled]
+    if len(titles) < 2:
+        return bool(titles)
+    pages = {_path(page.document.absolute(link.attributes.get("href")) or "") for link in titles}
+    return len(pages) < 2 or not all(_has_price(page, link, inner) for link in titles)
+
+
+def _has_price(page: View, link: LexborNode, inner: Collection[int]) -> bool:
+    """Whether a price stands with *link* in an element that has none of the *inner* ones."""
+    branch = link
+    while (parent := branch.parent) is not None and parent.mem_id not in inner:
+        branch = parent
+    return money.written(text_of(branch, MAX_CARD), page.document.country)[1] != ""
 
 
 def _apart(page: View, node: LexborNode, levels: int) -> Iterator[LexborNode]:
@@ -80,19 +102,19 @@ def _apart(page: View, node: LexborNode, levels: int) -> Iterator[LexborNode]:
         yield each
 
 
-def _linked(_: View) -> dict[int, dict[int, bool] | None]:
+def _linked(_: View) -> dict[int, _Links | None]:
     """What is known of the elements of a page: many of its buttons and prices stand in the same ones."""
     return {}
 
 
-def _others_in(page: View, card: LexborNode) -> dict[int, bool] | None:
+def _others_in(page: View, card: LexborNode) -> _Links | None:
     """The links in *card* that name or may name another product, and whether as its title; None if it is no card."""
     inside = list(islice(card.traverse(), MAX_NODES + 1))
     links = [each for each in inside if each.tag_id in _A]
     if len(inside) > MAX_NODES or len(links) > MAX_LINKS:
         return None
-    others = {link.mem_id: titled for link in links if (titled := _names_another(page, link)) is not None}
-    return others or {link.mem_id: True for link in links if _shows_another(page, link, inside)}
+    others = [(link, titled) for link in links if (titled := _names_another(page, link)) is not None]
+    return others or [(link, True) for link in links if _shows_another(page, link, inside)]
 
 
 def _around_heading(page: View) -> set[int]:

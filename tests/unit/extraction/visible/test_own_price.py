@@ -73,6 +73,26 @@ def test_listing_has_no_price_of_its_own(body: str) -> None:
     assert extracted(body, title="Forks", url="https://shop.example.com/forks") is None
 
 
+BANNER = "<header><div class=banner><h1>{heading}</h1></div></header><main>{body}</main>"
+TITLED = "<h3><a href=/goods/{n}>Fork {n}</a></h3>"
+CARDS = {
+    "link": "<li><a href=/goods/{n}><h3>Fork {n}</h3><span class=price>{amount}</span></a></li>",
+    "title": f"<li>{TITLED}<span class=price>{{amount}}</span>{BUY}</li>",
+    "columns": f"<div><div>{TITLED}$45.00 / kg</div><div>{{amount}}{BUY}</div></div>",
+    "flat": f"{TITLED}<p class=price>{{amount}}</p>{BUY}",
+}
+
+
+@pytest.mark.parametrize("form", CARDS)
+@pytest.mark.parametrize("amounts", [("$12.00", "$13.50"), ("$12.00", "$13.50", "$19.00", "$21.00")])
+def test_cards_beside_a_product_whose_heading_is_elsewhere_are_not_its_own(form: str, amounts: tuple[str, ...]) -> None:
+    tiles = "".join(CARDS[form].format(n=n, amount=each) for n, each in zip("ABCD", amounts, strict=False))
+    own = f"<div><p class=price>$30.00</p><p>SKU: A-100</p>{BUY}</div>"
+    assert extracted(BANNER.format(heading="Knife", body=f"{own}<ul>{tiles}</ul>")) == Decimal(30)
+    list_url = "https://shop.example.com/forks"
+    assert extracted(BANNER.format(heading="Forks", body=f"<ul>{tiles}</ul>"), "Forks", list_url) is None
+
+
 def test_lower_price_in_a_card_makes_no_regular_price_an_old_one() -> None:
     own = f"<div><h1>Knife</h1>{price('$30.00', 'Regular price')}{BUY}</div>"
     card = f"<div class=tile><h3><a href=/goods/fork>Fork</a></h3>{price('$12.00', 'Regular price')}</div>"
