@@ -26,7 +26,7 @@ _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _PERCENT = re.compile(r"\(?\d{1,2}(?:[.,]\d)? ?%\)? ?")
 _DISCOUNT = re.compile(r"[(\[]?\s?[-−–]\s?\d{1,2}(?:[.,]\d)?\s?%\s?[)\]]?")
 _WORD = re.compile(r"[^\W\d_]+")
-_TIMES = re.compile(r"\d{1,3} ?[x×]")  # payments
+_TIMES = re.compile(r"\d{1,3} ?[x×]|[x×] ?\d{1,3}")  # payments
 _TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")
 _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currency stands after it
 _EURO_CENTS = re.compile(r"\s?€(?:\s(?=\d\d\s*$))?(\d\d)(?![\d.,]|\s?€)")  # 49€99, and 49 € 99 at the end
@@ -65,7 +65,7 @@ def numbers(page: View) -> list[int]:
         for index in page.numbers
         if len(text := texts[index][0]) <= MAX_TEXT
         and ("%" not in text or _is_with_rate(page, text) or _is_discounted(page, text))
-        and not (cents.are_cents(texts, index) or (text[-1] in "x×" and _TIMES.fullmatch(text)))
+        and not (cents.are_cents(texts, index) or ((text[-1] in "x×" or text[0] in "x×") and _TIMES.fullmatch(text)))
     ]
     if len(found) > MAX_NUMBERS:
         found = sorted(sorted(found, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])

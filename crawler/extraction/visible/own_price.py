@@ -9,7 +9,7 @@ from typing import Final
 
 from crawler.extraction.tree import elements
 from crawler.extraction.tree.nodetext import ancestors, around, enclosing, tag_ids, text_of
-from crawler.extraction.visible import cards, money, view
+from crawler.extraction.visible import cards, money, surroundings, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import MAX_HEADING, View
 
@@ -26,23 +26,25 @@ def of(page: View, prices: Sequence[Price], least: float) -> list[Price]:
     """Those of *prices*, all the same amount, that are the product's although others of their form make a list.
 
     It stands in one part of the page with the heading, all others outside of that part or in other products' cards,
-    but for its own old price and the other end of its range. *least* is the score that it needs. Empty if there is
-    none; in a listing the first entry is as near as the others.
+    but for its own old price, its instalments and the other end of its range. *least* is the score that it needs. Empty
+    if there is none; in a listing the first entry is as near as the others.
     """
     current = [each for each in prices if each.repeated and not each.past]
     for each in current[:MAX_LIKELY] if page.heading is not None else ():
         if each.score >= least and not _is_others(page, each):
             alike = [one for one in current if one.look == each.look and one.currency == each.currency]
-            others = (one for one in alike if one.amount != each.amount and not _ends_range(page, each, one))
+            others = (one for one in alike if one.amount != each.amount and not _goes_with(page, each, one))
             if all(is_apart(page, each, one) for one in others):
                 return [one for one in alike if one.amount == each.amount]
             return []
     return []
 
 
-def _ends_range(page: View, lower: Price, higher: Price) -> bool:
-    """Whether only a dash stands between both: `$69` `-` `$79`."""
-    return higher.index == lower.index + 2 and page.texts[lower.index + 1][0] in _DASHES
+def _goes_with(page: View, own: Price, other: Price) -> bool:
+    """Whether *other* is the end of a range, as only a dash stands between both (`$69` `-` `$79`), or what is paid so
+    many times."""
+    is_end = other.index == own.index + 2 and page.texts[own.index + 1][0] in _DASHES
+    return is_end or surroundings.is_part(page, other.index)
 
 
 def heading_level(page: View, price: money.Candidate) -> int:

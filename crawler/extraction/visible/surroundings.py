@@ -20,7 +20,9 @@ ROW: Final = 3  # elements around a text up to its row
 _OF_PRICE: Final = ("price", "past_price")
 _LABELS: Final = tag_ids("td th dt label")
 
-_PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×]$")  # at the end of a text
+_TIMES: Final = ("x", "×", "х")  # the last one is Cyrillic
+_PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×х]$")  # at the end of a text
+_TIMES_PAID = re.compile(r"[x×х] ?(?:[2-9]|[1-9]\d)(?![\w.,]|\s?[x×х]\s?\d)")
 _PER = re.compile(
     r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
     re.IGNORECASE,
@@ -65,9 +67,12 @@ def is_label(page: View, index: int) -> bool:
 
 
 def is_part(page: View, index: int) -> bool:
-    """Whether the text before says that it is paid so many times: `4x` `140,74 €`."""
+    """Whether the text before or behind says that it is paid so many times: `4x` `140,74 €`, `140,74 €` `x 4`."""
     before = page.texts[index - 1][0] if index - 1 in page.numbered else ""
-    return before[-1:] in ("x", "×") and _PAID_TIMES.search(before) is not None
+    if before[-1:] in _TIMES and _PAID_TIMES.search(before) is not None:
+        return True
+    behind = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
+    return behind[:1] in _TIMES and _TIMES_PAID.match(behind) is not None
 
 
 def is_subscribers(page: View, index: int) -> bool:

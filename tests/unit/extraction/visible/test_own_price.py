@@ -93,6 +93,16 @@ def test_cards_beside_a_product_whose_heading_is_elsewhere_are_not_its_own(form:
     assert extracted(BANNER.format(heading="Forks", body=f"<ul>{tiles}</ul>"), "Forks", list_url) is None
 
 
+def test_instalments_written_like_the_price_are_no_entry_of_a_list() -> None:
+    parts = "<div>or from <b>$3.00</b> × 10 payments</div>"
+    others = "".join(f"<div><a href=/{n}>Fork {n}</a><b>${n}.50</b></div>" for n in (12, 13))
+    own = f"<div><h1>Knife</h1><div><b>$30.00</b></div>{parts}{BUY}</div>"
+    assert extracted(f"<div>{own}<div>{others}</div></div>") == Decimal(30)
+    listed = "".join(f"<div><b>${n}.00</b> <i>× {n} payments</i></div>" for n in range(11, 16))
+    list_url = "https://shop.example.com/forks"
+    assert extracted(f"<h1>Forks</h1><div><b>$30.00</b></div>{listed}{others}", "Forks", list_url) is None
+
+
 def test_lower_price_in_a_card_makes_no_regular_price_an_old_one() -> None:
     own = f"<div><h1>Knife</h1>{price('$30.00', 'Regular price')}{BUY}</div>"
     card = f"<div class=tile><h3><a href=/goods/fork>Fork</a></h3>{price('$12.00', 'Regular price')}</div>"
