@@ -10,7 +10,8 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.tree.nodetext import around, tag_ids
 from crawler.extraction.visible import cents, view
 from crawler.extraction.visible.view import View
-from crawler.extraction.words import currencies
+from crawler.extraction.words import currencies, values
+from crawler.utils.caches import cached
 
 MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
@@ -20,6 +21,7 @@ ROW: Final = 3  # elements around a text up to its row
 _OF_PRICE: Final = ("price", "past_price")
 _LABELS: Final = tag_ids("td th dt label")
 
+_WORDY = re.compile(r"[^\W\d_]{4,}")
 _TIMES: Final = ("x", "×", "х")  # the last one is Cyrillic
 _PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×х]$")  # at the end of a text
 _TIMES_PAID = re.compile(r"[x×х] ?(?:[2-9]|[1-9]\d)(?![\w.,]|\s?[x×х]\s?\d)")
@@ -64,6 +66,12 @@ def label_before(page: View, index: int) -> str:
 def is_label(page: View, index: int) -> bool:
     """Whether a text may say what the number beside it is."""
     return index not in page.numbered and len(page.texts[index][0]) <= MAX_LABEL
+
+
+@cached(16_384)
+def is_wordy(text: str) -> bool:
+    """Whether *text* has words besides a currency."""
+    return any(not currencies.is_word(word) for word in _WORDY.findall(text))
 
 
 def is_part(page: View, index: int) -> bool:
@@ -152,11 +160,26 @@ def _is_label_of(page: View, index: int) -> bool:
 
 def _is_row_of(page: View, row: LexborNode, index: int) -> bool:
     """Whether *row* has neither the text before the label of the one at *index*, nor a label behind that, and one of
-    these is of a price: beside other rows, of the shipping, it is the price that is asked."""
-    if not any(_is_of_whole(page, at) for at in (index - 3, index + 1) if 0 <= at < len(page.texts)):
+    these is of a price, or a higher price stands beside it: else, as beside a row of the shipping, it is what is asked.
+    """
+    is_second = any(_is_of_whole(page, at) for at in (index - 3, index + 1) if 0 <= at < len(page.texts))
+    if not (is_second or _is_lower(page, index, index - 2) or _is_lower(page, index, index + 1)):
         return False
     beside = [at for at in (index - 2, index + 1) if 0 <= at < len(page.texts) and (at < index or is_label(page, at))]
     return all(row.mem_id != each.mem_id for at in beside for each in around(page.texts[at][1], ROW))
+
+
+def _is_lower(page: View, index: int, at: int) -> bool:
+    """Whether the price at *index* is lower than one *at* another place, or whose currency stands there, that nothing
+    calls past or another's: shipping and instalments are lower themselves."""
+    if 0 < at < len(page.texts) and currencies.is_word(page.texts[at][0]):
+        at -= 1
+    if at < 0 or at not in page.numbered or page.flags(page.texts[at][1]) & (view.PAST | view.OTHER):
+        return False
+    price, other = (values.price_in_text(page.texts[each][0]) for each in (index, at))
+    if price is None or other is None or price >= other or is_wordy(page.texts[at][0]):
+        return False
+    return not any(says(kind, page, at) for kind in ("past_price", "other_price", "side_price"))
 
 
 def _is_of_whole(page: View, index: int) -> bool:

@@ -14,8 +14,7 @@ from crawler.extraction.tree.nodetext import around
 from crawler.extraction.visible import cards, editions, money, own_price, statements, surroundings, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
-from crawler.extraction.words import currencies, values
-from crawler.utils.caches import cached
+from crawler.extraction.words import values
 
 UNDERCUTS: Final = 8  # texts between an old price and the current one
 MANY: Final = 4  # different prices in similar elements belong to a list
@@ -28,7 +27,6 @@ ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 BEFORE: Final = 4  # texts before a price with the link to its product
 MAX_CARDS: Final = 12  # of the likeliest prices, asked whether they are in other products' cards
 
-_WORDY = re.compile(r"[^\W\d_]{4,}")
 _PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
 
 
@@ -101,7 +99,7 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     offered = _is_offered(page, each)
     text = each.said or page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each)
-    wordy = _is_wordy(text)
+    wordy = surroundings.is_wordy(text)
     named = offered or bool(flags & view.PRICE)
     named = named or (
         not aside and surroundings.says("price", page, each.index) and not surroundings.is_in_row(page, each.index)
@@ -111,12 +109,6 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
     score += HEADED * (level == 1)
     return Looked(past, bool(worded or flags & view.OLD), named, wordy, score, offered, aside)
-
-
-@cached(16_384)
-def _is_wordy(text: str) -> bool:
-    """Whether *text* has words besides a currency."""
-    return any(not currencies.is_word(word) for word in _WORDY.findall(text))
 
 
 def _is_said_again(candidates: Sequence[tuple[money.Candidate, Decimal]], looks: Sequence[Looked], at: int) -> bool:
