@@ -8,7 +8,7 @@ from typing import Final
 from crawler.extraction.product.draft import Draft
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
-from crawler.extraction.visible import visible_brand
+from crawler.extraction.visible import maker_links, visible_brand
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import labels
 
@@ -36,6 +36,7 @@ def settle(draft: Draft, page: View) -> None:
     Not a company with its legal form or address, or a longer form of the shop's name, for the shop's name: the first is
     who makes it for the shop. Known weakness: labels more than 100,000 characters behind the heading.
     """
+    _name_maker(draft)
     stated: str | None = draft.fields.get("brand")
     if stated is not None and not is_open(draft):
         if page.document.has_tree and draft.found_in["brand"] != "rule" and not _is_in_title(stated, draft):
@@ -50,6 +51,13 @@ def settle(draft: Draft, page: View) -> None:
     elif stated and page.document.has_tree and (linked := page.once(visible_brand.linked_brand)):
         is_another = _is_in_title(linked, draft) and not site_names.is_site(linked, page.document)
         draft.set("brand", linked if is_another else None, "html")
+
+
+def _name_maker(draft: Draft) -> None:
+    """Leave only the name in a brand that is the text of a link: `More from Acme`."""
+    stated, source = draft.fields.get("brand"), draft.found_in.get("brand", "rule")
+    if stated is not None and source != "rule":
+        draft.set("brand", maker_links.name_in(stated, draft.fields.get("title", "")), source)
 
 
 def _is_in_title(value: str, draft: Draft) -> bool:

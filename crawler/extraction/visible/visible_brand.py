@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 from crawler import urls
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.nodetext import around, enclosing, tag_ids, text_of
-from crawler.extraction.visible import cards, view
+from crawler.extraction.visible import cards, maker_links, view
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_facts import NEAR, shown_title
 from crawler.extraction.words import labels
@@ -72,10 +72,12 @@ def shown_brand(page: View) -> str | None:
     name, known = shown_title(page), dict[int, bool]()
     for node in near.values():
         named = _named_brand(node, known)
-        if not named or named == name or named.lower() in labels.BRANDS:
+        if not named or named == name or _label(f"{named}:")[0] in labels.BRANDS:
             continue
-        if not (page.flags(node) & view.OTHER or _is_anothers(page, node, named)):
-            return _BY.sub("", named)
+        brand = maker_links.name_in(named, page.title) or _BY.sub("", named)
+        is_anothers = page.flags(node) & view.OTHER or _is_anothers(page, node, named)
+        if maker_links.is_name(brand, page.title) and not is_anothers:
+            return brand
     return page.once(linked_brand)
 
 
@@ -91,7 +93,8 @@ def labelled_brand(page: View) -> str | None:
         if label in labels.PUBLISHERS and page.once(_is_book):
             continue
         value = same or _behind_label(page, index)
-        if 0 < len(value) <= 60 and not value.endswith((":", "：")):
+        value = maker_links.name_in(value, page.title) or value
+        if 0 < len(value) <= 60 and not value.endswith((":", "：")) and maker_links.is_name(value, page.title):
             return value
     return None
 

@@ -42,7 +42,12 @@ _GROUPED = re.compile(r"[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*+(?:(?!\1)[.
 _THREE_DECIMALS = re.compile(r"\d{1,3}(?:[, \u00a0\u202f]\d{3})*\.\d{3}")
 _NO_NUMBER = re.compile(r"[^\d.]")
 _DINARS = re.compile(r"\d{1,3}(?:[ .\u00a0\u202f]\d{3})*,\d{3}")  # of Tunisia: 129,000
-_PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"n/?a|null|none|undefined|unknown|default|no[ -]?brand|nan|\W*|ohne marke|sans marque|sin marca|sem marca"
+    r"|senza marca|merkloos|bez (?:marki|značky|marke)|без (?:бренд[ау]|марк[аи])|нет бренда|fără marcă|markasız"
+    r"|tanpa merek|tiada jenama|không (?:có )?thương hiệu|ノーブランド(?:品)?|[无無]品牌|ไม่มี(?:แบรนด์|ยี่ห้อ)",
+    re.IGNORECASE,
+)
 # Unfilled templates, and other values in place of a name: URLs, dates.
 _UNFILLED = re.compile(
     r"\{\{|\}\}|\$\{|<%|%>|\[\[|\]\]|\{[\w.$ ]+\}|[%#@]{1,2}[\w.]+[%#@]{1,2}|__\w+__"
