@@ -10,6 +10,7 @@ from itertools import islice
 
 from crawler.extraction.structured import jsonld
 from crawler.extraction.tree.document import Document
+from crawler.extraction.visible import surroundings
 
 # Signs right before a price in the source that it is an old one.
 _REDUCED = re.compile(
@@ -18,6 +19,10 @@ _REDUCED = re.compile(
 )
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
+_CURRENCY = r"(?:(?:EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|kr\.?|zł|Kč|Ft|lei|руб\.?)\W*)?"
+_UNTAXED = re.compile(rf"\W*{_CURRENCY}(?:{surroundings.WITHOUT_TAX})", re.IGNORECASE)
+_UNTAXED_BEFORE = re.compile(rf"(?:{surroundings.WITHOUT_TAX})\W*{_CURRENCY}(?:\d{{1,3}}[.,'\s])*$", re.IGNORECASE)
+_CENTS = re.compile(r"^\s*[.,]?\s*\d\d(?!\d)")
 _DIGIT = re.compile(r"\d")
 _NO_DIGITS = re.compile(r"&#?\w{1,8};|\D+")
 _SEPARATOR = re.compile(r"(?:[.,'’ \u00a0\u202f]|&nbsp;|&#160;)$")  # of groups of digits
@@ -58,6 +63,18 @@ def _before(text: str, groups: str) -> str:
             return text
         text = text[: -min(MAX_SEPARATOR, len(text))] + bare[:-1]
     return text
+
+
+def is_untaxed(price: Decimal, html: str, places: Iterable[int]) -> bool:
+    """Whether what stands around *price* in the source, at *places* of its digits, says that it is without tax."""
+    length = min(3, len(str(int(price))))
+    return any(_is_untaxed(html[max(0, at - REACH) : at], html[at + length : at + length + REACH]) for at in places)
+
+
+def _is_untaxed(before: str, behind: str) -> bool:
+    """Whether one of the texts right *before* and *behind* a number's last whole digits says so."""
+    said = _CENTS.sub("", _TAGS.sub(" ", behind))
+    return _UNTAXED.match(said) is not None or _UNTAXED_BEFORE.search(_TAGS.sub(" ", before)) is not None
 
 
 def is_net(document: Document) -> bool:

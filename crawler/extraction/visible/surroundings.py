@@ -36,6 +36,11 @@ RATE: Final = re.compile(
     rf"\d{{1,2}}(?:[.,]\d)? ?%\)? ?(?:de |di )?{_TAX}|\b{_TAX},? ?[(@]?(?: ?(?:de|di|@|a|à))? ?\d{{1,2}}(?:[.,]\d)? ?%",
     re.IGNORECASE,
 )
+WITHOUT_TAX: Final = (
+    rf"\b(?:ex(?:cl?|kl|cluding|clusive)?|zzgl|ohne|hors|sans|sin|sem|senza|zonder|uden|ekskl|eks|utan|uten"
+    rf"|bez|без|fără|brez|ilma)\b\.?\W{{0,2}}(?:of |de |di )?{_TAX}|\bh\.?t\b|\+ ?{_TAX}"
+    rf"|\b{_TAX}\W{{0,2}}(?:excl|exkl|esclus|hariç|nélkül)"
+)
 _QUANTITY = re.compile(
     r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})"
     r"(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"

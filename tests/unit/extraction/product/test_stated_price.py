@@ -114,3 +114,30 @@ def test_of_offers_in_several_currencies_the_shown_one_counts(shown: str, price:
     item = extract_product(html, "https://shop.example.com/p/hut")
     assert item is not None
     assert (item.price, item.currency) == (Decimal(price), currency)
+
+
+@pytest.mark.parametrize(
+    ("lang", "net", "gross"),
+    [
+        ("en", "<b>£100.00</b> <i>ex VAT</i>", "<b>£120.00</b> <i>inc VAT</i>"),
+        ("nl", "€ 100,00 <i>excl. btw</i>", "€ 121,00 <i>incl. btw</i>"),
+        ("de", "<i>zzgl. MwSt.</i> <b>100,00 €</b>", "<i>inkl. MwSt.</i> <b>119,00 €</b>"),
+        ("fr", "<b>100,00 €</b> HT", "120,00 € TTC"),
+        ("cs", "bez DPH: 100 Kč", "<b>121 Kč</b>"),
+        ("hu", "100 Ft ÁFA nélkül", "127 Ft"),
+    ],
+)
+def test_complete_data_state_a_price_without_tax(lang: str, net: str, gross: str) -> None:
+    currency = {"en": "GBP", "cs": "CZK", "hu": "HUF"}.get(lang, "EUR")
+    offer = {"price": "100", "priceCurrency": currency, "availability": "https://schema.org/InStock"}
+    product = {"@type": "Product", "name": "Candle", "sku": "HK-29", "brand": "Glow", "offers": offer}
+    head = f'<html lang={lang}><title>Candle</title><script type="application/ld+json">{json.dumps(product)}</script>'
+
+    def price(shown: str) -> str:
+        body = f"<body><h1>Candle</h1><p>HK-29</p>{shown}<button>Buy</button>"
+        item = extract_product(head + body, "https://shop.example.com/p/candle")
+        return str(item.price) if item is not None else ""
+
+    asked = price(f"<p class=price>{gross}</p><p>{net}</p>")
+    assert asked in gross.replace(",", ".")
+    assert price(f"<p class=price>{net}</p>") == "100"
