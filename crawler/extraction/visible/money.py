@@ -24,7 +24,12 @@ MAX_AROUND: Final = 6  # characters beside a number whose currency is in another
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _PERCENT = re.compile(r"\(?\d{1,2}(?:[.,]\d)? ?%\)? ?")
-_DISCOUNT = re.compile(r"[(\[]?\s?[-−–]\s?\d{1,2}(?:[.,]\d)?\s?%\s?[)\]]?")
+_DISCOUNT = re.compile(
+    r"[(\[]?\s?[-−–]\s?\d{1,2}(?:[.,]\d)?\s?%\s?[)\]]?"
+    r"|[(\[]\s?\d{1,2}(?:[.,]\d{1,2})?\s?%\s?(?:off|할인|割引|korting|rabatt?|remise|(?:de )?réduction|descuento|dto\.?"
+    r"|desconto|(?:di )?sconto|zniżki|slev[ay]|скидк[аи]|знижк[аи]|indirim|alennus|kedvezmény|reducere|popust)\s?[)\]]",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _TIMES = re.compile(r"\d{1,3} ?[x×]|[x×] ?\d{1,3}")  # payments
 _TAXED = re.compile(r"円[^円]{0,9}税込\D{0,3}(\d[\d,]*)\s?円")

@@ -133,6 +133,11 @@ def test_the_price_with_tax_beside_one_without(lang: str, net: str) -> None:
     [
         ("<p class=price>59,90 € (-20%)</p>", "59.90"),
         ("<p class=price>−20 % 59,90 €</p>", "59.90"),
+        ("<p>Preis <b>74,90 €</b></p><p>Sonderpreis <b>59,90 € (20% Rabatt)</b></p>", "59.90"),
+        ("<p class=price>59,90 €</p><p>Sie sparen</p><p>15,00 € (20% Rabatt)</p>", "59.90"),
+        ("<p class=price>59,90 €</p><p>Rabatt: 15,00 € (20% Rabatt)</p>", "59.90"),
+        ("<p class=price>59,90 €</p><p>ab 50,00 € (10% Rabatt)</p>", "59.90"),
+        ("<p class=price>59,90 €</p><p>40,00 € (20% Gutschein)</p>", "59.90"),
         ("<p class=price>59,90 EUR -12,5%</p>", "59.90"),
         ("<del>74,90 €</del> <b>59,90 € [-20%]</b>", "59.90"),
         ("<p class=price>59,90 €</p><p>Sie sparen 15,00 € (-20%)</p>", "59.90"),
