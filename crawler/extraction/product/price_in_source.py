@@ -19,10 +19,12 @@ _REDUCED = re.compile(
 )
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
-_CURRENCY = r"(?:(?:EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|kr\.?|zł|Kč|Ft|lei|руб\.?)\W*)?"
-_UNTAXED = re.compile(rf"\W*{_CURRENCY}(?:{surroundings.WITHOUT_TAX})", re.IGNORECASE)
-_UNTAXED_BEFORE = re.compile(rf"(?:{surroundings.WITHOUT_TAX})\W*{_CURRENCY}(?:\d{{1,3}}[.,'\s])*$", re.IGNORECASE)
-_CENTS = re.compile(r"^\s*[.,]?\s*\d\d(?!\d)")
+_CODE = r"(?:EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|kr\b|zł|Kč|Ft|lei|руб)"
+_GAP = rf"(?:<[^<>]{{0,200}}+>|&\w{{2,6}};|[^\w<>&+-]|{_CODE})"
+_UNTAXED = re.compile(rf"{_GAP}{{0,9}}+(?:\d\d(?!\d))?{_GAP}{{0,30}}+(?:{surroundings.WITHOUT_TAX})", re.IGNORECASE)
+_UNTAXED_BEFORE = re.compile(
+    rf"(?:{surroundings.WITHOUT_TAX})[^\w]*(?:{_CODE}[^\w]*)?(?:\d{{1,3}}[.,'\s])*$", re.IGNORECASE
+)
 _DIGIT = re.compile(r"\d")
 _NO_DIGITS = re.compile(r"&#?\w{1,8};|\D+")
 _SEPARATOR = re.compile(r"(?:[.,'’ \u00a0\u202f]|&nbsp;|&#160;)$")  # of groups of digits
@@ -34,6 +36,9 @@ MAX_PLACES = 500  # of these, such as people see
 CENTS = 80  # characters from a price's last three digits to the end of its cents, which may have elements of their own
 LONGEST = 24  # characters of the groups and what parts them
 REACH = 160  # characters between the sign and the price
+MAX_UNTAXED = 8  # places asked whether they are without tax
+BEFORE = 80  # characters of source before one of them
+LABEL = 30  # characters of its text with the label
 
 
 def places_of(price: Decimal, html: str) -> list[int]:
@@ -66,15 +71,14 @@ def _before(text: str, groups: str) -> str:
 
 
 def is_untaxed(price: Decimal, html: str, places: Iterable[int]) -> bool:
-    """Whether what stands around *price* in the source, at *places* of its digits, says that it is without tax."""
+    """Whether words right before or behind *price* in the source, at the first *places* of its digits, say that it is
+    without tax."""
     length = min(3, len(str(int(price))))
-    return any(_is_untaxed(html[max(0, at - REACH) : at], html[at + length : at + length + REACH]) for at in places)
-
-
-def _is_untaxed(before: str, behind: str) -> bool:
-    """Whether one of the texts right *before* and *behind* a number's last whole digits says so."""
-    said = _CENTS.sub("", _TAGS.sub(" ", behind))
-    return _UNTAXED.match(said) is not None or _UNTAXED_BEFORE.search(_TAGS.sub(" ", before)) is not None
+    return any(
+        _UNTAXED.match(html, at + length)
+        or _UNTAXED_BEFORE.search(_TAGS.sub(" ", html[max(0, at - BEFORE) : at])[-LABEL:])
+        for at in islice(places, MAX_UNTAXED)
+    )
 
 
 def is_net(document: Document) -> bool:

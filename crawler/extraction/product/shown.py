@@ -186,9 +186,9 @@ class Shown:
             return True
         markup = document.markup
         places = price_in_source.places_of(price, markup)
-        if price_in_source.is_reduced(price, markup, places) or price_in_source.is_untaxed(price, markup, places):
+        if price_in_source.is_reduced(price, markup, places) or not price_in_source.is_shown(price, markup, places):
             return True
-        return not price_in_source.is_shown(price, markup, places)
+        return evidence.complete and price_in_source.is_untaxed(price, markup, places)  # else texts are asked
 
     def read_identifier(self) -> None:
         """Replace an invisible identifier by the labelled one."""
