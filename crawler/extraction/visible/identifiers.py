@@ -41,6 +41,7 @@ _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 _LETTERED = re.compile(
     r"[A-Z]{2,}(?:[-_][A-Z]+)+|(?!(?:NONE|PENDING|SELECT|UNAVAILABLE|UNKNOWN|VARIOUS|VARIES)$)[A-Z]{4,}"
 )
+_JOINTS: Final = ("-", "_", "/")
 _PARTED = re.compile(r"[|·•]|(?= SKU\b)")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
 # In the name of an element.
@@ -130,7 +131,8 @@ def is_shown(identifier: str, markup: str) -> bool:
         if place < 0:
             return False
         after = place + len(identifier)
-        whole = not (markup[place - 1 : place].isalnum() or markup[after : after + 1].isalnum())
+        is_part = markup[after : after + 1] in _JOINTS and markup[after + 1 : after + 2].isalnum()  # of a variant's
+        whole = not (is_part or markup[place - 1 : place].isalnum() or markup[after : after + 1].isalnum())
         if whole and markup.rfind("<", max(0, place - REACH), place) <= markup.rfind(">", max(0, place - REACH), place):
             return True
     return False

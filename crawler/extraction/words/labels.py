@@ -60,8 +60,8 @@ _DOUBTED: Final = (
 )
 # Mostly the maker's, in some shops their own: they need a colon.
 _MODELS: Final = (
-    "part part_no\\.? part_number part_nr\\.? model modell modelo modèle modello modelis mudel malli модель modeli"
-    " μοντέλο رقم_الموديل 모델번호 الموديل موديل مدل דגם รุ่น 모델 모델명 मॉडल"
+    "part part_no\\.? part_number part_nr\\.? model modell modelo modèle modello modelis mudel malli модель модел"
+    " modeli μοντέλο رقم_الموديل 모델번호 الموديل موديل مدل דגם รุ่น 모델 모델명 मॉडल"
 )
 MODEL_LABEL: Final = re.compile(rf"{any_of(_MODELS)}\s?(?:[:：#№]|$)\s*")
 # Words for the thing itself, which say a number only before one that can be nothing else: `Item 1488221`.

@@ -94,6 +94,7 @@ def read(body: str, url: str = URL, lang: str = "en") -> ProductItem:
         ("en", "<p>Example Part Number</p><p>SH-77412</p>", "SH-77412"),
         ("en", "<p>Example Item #: 77412</p><p>Model: MK-1</p>", "77412"),
         ("de", "<p>Example Bestell-Nr.: 77412</p>", "77412"),
+        ("bg", "<p>Модел: UT33C</p>", "UT33C"),
         ("en", "<p>Exam 77412</p>", None),
         ("en", "<p>Example # 77412</p>", "77412"),
     ],

@@ -131,3 +131,23 @@ def test_a_stated_number_that_is_its_address_too_is_the_products() -> None:
     item = extract_product(html, "https://shop.example.com/p/steel-knife/9300000011223344/")
     assert item is not None
     assert item.sku == "9300000011223344"
+
+
+@pytest.mark.parametrize(
+    ("shown", "sku"),
+    [
+        ("SKU: CHL-23-BLU-M", "CHL-23-BLU-M"),  # of the variant, which is shown
+        ("SKU: CHL-23/M", "CHL-23/M"),
+        ("SKU: CHL-23", "CHL-23"),
+        ("CHL-23 - a shirt. SKU: X-1000", "CHL-23"),
+        ("Shirt CHL-23- SKU: X-1000", "CHL-23"),
+    ],
+)
+def test_the_beginning_of_a_variants_identifier_is_not_shown(shown: str, sku: str) -> None:
+    offer = '"offers":{"price":"59","priceCurrency":"EUR","availability":"InStock"}'
+    stated = f'<script type="application/ld+json">{{"@type":"Product","name":"Shirt","sku":"CHL-23",{offer}}}</script>'
+    texts = "".join(f"<p>{each}</p>" for each in shown.replace("SKU", "|SKU").split("|"))
+    html = f"<title>Shirt</title>{stated}<h1>Shirt</h1><p>59 €</p>{texts}<button>Add to cart</button>"
+    item = extract_product(html, "https://shop.example.com/shirt")
+    assert item is not None
+    assert item.sku == sku
