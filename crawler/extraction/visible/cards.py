@@ -70,7 +70,8 @@ def is_others(page: View, node: LexborNode, before: Collection[int] = ()) -> boo
         if others is None:
             return False
         inner.add(identity)
-        if any(link.mem_id in before for link, _ in others) or _is_titled(page, others, inner):
+        named = any(link.mem_id in before and not _has_price(page, link, inner) for link, _ in others)
+        if named or _is_titled(page, others, inner):
             return True
     return False
 
@@ -88,8 +89,10 @@ def _is_titled(page: View, others: _Links, inner: Collection[int]) -> bool:
 def _has_price(page: View, link: LexborNode, inner: Collection[int]) -> bool:
     """Whether a price stands with *link* in an element that has none of the *inner* ones."""
     branch = link
-    while (parent := branch.parent) is not None and parent.mem_id not in inner:
+    while (parent := branch.parent) is not None and not (branch.mem_id in inner or parent.mem_id in inner):
         branch = parent
+    if branch.mem_id in inner:
+        return False
     return money.written(text_of(branch, MAX_CARD), page.document.country)[1] != ""
 
 

@@ -241,9 +241,14 @@ def _beside(page: View, index: int, number: str, country: str) -> str | None:
     mentions = currencies.mentions
     if not ((before and mentions(before, country)) or (after and mentions(after, country))):
         return None  # nearly always
-    if after and _is_in_words(page, index) and not cents.is_near(page.texts[index + 1][1], page.texts[index][1]):
+    if after and _is_in_words(page, index) and _is_of_next(page, index):
         after = ""  # the next number's: "Amp X3" "$" "399"
     return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
+
+
+def _is_of_next(page: View, index: int) -> bool:
+    """Whether the text behind is not written with the one at *index*, or that is the heading."""
+    return index == page.heading_index or not cents.is_near(page.texts[index + 1][1], page.texts[index][1])
 
 
 def _is_in_words(page: View, index: int) -> bool:

@@ -25,6 +25,14 @@ _WORDY = re.compile(r"[^\W\d_]{4,}")
 _TIMES: Final = ("x", "×", "х")  # the last one is Cyrillic
 _PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×х]$")  # at the end of a text
 _TIMES_PAID = re.compile(r"[x×х] ?(?:[2-9]|[1-9]\d)(?![\w.,]|\s?[x×х]\s?\d)")
+_PAYMENTS = re.compile(  # at the end of a text
+    r"(?<![\w.,])(?:[2-9]|[1-9]\d)[ -](?:(?:[^\W\d_][\w-]{0,15} ){0,2}(?:payments?|instal?lments?|paiements?"
+    r"|mensualités|échéances|cuotas|mensualidades|parcelas|prestações|teilzahlungen|monatsraten|termijnen|betalingen"
+    r"|delbetalningar|delbetalinger)|fois|pagos|plazos|vezes|rate|raten|rater|avdrag|erää|rat[ay]?|splát[eok]{1,2}[ky]?"
+    r"|részlet\w{0,3}|плат[её]ж(?:а|ей|ів|і)?|вноск[аи]|taksit|δόσεις|obrok[ae]?|obrokov|įmok\w{1,3}|maksega)"
+    r"(?: [^\W\d_]{1,6}){0,2}$",
+    re.IGNORECASE,
+)
 _PER = re.compile(
     r"(?:/|per) ?(?:\d{1,4} ?)?(?:k?g|lb|oz|[cm]?l|lit(?:er|re|ro)|kilo|stk|st|st(?:ü|uec)ck|pc|m²|100)\b",
     re.IGNORECASE,
@@ -80,9 +88,12 @@ def is_wordy(text: str) -> bool:
 
 
 def is_part(page: View, index: int) -> bool:
-    """Whether the text before or behind says that it is paid so many times: `4x` `140,74 €`, `140,74 €` `x 4`."""
+    """Whether the text before or behind says that it is paid so many times: `4x` `140,74 €`, `140,74 €` `x 4`, `or 4
+    payments of` `$140.74`."""
     before = page.texts[index - 1][0] if index - 1 in page.numbered else ""
     if before[-1:] in _TIMES and _PAID_TIMES.search(before) is not None:
+        return True
+    if before[-1:].isalpha() and len(before) <= MAX_LABEL and _PAYMENTS.search(before) is not None:
         return True
     behind = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
     return behind[:1] in _TIMES and _TIMES_PAID.match(behind) is not None

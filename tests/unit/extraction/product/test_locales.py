@@ -252,3 +252,12 @@ def test_a_dash_for_no_cents_in_an_element_of_its_own() -> None:
 def test_a_service_is_no_product(language: str, host: str, path: str, price: str, button: str) -> None:
     body = f"<title>Angebot</title><h1>Angebot</h1><p>{price}</p><button>{button}</button>"
     assert extract_product(f"<html lang={language}>{body}", f"https://{host}/{path}") is None
+
+
+def test_a_sign_behind_the_heading_is_the_prices() -> None:
+    shown = "<h1>保温杯 500ml</h1><div class=price><span>¥</span><span>199.00</span></div><button>加入购物车</button>"
+    item = extract_product(
+        f"<html lang=zh-CN><title>保温杯 500ml</title><main>{shown}", "https://shop.example.cn/item/1"
+    )
+    assert item is not None
+    assert (str(item.price), item.currency) == ("199.00", "CNY")

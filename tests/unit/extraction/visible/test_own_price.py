@@ -89,6 +89,8 @@ def test_cards_beside_a_product_whose_heading_is_elsewhere_are_not_its_own(form:
     tiles = "".join(CARDS[form].format(n=n, amount=each) for n, each in zip("ABCD", amounts, strict=False))
     own = f"<div><p class=price>$30.00</p><p>SKU: A-100</p>{BUY}</div>"
     assert extracted(BANNER.format(heading="Knife", body=f"{own}<ul>{tiles}</ul>")) == Decimal(30)
+    if form != "flat":
+        assert extracted(BANNER.format(heading="Knife", body=f"<ul>{tiles}</ul>{own}")) == Decimal(30)
     list_url = "https://shop.example.com/forks"
     assert extracted(BANNER.format(heading="Forks", body=f"<ul>{tiles}</ul>"), "Forks", list_url) is None
 
