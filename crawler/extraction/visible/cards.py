@@ -23,6 +23,7 @@ MAX_NODES: Final = 200  # in one
 BEFORE: Final = 3  # texts before a price with the link to its product
 MAX_NAME: Final = 200  # characters
 MAX_CARD: Final = 400  # of a card
+DEPTH: Final = 12  # elements around a link up to one that is around the price, too
 
 _A: Final = tag_ids("a")
 _IMG: Final = tag_ids("img")
@@ -87,13 +88,28 @@ def _is_titled(page: View, others: _Links, inner: Collection[int]) -> bool:
 
 
 def _has_price(page: View, link: LexborNode, inner: Collection[int]) -> bool:
-    """Whether a price stands with *link* in an element that has none of the *inner* ones."""
+    """Whether a price stands with *link* in an element that has none of the *inner* ones, right inside one of these."""
     branch = link
-    while (parent := branch.parent) is not None and not (branch.mem_id in inner or parent.mem_id in inner):
+    for parent in islice(ancestors(link.parent), DEPTH):
+        if branch.mem_id in inner:
+            return False
+        if parent.mem_id in inner:
+            return _is_priced(page, branch)
         branch = parent
-    if branch.mem_id in inner:
-        return False
-    return money.written(text_of(branch, MAX_CARD), page.document.country)[1] != ""
+    return False
+
+
+def _is_priced(page: View, branch: LexborNode) -> bool:
+    """Whether the text of an element has a price; asked for each of the prices around it."""
+    known = page.once(_priced)
+    if (identity := branch.mem_id) not in known:
+        known[identity] = money.written(text_of(branch, MAX_CARD), page.document.country)[1] != ""
+    return known[identity]
+
+
+def _priced(_: View) -> dict[int, bool]:
+    """What is known of elements with links."""
+    return {}
 
 
 def _apart(page: View, node: LexborNode, levels: int) -> Iterator[LexborNode]:

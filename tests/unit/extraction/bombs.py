@@ -8,6 +8,9 @@ from itertools import chain, count, cycle, islice, repeat
 Bomb = Callable[[int], str]
 LD = '<script type="application/ld+json">'
 VALUES = 'a="a longer value" b="a longer value" c="a longer value"'
+TITLE = "<i><h3><a href=/p/#{}>Fork</a></h3>$9</i>"
+SHARED = "<div>" * 6 + "".join(map(TITLE.format, "abcdefghijk")) + "<p class=price>$#.99</p>" * 9
+DEEP = f"<div>{'<i>' * 80}{TITLE.format('a')}{'</i>' * 80}{TITLE.format('b')}<b>$#.99</b><b>$9.#</b></div>"
 PRODUCT = f'<h1>x</h1>{LD}{{"@type":"Product","name":"x",'
 
 
@@ -283,6 +286,9 @@ BOMBS: dict[str, Bomb] = {
     "headings": filled("", "<h1>x</h1>"),
     "long headings": filled("", f"<h1>{'word ' * 3_800}</h1>"),
     "texts": filled("<h1>x</h1>", "<p>Some text</p>"),
+    "cards that share elements": filled("<header><h1>x</h1></header>", SHARED + "</div>" * 6),
+    "buttons beside cards": filled("<header><h1>x</h1></header>", SHARED + "<button>Buy</button>" * 80 + "</div>" * 6),
+    "deep titles of cards": filled("<header><h1>x</h1></header>", DEEP),
     "prices": filled("<h1>x</h1>", "<p class='price c#'>#.99 EUR</p>"),
     "numbers": filled("<h1>x</h1>", f"<p>{'1 ' * 38}</p>"),
     "groups of digits": filled("<h1>x</h1>", f"<p>1{' 111' * 19}</p>"),
