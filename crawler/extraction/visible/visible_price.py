@@ -219,10 +219,15 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and (price.index < first.index or price.wordy <= (first.wordy or price.named))
         and price.currency in (None, first.currency or price.currency)
         and first.amount * statements.MIN_DISCOUNTED <= price.amount < first.amount
-        and not (price.offered or is_in_card(page, price) or own_price.is_of_other_row(page, first, price))
+        and not (price.offered or is_in_card(page, price) or _is_of_other_row(page, first, price))
         and not surroundings.is_of_quantity(page, price.index)
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
+
+
+def _is_of_other_row(page: View, price: Price, other: Price) -> bool:
+    """Whether both stand in rows of a table, that are not of prices by their labels: those are often of quantities."""
+    return own_price.is_of_other_row(page, price, other) and not surroundings.says("price", page, other.index)
 
 
 def _score(page: View, candidate: money.Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:

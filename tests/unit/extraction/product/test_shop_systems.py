@@ -262,3 +262,21 @@ def test_a_product_named_by_the_singular_of_its_list_is_not_the_page(name: str, 
     )
     url = "https://shop.example.com/c/gifts"
     assert (found(f"<h1>Gift Cards</h1>{stated}", title="Gift Cards", url=url) is None) is is_listed
+
+
+@pytest.mark.parametrize(
+    ("lang", "rows", "amount"),
+    [
+        ("ko", (("판매가", "29,800원"), ("할인판매가", "23,800원 (20% 할인)")), "23800"),
+        ("ja", (("価格", "1,290円"), ("特別価格", "990円")), "990"),
+        ("en", (("Price", "$20.00"), ("Sale price", "$15.00")), "15.00"),
+        ("en", (("Price inc VAT", "£120.00"), ("Price ex VAT", "£100.00")), "120.00"),
+        ("en", (("Price", "$20.00"), ("Member price", "$15.00")), "20.00"),
+        ("en", (("Price", "$20.00"), ("Price for 10+", "$15.00")), "20.00"),
+        ("en", (("1 - 9", "$20.00"), ("10 - 99", "$15.00")), "20.00"),
+        ("tr", (("Fiyat", "200 TL"), ("Havale fiyatı", "190 TL")), "200"),
+    ],
+)
+def test_a_lower_price_in_a_row_of_its_own(lang: str, rows: tuple[tuple[str, str], ...], amount: str) -> None:
+    cells = "".join(f"<tr><th>{label}</th><td>{shown}</td></tr>" for label, shown in rows)
+    assert price(f"<h1>Knife</h1><table>{cells}</table><p>SKU: A-100</p>{BUY}", lang) == Decimal(amount)
