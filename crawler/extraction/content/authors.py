@@ -141,7 +141,7 @@ def _bylines(document: Document, css: str, inner: str, kind: Kind) -> Iterator[L
 
 def _by_heading(kind: Kind, found: Sequence[Passage]) -> Iterator[str]:
     """A line below the heading that begins with "by" and a person's name, in an article or before a date."""
-    head = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
+    head = next((at for at, each in enumerate(found) if each.is_main_heading), None)
     for each in found[head + 1 : head + 1 + BELOW_HEADING] if head is not None else ():
         written, *others = _END.split(each.text[: 4 * LONGEST_NAME], maxsplit=1) if _is_by(each) else [""]
         is_sure = kind == "article" or 0 < each.linked < each.words or dates.is_dated("".join(others))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any, Final
 
 from crawler import urls
 from crawler.extraction.content.entries import MANY, place_of, without_entries
 from crawler.extraction.content.marks import BITS, READING
-from crawler.extraction.content.page_kind import Kind
+from crawler.extraction.content.page_kind import SHOPS, Kind
 from crawler.extraction.content.passages import Box, Passage
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of
@@ -35,7 +35,10 @@ _DATES: Final = str.split(
     article.published cxenseparse:recs:publishtime citation_publication_date citation_date
     """
 )
+_CHANGES: Final = ("article:modified_time", "og:updated_time")
+_ONE_DAY: Final = timedelta(days=1)  # between what is stated and what is shown in another zone
 _META: Final = BITS["meta"]
+_BESIDE: Final = BITS["footer"] | BITS["nav"] | BITS["aside"] | BITS["comm"] | BITS["talk"]
 _HEADER: Final = BITS["header"] | BITS["nav"] | BITS["aside"]
 _OWN: Final = BITS["main"] | BITS["article"]
 _DAY_FIRST_LANGUAGES: Final = frozenset(str.split("ca da de el es fi fr gl id it nb nl no pl pt ro ru tr uk vi ar he"))
@@ -43,7 +46,10 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
 _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
 _MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
-_WORDS_TOO: Final = frozenset(str.split("ago gen lug mag out set"))  # in English: `iPad Gen 10 2022`
+_WORDS_TOO: Final = frozenset(
+    str.split("ago gen lug mag out set")
+)  # in English: `iPad Gen 10 2022`, `3 set 2015 pieces`
+_WORD_BEHIND = re.compile(r"\s[^\W\d_]")
 _YEAR = re.compile(r"\d{4}")
 _LIKELY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LABEL = re.compile("[:：]")
@@ -55,6 +61,7 @@ _MONTH_BETWEEN = re.compile(r"(?<!\d)(\d{4})\.?\s([^\W\d_]{3,12})\.?\s(\d{1,2})(
 # Whoever writes so begins with the day; a version may go on.
 _DOTTED = re.compile(r"(?<![\w.])(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\.?\d)")
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])")  # Americans begin with the month
+_ORDERS: Final = (True, False)
 _MONTHS_OF_YEAR: Final = 12
 _MARKED: Final = "[itemprop~=datePublished],[itemprop=dateCreated],time[pubdate],time.published"
 _ANY_TIME: Final = "time,[itemprop*=date]"
@@ -68,7 +75,10 @@ def published(
     found: Sequence[Passage],
     today: date,
 ) -> datetime | None:
-    """Midnight UTC of the day that is stated, or shown of the page itself: not of a comment or an entry of a list."""
+    """Midnight UTC of the day that is stated, or shown of the page itself: not of a comment or an entry of a list.
+
+    That of the last change, where both are stated and readers are shown only this one.
+    """
     stated = (
         str(work[name]) for name in ("datePublished", "dateCreated", "uploadDate") for work in works if work.get(name)
     )
@@ -79,8 +89,55 @@ def published(
     for source in (named, *((marked, stated) if kind == "forum" else (stated, marked)), *shown):
         for text in source:
             if (day := day_of(text, today, is_day_first=is_day_first)) is not None:
+                day = _in_zone_shown(document, text, day)
+                if kind != "forum" and kind not in SHOPS:
+                    changes = _changes(metas, works, day, today)
+                    day = _shown_change(document, changes, day, found, today) if changes else day
                 return datetime(day.year, day.month, day.day, tzinfo=UTC)
     return None
+
+
+def _in_zone_shown(document: Document, text: str, day: date) -> date:
+    """*day* of *text*; where that is a moment, its day in the zone in which the page has the same one in a <time>."""
+    moment = _moment(text)
+    if moment is not None and document.once(_has_times):
+        for node in document.tree.css("time[datetime]")[:MAX_TIMES]:
+            shown = _moment(node.attributes.get("datetime") or "")
+            if shown == moment:
+                return shown.date()
+    return day
+
+
+def _moment(text: str) -> datetime | None:
+    """The moment that *text* states in ISO 8601 with its zone."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def _changes(metas: Mapping[str, str], works: Sequence[dict[str, Any]], day: date, today: date) -> set[date]:
+    """The stated days of changes after *day*."""
+    stated = [*(str(work.get("dateModified")) for work in works), *(metas.get(name, "") for name in _CHANGES)]
+    return {change for text in stated if (change := day_of(text, today)) is not None and change > day + _ONE_DAY}
+
+
+def _shown_change(document: Document, changes: set[date], day: date, found: Sequence[Passage], today: date) -> date:
+    """The first of the *changes* in a line of the page; *day* without one, or if that is shown, too."""
+    lines = [each for each in found[:MAX_LINES] if _has_year(each)]
+    marked = document.tree.css("time[datetime]")[:MAX_TIMES] if document.once(_has_times) else []
+    texts = [*(each.text for each in lines), *(node.attributes.get("datetime") or "" for node in marked)]
+    shown = {
+        each for text in [*texts, _of_path(document.url)] for order in _ORDERS for each in _valid(text, today, order)
+    }
+    if any(abs(each - day) <= _ONE_DAY for each in shown) or shown.isdisjoint(changes):
+        return day
+    many = Counter(map(place_of, lines))
+    own = (each for each in lines if not (each.is_prose or each.around & _BESIDE) and many[place_of(each)] < MANY)
+    is_day_first = _is_day_first(document.language)
+    days = (day_of(each.text, today, is_day_first=is_day_first) for each in own)
+    return next((each for each in days if each in changes), day)
 
 
 def _times(document: Document, css: str, kind: Kind) -> Iterator[str]:
@@ -104,7 +161,7 @@ def _lines(found: Sequence[Passage], kind: Kind) -> Iterator[str]:
     """Short lines with a year: by the page's heading, sentences last, then elsewhere whose class is about its data."""
     heads, named = list[int](), list[Passage]()
     for at, each in enumerate(found[:MAX_LINES]):
-        if each.box.tag == "h1":
+        if each.is_main_heading:
             heads.append(at)
         elif each.own & _META and _has_year(each):
             named.append(each)
@@ -179,14 +236,17 @@ def day_of(text: str, today: date, *, is_day_first: bool | None = None) -> date 
 
     Known weakness: only the Gregorian calendar; `3 hours ago` is none.
     """
+    return next(_valid(text, today, is_day_first), None)
+
+
+def _valid(text: str, today: date, is_day_first: bool | None) -> Iterator[date]:
     for year, month, day in _days(text[:400], is_day_first):
         try:
             found = date(int(year), month, int(day))
         except ValueError:
             continue
         if found.year >= FIRST_YEAR and found <= today:
-            return found
-    return None
+            yield found
 
 
 def _days(text: str, is_day_first: bool | None) -> Iterator[tuple[str, int, str]]:
@@ -201,7 +261,8 @@ def _days(text: str, is_day_first: bool | None) -> Iterator[tuple[str, int, str]
     yield from _slashed(text, is_day_first)
     lower = text.lower()
     for match in _DAY_FIRST.finditer(lower):
-        yield match[3], _MONTHS.get(match[2], 0), match[1]
+        if is_day_first or match[2] not in _WORDS_TOO or not _WORD_BEHIND.match(lower, match.end()):
+            yield match[3], _MONTHS.get(match[2], 0), match[1]
     for match in _MONTH_FIRST.finditer(lower):
         if is_day_first or match[1] not in _WORDS_TOO:
             yield match[3], _MONTHS.get(match[1], 0), match[2]

@@ -18,6 +18,7 @@ _LONGEST: Final = 200  # characters
 _LEVELS: Final = 3  # of elements whose names are compared
 _ENOUGH: Final = 60  # elements that are looked at in one: an entry with more says more than enough
 _SAID: Final = tag_ids("a p h1 h2 h3 h4 h5 h6")  # what an entry has beside its author and date
+_NEAR_TERM: Final = 8  # texts and elements between a term and what is said of it
 _LABEL: Final = 30  # characters of a label: `Last reviewed:`
 
 
@@ -43,13 +44,29 @@ def _entry(node: LexborNode) -> int:
     """The identity of the innermost element, of the next _LEVELS, that says more than *node* and a label."""
     said, size = _said(node), len(text_of(node, _LONGEST))
     entry = node.mem_id
-    for each in around(node, _LEVELS)[1:]:
+    for each in around(node, _LEVELS):
+        if (term := _term(each)) is not None:
+            return term.mem_id
+        if each.mem_id == node.mem_id:
+            continue
         entry = each.mem_id
         said += each.tag_id in _SAID
         more = len(text_of(each, _LONGEST)) - size
         if _said(each) > said or more > (_LABEL if each.tag != "a" else 0):
             break
     return entry
+
+
+def _term(node: LexborNode) -> LexborNode | None:
+    """The term that *node* is, or that it explains if that links to a page: others are labels."""
+    if node.tag != "dd":
+        return node if node.tag == "dt" else None
+    before = node.prev
+    for _ in range(_NEAR_TERM):
+        if before is None or before.tag == "dt":
+            break
+        before = before.prev
+    return before if before is not None and before.tag == "dt" and before.css_first("a[href]") is not None else None
 
 
 def _said(node: LexborNode) -> int:

@@ -67,6 +67,12 @@ class Passage:
     pieces: list[Piece]
 
     @property
+    def is_main_heading(self) -> bool:
+        """Whether it is an <h1>, or a block that is in one."""
+        box = self.box
+        return box.tag == "h1" or (box.parent is not None and box.parent.tag == "h1")
+
+    @property
     def is_prose(self) -> bool:
         """Whether it is made of sentences, not of links."""
         return self.words >= 10 and self.linked < 0.3 * self.words and SENTENCE.search(self.text) is not None
