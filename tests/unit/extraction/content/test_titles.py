@@ -1,0 +1,96 @@
+"""Titles of pages that are no article, product or thread: their headings may be words of a menu."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crawler.extraction import extract_page
+
+URL = "https://acme.example/a"
+TEXT = f"<p>{'This is a sentence that people read, and it ends with a dot. ' * 3}</p>" * 3
+
+
+def title_of(heading: str, title: str, head: str = "", url: str = URL) -> str | None:
+    return extract_page(f"<head><title>{title}</title>{head}</head><body><main><h1>{heading}</h1>{TEXT}", url).title
+
+
+@pytest.mark.parametrize(
+    ("heading", "title", "found"),
+    [
+        ("Coupons", "Coupons for Plumbing Repairs | Lake Plumbing", "Coupons for Plumbing Repairs"),
+        ("Reviews", "Reviews of our Swimming Lessons &mdash; Wave School", "Reviews of our Swimming Lessons"),
+        ("Tables", "Wooden Kitchen Tables - Holz Haus", "Wooden Kitchen Tables"),
+        ("Tent Rental", "Tent Rental for Weddings in Graz - Zelt Profi", "Tent Rental for Weddings in Graz"),
+        ("Evening Courses", "120 Evening Courses for Adults | City College", "120 Evening Courses for Adults"),
+        ("cameras", "cameras News, Tests and Guides · Photo Weekly", "cameras News, Tests and Guides"),
+        ("Prices", "Our Prices for Dental Care • Dr. Weiss", "Our Prices for Dental Care"),
+        ("Kontakt", "Kontakt und Anfahrt | Gasthof Post", "Kontakt und Anfahrt"),
+        ("Nos services", "Nos services de nettoyage » Propre &amp; Net", "Nos services de nettoyage"),
+    ],
+)
+def test_a_title_that_says_the_same_and_more_names_a_page_better(heading: str, title: str, found: str) -> None:
+    assert title_of(heading, title) == found
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("Knives", "Knives Archives - Kitchen Notes"),
+        ("Knives", "Category: Knives | Kitchen Notes"),
+        ("Knives", "Knives - Kitchen Notes"),
+        ("Knives", "KNIVES | Buy knives online | Kitchen Notes"),
+        ("Knives", "Kitchen Notes: Knives"),
+        ("SELECT", "Sea Database: Documentation: 18: SELECT"),
+        ("map - apply to each", "map - apply to each — Tools 3.1 documentation"),
+        ("Getting started", "Documentation | Getting started | Acme"),
+        ("Getting started", "Acme Cloud Documentation - Getting started"),
+        ("Good knives", "Acme"),
+        ("Sharp knives for bread and meat", "Knives for bread | Acme"),
+        ("Bread and knives", "The history of eating with tools | Acme"),
+        ("Hire a cook in Graz", "Hire Local Cooks – Help in Graz"),
+        ("On bread", "Acme on bread"),
+        ("Class ArrayList", "ArrayList (Sea Platform 17 and later versions)"),
+        ("パンとナイフ", "パンとナイフ | 台所ノート"),
+        ("Struct Vec", "Vec in acme::vec - Sea"),
+        ("Knives", "Shop Knives at Acme-on-Bread.example with Free Returns"),
+        ("Good knives", ""),
+        ("Good knives", " | | "),
+    ],
+)
+def test_else_the_heading_is_the_title(heading: str, title: str) -> None:
+    assert title_of(heading, title, url="https://acme-on-bread.example/a") == heading
+
+
+@pytest.mark.parametrize(
+    ("heading", "title", "site"),
+    [("Lamps & lights", "Modern Lamps for Every Room", " – Lumina"), ("All Tents", "Tents for Families", " | Zelt")],
+)
+def test_a_shop_may_name_its_goods_in_other_words(heading: str, title: str, site: str) -> None:
+    goods = "".join(f"<a href=/{n}>Item {n}</a><p>$ {n}</p>" for n in range(10, 16))
+    assert title_of(heading + "</h1>" + goods + "<h1>", title + site) == title
+    assert title_of(heading, title + site) == heading
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f'<script type="application/ld+json">{json.dumps({"@type": "NewsArticle", "headline": "Reviews"})}</script>',
+        f'<script type="application/ld+json">{json.dumps({"@type": "Product", "name": "Reviews"})}</script>',
+        '<meta property="og:type" content="article">',
+        '<meta property="og:type" content="product">',
+    ],
+)
+def test_articles_and_products_have_their_heading_as_title(head: str) -> None:
+    assert title_of("Reviews", "Reviews of our Swimming Lessons | Wave School", head) == "Reviews"
+
+
+def test_the_name_of_the_site_is_no_title_of_a_page() -> None:
+    head = '<meta property="og:site_name" content="All About Knives">'
+    assert title_of("Knives", "All About Knives | The best", head) == "Knives"
+
+
+@pytest.mark.parametrize("tag", ["div", "center", "p", "header"])
+def test_a_heading_may_hold_a_block(tag: str) -> None:
+    assert title_of(f"<{tag}>On rivers</{tag}>", "Rivers of the north | On rivers") == "On rivers"
