@@ -26,6 +26,7 @@ MAX_HEADINGS: Final = 10
 MAX_LINES: Final = 1_500  # passages searched for a date
 LONGEST_LINE: Final = 30  # words of a line searched for a date
 LONGEST_LABELLED: Final = 5  # words of a date with a label: `Last updated: 6 May 2020`
+MAX_WORKS: Final = 20  # of JSON-LD, asked for changes
 FIRST_YEAR: Final = 1995
 
 _DATES: Final = str.split(
@@ -98,14 +99,17 @@ def published(
 
 
 def _in_zone_shown(document: Document, text: str, day: date) -> date:
-    """*day* of *text*; where that is a moment, its day in the zone in which the page has the same one in a <time>."""
+    """*day* of *text*; where that is a moment in UTC, its day in the zone of a <time> of the page with the same one."""
     moment = _moment(text)
-    if moment is not None and document.once(_has_times):
-        for node in document.tree.css("time[datetime]")[:MAX_TIMES]:
-            shown = _moment(node.attributes.get("datetime") or "")
-            if shown == moment:
-                return shown.date()
+    if moment is not None and not moment.utcoffset():
+        return next((shown.date() for each in _marked(document) if (shown := _moment(each)) == moment and shown), day)
     return day
+
+
+def _marked(document: Document) -> list[str]:
+    """What the first MAX_TIMES <time> elements state."""
+    nodes = document.tree.css("time[datetime]")[:MAX_TIMES] if document.once(_has_times) else []
+    return [node.attributes.get("datetime") or "" for node in nodes]
 
 
 def _moment(text: str) -> datetime | None:
@@ -119,25 +123,38 @@ def _moment(text: str) -> datetime | None:
 
 def _changes(metas: Mapping[str, str], works: Sequence[dict[str, Any]], day: date, today: date) -> set[date]:
     """The stated days of changes after *day*."""
-    stated = [*(str(work.get("dateModified")) for work in works), *(metas.get(name, "") for name in _CHANGES)]
+    stated = [str(work["dateModified"]) for work in works[:MAX_WORKS] if work.get("dateModified")]
+    stated += [metas[name] for name in _CHANGES if name in metas]
     return {change for text in stated if (change := day_of(text, today)) is not None and change > day + _ONE_DAY}
 
 
 def _shown_change(document: Document, changes: set[date], day: date, found: Sequence[Passage], today: date) -> date:
     """The first of the *changes* in a line of the page; *day* without one, or if that is shown, too."""
-    lines = [each for each in found[:MAX_LINES] if _has_year(each)]
-    marked = document.tree.css("time[datetime]")[:MAX_TIMES] if document.once(_has_times) else []
-    texts = [*(each.text for each in lines), *(node.attributes.get("datetime") or "" for node in marked)]
-    shown = {
-        each for text in [*texts, _of_path(document.url)] for order in _ORDERS for each in _valid(text, today, order)
-    }
-    if any(abs(each - day) <= _ONE_DAY for each in shown) or shown.isdisjoint(changes):
-        return day
-    many = Counter(map(place_of, lines))
-    own = (each for each in lines if not (each.is_prose or each.around & _BESIDE) and many[place_of(each)] < MANY)
     is_day_first = _is_day_first(document.language)
-    days = (day_of(each.text, today, is_day_first=is_day_first) for each in own)
-    return next((each for each in days if each in changes), day)
+    days = [
+        (change, each)
+        for each in _with_years(found, changes)
+        if (change := day_of(each.text, today, is_day_first=is_day_first)) in changes
+        and not (each.is_prose or each.around & _BESIDE)
+    ]
+    if not days or _is_shown(document, day, found, today):
+        return day
+    many = Counter(place_of(each) for each in found[:MAX_LINES] if _has_year(each))
+    return next((change for change, each in days if change and many[place_of(each)] < MANY), day)
+
+
+def _is_shown(document: Document, day: date, found: Sequence[Passage], today: date) -> bool:
+    """Whether the page shows *day*, or one beside it in another zone, in whatever order of day and month."""
+    near = {day - _ONE_DAY, day, day + _ONE_DAY}
+    texts = [*(each.text for each in _with_years(found, near)), *_marked(document), _of_path(document.url)]
+    return any(not near.isdisjoint(_valid(text, today, order)) for text in texts for order in _ORDERS)
+
+
+def _with_years(found: Sequence[Passage], days: set[date]) -> list[Passage]:
+    """The lines with the years of *days*."""
+    years = {str(each.year) for each in days}
+    lines = (each for each in found[:MAX_LINES] if each.words <= LONGEST_LINE)
+    return [each for each in lines if any(year in each.text for year in years)]
 
 
 def _times(document: Document, css: str, kind: Kind) -> Iterator[str]:

@@ -28,6 +28,7 @@ MAX_CHARACTERS: Final = 2_000_000  # in all texts
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
 _CELLS: Final = frozenset(("td", "th"))
+_H1: Final = BITS["h1"]
 # All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
 _SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
 
@@ -70,7 +71,7 @@ class Passage:
     def is_main_heading(self) -> bool:
         """Whether it is an <h1>, or a block that is in one."""
         box = self.box
-        return box.tag == "h1" or (box.parent is not None and box.parent.tag == "h1")
+        return bool(self.around & _H1) and (box.tag == "h1" or (box.parent is not None and box.parent.tag == "h1"))
 
     @property
     def is_prose(self) -> bool:

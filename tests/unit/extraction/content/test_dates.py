@@ -180,7 +180,7 @@ def test_a_short_month_before_a_word_is_one_only_where_days_stand_first(text: st
     assert day_of("3 set 2015, 10:30", date(2026, 3, 10)) == date(2015, 9, 3)
 
 
-@pytest.mark.parametrize("stated", ["2020-05-05T22:30:00+00:00", "2020-05-05T22:30:00Z", "2020-05-05T17:30:00-0500"])
+@pytest.mark.parametrize("stated", ["2020-05-05T22:30:00+00:00", "2020-05-05T22:30:00Z", "2020-05-05T22:30-00:00"])
 @pytest.mark.parametrize("shown", ["2020-05-06T00:30:00+02:00", "2020-05-06T08:30:00+1000"])
 def test_a_moment_is_of_the_day_that_its_page_shows(stated: str, shown: str) -> None:
     line = f"<p>By Ann, <time datetime={shown}>today</time></p>"
