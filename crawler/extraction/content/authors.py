@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
+from unicodedata import combining, normalize
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
@@ -18,6 +20,7 @@ from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import around, parts_of, text_of
 from crawler.extraction.words import values
+from crawler.extraction.words.counting import WORD
 from crawler.utils.entities import unescape
 
 LONGEST_NAME: Final = 100  # characters
@@ -101,8 +104,9 @@ def _authors(
         return
     for css, inner in _BYLINES:
         node = next(_bylines(document, css, inner, kind), None)
-        if node is not None and (value := _without_role(_name(node.attributes.get("content") or text_of(node, 300)))):
-            yield value
+        name = _name(node.attributes.get("content") or text_of(node, 300)) if node is not None else ""
+        if node is not None and name:
+            yield _without_role(name, _address(node) if ", " in name else "")
 
 
 def _has_byline(document: Document) -> bool:
@@ -207,13 +211,27 @@ def _name(text: str) -> str:
     return name if 1 < len(name) <= LONGEST_NAME and len(name.split()) <= 12 and not _NO_NAME.search(name) else ""
 
 
-def _without_role(name: str) -> str:
-    """*name* without a place, a degree or a role behind its comma: `Ann Lee, Oslo`; not of `Lee, Ann`."""
+def _address(node: LexborNode) -> str:
+    """Where the byline *node* or the first link in it leads to."""
+    link = node if node.tag == "a" else node.css_first("a[href]")
+    return (link.attributes.get("href") or "") if link is not None else ""
+
+
+def _without_role(name: str, address: str) -> str:
+    """*name* without a place, a degree or a role behind its comma: `Ann Lee, Oslo`; not of `Lee, Ann`.
+
+    Nor of `Pardo Lee, Ann` if the *address* of her page has all of it: `/author/ann-pardo-lee`.
+    """
     first, *others = name.split(", ")
-    if not others or not _is_persons(first):
+    if not others or not _is_persons(first) or set(_plain(name)) <= set(_plain(unquote(address))):
         return name
     kept = (each for each in others if each in _SUFFIXES or _is_persons(each.removeprefix("and ")))
     return ", ".join([first, *kept])
+
+
+def _plain(text: str) -> list[str]:
+    """The words of *text* in lower case, without accents."""
+    return WORD.findall("".join(each for each in normalize("NFKD", text[:400].lower()) if not combining(each)))
 
 
 def _without_numbers(name: str) -> str:

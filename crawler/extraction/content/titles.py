@@ -18,6 +18,7 @@ from crawler.extraction.words.counting import WORD
 
 _TITLES: Final = ("og:title", "twitter:title", "dc.title", "citation_title")
 _SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:/-]\s+|\s*[|｜»]\s*")
+_PIPE: Final = re.compile(r"\s*[|｜]\s*")
 _ENDS_PART: Final = re.compile(r"(?:\s[|–—·•»«:/-]|[|｜»:]|^)\s*$")
 _BEGINS_PART: Final = re.compile(r"\s*$|\s+[|–—·•»«:/-]\s|\s*[|｜»:]")
 _LISTS: Final = frozenset(READING["lists"].split())
@@ -45,7 +46,7 @@ def title(document: Document, metas: Mapping[str, str], kind: Kind, found: Seque
             return _longer(name, parts[0], written, kind, document) if kind in _UNSTATED else name
     if len(headings) == 1 and len(WORD.findall(headings[0])) > 1:
         return headings[0]
-    return _bare(stated or written, site) or _bare(written, site) or None
+    return _before_pipe(_bare(stated or written, site) or _bare(written, site), document) or None
 
 
 def _longer(heading: str, part: str, written: str, kind: Kind, document: Document) -> str:
@@ -97,6 +98,13 @@ def _below_a_name(found: Sequence[Passage], parts: Sequence[str], site: str) -> 
         elif below and each.is_prose:
             return None
     return None
+
+
+def _before_pipe(title: str, document: Document) -> str:
+    """*title* up to its first pipe, which parts it from a slogan or a name; not if the site's or one word is before."""
+    title = title.strip(" |｜")
+    first = _PIPE.split(title)[0]
+    return first if len(WORD.findall(first)) > 1 and not site_names.is_site(first, document) else title
 
 
 def _bare(title: str, site: str) -> str:

@@ -67,3 +67,22 @@ def test_three_authors_of_one_page_are_no_list_of_cards(byline: str) -> None:
 def test_an_opinion_column_is_no_comment() -> None:
     column = f"<div class=kommentar><span class=author>Ann Lee</span>{TEXT}</div>"
     assert extract_page(f"<main><header><h1>On rivers</h1></header>{column}</main>", URL).author == "Ann Lee"
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "found"),
+    [
+        ("García Márquez, Gabriel", "/autor/gabriel-garcia-marquez/", "García Márquez, Gabriel"),
+        ("García Márquez, Gabriel", "/a?name=Garc%C3%ADa+M%C3%A1rquez,+Gabriel", "García Márquez, Gabriel"),
+        ("van der Berg, Anna Maria", "/author/anna-maria-van-der-berg", "van der Berg, Anna Maria"),
+        ("Ann Lee, Oslo", "/author/ann-lee", "Ann Lee"),
+        ("Ann Lee, Editor", "/author/ann-lee#editors", "Ann Lee"),
+        ("Ann Lee, Editor", "/editors", "Ann Lee"),
+        ("Ann Lee, Editor", "", "Ann Lee"),
+        ("García Márquez, Gabriel", "/about", "García Márquez"),  # known weakness: as a place or a role
+        ("Lee, Ann", "/", "Lee, Ann"),
+    ],
+)
+def test_a_given_name_behind_a_comma_stands_in_the_address_of_its_page(name: str, address: str, found: str) -> None:
+    assert author(f"<a rel=author href='{address}'>{name}</a>") == found
+    assert author(f"<p class=byline>By <a href='{address}'>{name}</a></p>") == found

@@ -94,3 +94,22 @@ def test_the_name_of_the_site_is_no_title_of_a_page() -> None:
 @pytest.mark.parametrize("tag", ["div", "center", "p", "header"])
 def test_a_heading_may_hold_a_block(tag: str) -> None:
     assert title_of(f"<{tag}>On rivers</{tag}>", "Rivers of the north | On rivers") == "On rivers"
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        ("Garden Designer | Plans for small gardens - Ann Lee", "Garden Designer"),
+        ("Safe ladders | Agency for Safety and Health at Work", "Safe ladders"),
+        ("Oil and gas - Overview | Agency for Safety and Health at Work", "Oil and gas - Overview"),
+        ("Sauber &amp; Rein | Die Reinigung", "Sauber & Rein"),
+        ("Pianos ｜ tuned and mended in Graz", "Pianos ｜ tuned and mended in Graz"),
+        ("Acme Works | Heating and boilers of all kinds", "Acme Works | Heating and boilers of all kinds"),
+        ("What a | b means in a shell", "What a"),  # known weakness: without a heading nobody knows
+        (" | Heating", "Heating"),
+        ("|", None),
+    ],
+)
+def test_a_title_without_a_heading_ends_at_its_first_pipe(title: str, found: str | None) -> None:
+    page = f"<head><title>{title}</title></head><body><main>{TEXT}"
+    assert extract_page(page, "https://www.acme-works.example/a").title == found
