@@ -19,6 +19,7 @@ from crawler.extraction.content.passages import Passage
 REPEATING: Final = frozenset(("forum", "product"))  # kinds of pages that show the same text twice
 MOST_SAID: Final = 0.6  # by readers, of a page's words; where more stands in elements named so, their names say nothing
 MOST_RELATED: Final = 0.3  # the same of what is named related, recent or the like
+MOST_IN_DIALOGS: Final = 0.8  # the same of dialogs; where more stands in one, it is the page
 LEAST_RELATED: Final = 2  # links that stand alone in it
 SHELL: Final = 0.2  # of a page's words; where fewer, and no more than SMALL_PAGE, may be main text, there is none
 SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage is likely to be
@@ -31,6 +32,10 @@ _REVIEWS: Final = BITS["rev"]
 _COMMENTS: Final = BITS["comm"]
 _RELATED: Final = BITS["rel"]
 _FORUM: Final = BITS["forum"]
+_DIALOG: Final = BITS["dialog"]
+_OVERLAY: Final = BITS[
+    "cookie"
+]  # or `modal`, `popup` and the like: a dialog without such a name may be a part of a page
 _HEADINGS: Final = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _FIELDS: Final = BITS["button"] | BITS["label"] | BITS["select"]
 
@@ -58,7 +63,7 @@ LEARNED: Final = Weights(READING["weights"])
 def main_passages(found: Sequence[Passage], kind: Kind, weights: Weights = LEARNED) -> list[Passage]:
     """The passages of a page's main text, in order: those that together promise the best F1."""
     chances = weights.chances(found, kind)
-    able = _able(list(zip(found, chances, strict=True)), kind)
+    able = _able(_without_dialogs(list(zip(found, chances, strict=True))), kind)
     total = sum(each.words for each in found)
     words = sum(each.words for each, _ in able)
     best = max((chance for _, chance in able), default=0.0)
@@ -85,6 +90,17 @@ def _least_chance(able: Sequence[Scored]) -> float:
         taken += each.words
         best = max(best, 2 * right / (taken + expected))
     return best / 2
+
+
+def _without_dialogs(found: list[Scored]) -> list[Scored]:
+    """Without what is shown over a page when somebody asks for it, or is asked, if that is a part of it."""
+    over = [each for each, _ in found if each.around & _DIALOG and each.around & _OVERLAY]
+    if not over or any(each.box.tag == "h1" for each in over):
+        return found
+    held = sum(each.words - each.linked for each in over)
+    if held > MOST_IN_DIALOGS * sum(each.words - each.linked for each, _ in found):
+        return found
+    return [scored for scored in found if not (scored[0].around & _DIALOG and scored[0].around & _OVERLAY)]
 
 
 def _able(found: Sequence[Scored], kind: Kind) -> list[Scored]:

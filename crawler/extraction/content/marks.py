@@ -25,7 +25,7 @@ TAGS: Final = frozenset(
 _ROLES: Final = {
     **dict.fromkeys(("navigation", "banner", "contentinfo", "search", "complementary"), "role-nav"),
     **dict.fromkeys(("menu", "menubar", "tablist"), "role-nav"),
-    **dict.fromkeys(("dialog", "alert"), "role-alert"),
+    "alert": "role-alert",
     "main": "main",
 }
 _ITEMPROPS: Final = {
@@ -42,7 +42,10 @@ _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 NAMES: Final = (*sorted(TAGS), *READING["names"], "hidden", "role-nav", "role-alert", "prop-text", "prop-description")
 BITS: Final[Mapping[str, int]] = {name: 1 << at for at, name in enumerate(NAMES)}
-_OF_ROLES: Final = {role: BITS[name] for role, name in _ROLES.items()}
+_OF_ROLES: Final = {
+    **{role: BITS[name] for role, name in _ROLES.items()},
+    **dict.fromkeys(("dialog", "alertdialog"), BITS["role-alert"] | BITS["dialog"]),
+}
 _OF_ITEMPROPS: Final = {prop: BITS[name] for prop, name in _ITEMPROPS.items()}
 _RARE: Final = frozenset(("hidden", "style", "role", "itemprop"))
 _STEMS: Final = {stem: BITS[name] for name, stems in READING["stems"].items() for stem in stems.split()}

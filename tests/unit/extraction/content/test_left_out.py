@@ -88,3 +88,49 @@ def test_comments_above_a_line_about_the_author_are_no_text() -> None:
 def test_what_is_said_below_a_question_is_text() -> None:
     said = f"<div class=comments>{f'<p>{SAID}</p>' * 3}</div>"
     assert said_in(f"<body><main><h1>On knives</h1><div class=question>{PROSE}</div>{said}</main>")
+
+
+TOLD = "".join(f"<p>{SAID}It is said to everybody who comes to this page, whatever they want of it.</p>" for _ in "abc")
+DIALOGS = [
+    "<div class='modal fade' id=termsModal tabindex=-1 role=dialog><div class=modal-body>{}</div></div>",
+    "<div class=cli-modal id=cliSettingsPopup role=dialog><div class=cli-modal-content>{}</div></div>",
+    "<section id=ensModalWrapper role=dialog aria-modal=true>{}</section>",
+    "<div class=lightbox-dialog role=dialog hidden>{}</div>",
+    "<div class='elementor-popup-modal' role=dialog><div class=dialog-message>{}</div></div>",
+    "<div class='MuiDialog-paper' role=dialog><div class=MuiDialogContent-root>{}</div></div>",
+    "<div class='ui-dialog' role=dialog><div class=ui-dialog-content>{}</div></div>",
+    "<div id=didomi-notice role=dialog><div class=text>{}</div></div>",
+    "<div id=privacy-layer role=alertdialog><div class=text>{}</div></div>",
+    "<dialog class=newsletter-popup><div class=text>{}</div></dialog>",
+]
+GOODS = '<meta property="og:type" content="product">'
+
+
+@pytest.mark.parametrize("dialog", DIALOGS)
+@pytest.mark.parametrize("head", [GOODS, BLOG, ""])
+def test_what_a_dialog_says_is_no_text(dialog: str, head: str) -> None:
+    said = dialog.format(TOLD)
+    own = f"<p>{PROSE[3:150]}</p>" * 2
+    for body in (f"<main><h1>On knives</h1>{own}{said}</main>", f"{said}<main><h1>On knives</h1>{own}</main>"):
+        text = extract_page(f"{head}<body>{body}", "https://site.example/a").text or ""
+        assert "great joy" not in text
+        assert "a sentence of the text" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<h1>On knives</h1>{PROSE}<div class='alert alert-info' role=alert><p>{SAID}</p></div>{PROSE}",
+        f"<h1>On knives</h1>{PROSE}<div class=overlay><p>{SAID}</p></div>{PROSE}",
+        f"<h1>On knives</h1>{PROSE}<div class=sheet role=dialog><p>{SAID}</p></div>{PROSE}",
+        f"<div class=modal role=dialog aria-modal=true><h1>On knives</h1><p>{SAID}</p>{PROSE}</div>",
+        f"<div class=modal role=dialog><p>{SAID}</p>{PROSE}</div>",
+        f"<h1>On knives</h1><dialog class=modal open><p>{SAID}</p>{PROSE}</dialog>",
+        f"<h1>On knives</h1>{PROSE}<h2>The <a class=popup role=dialog href=/x>dialog</a></h2><p>{SAID}</p>",
+        f"<div class=page-with-modal><h1>On knives</h1><p>{SAID}</p>{PROSE}</div>",
+        f"<h1>On knives</h1>{PROSE}<section id=dialog><h2>Dialog</h2><p>{SAID}</p></section>",
+        f"<h1>On knives</h1>{PROSE}<p class=dialog>{SAID}</p>",
+    ],
+)
+def test_a_page_in_a_dialog_and_what_is_only_named_like_one_stays(body: str) -> None:
+    assert said_in(f"{BLOG}<body>{body}")
