@@ -18,6 +18,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from crawler import config, current_request
+from crawler.counting.by_run import of_run
 from crawler.engine import old_output
 from crawler.engine.interruptions import CANCELLABLE
 from crawler.engine.middleware_chain import MiddlewareChain
@@ -33,7 +34,6 @@ from crawler.policy.endings.partial_content import PARTIAL_CONTENT, part
 from crawler.policy.endings.shortages import shortage
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
-from crawler.stats_by_run import of_run
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.request_tracker import RequestTracker
 from crawler.worker.lookup import worker_of

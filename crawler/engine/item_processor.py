@@ -22,13 +22,13 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawler.counting.by_run import of_run
 from crawler.engine import closing, generator_callbacks, header_names, media_urls, page_task, safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.quick_signals import QuickSignals, called
 from crawler.engine.spider_chain import fold
 from crawler.meta import RUN_ID
 from crawler.scrapy_hooks import receivers_of
-from crawler.stats_by_run import of_run
 
 logger = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from scrapy.utils.log import logformatter_adapter
 from twisted.internet.defer import AlreadyCalledError
 from twisted.python.failure import Failure
 
+from crawler.counting.by_run import of_run
 from crawler.engine.downloader import Downloader
 from crawler.meta import RUN_ID
-from crawler.stats_by_run import of_run
 from crawler.utils import tasks
 
 # Scrapy's own, by whose names projects silence and filter these lines

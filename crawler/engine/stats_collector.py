@@ -8,7 +8,7 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.stats_by_run import StatsByRun
+from crawler.counting.by_run import StatsByRun
 
 
 class StatsCollector(MemoryStatsCollector):

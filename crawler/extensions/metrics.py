@@ -26,12 +26,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks
+from crawler.counting.timings import timings_of
 from crawler.errors import ConfigError
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer, Routes
 from crawler.extensions.health import WorkerHealth
 from crawler.metrics import text
 from crawler.metrics.stat_families import read
-from crawler.timings import timings_of
 from crawler.utils import tasks
 from crawler.worker.leases.lease_book import LeaseBook
 

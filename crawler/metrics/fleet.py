@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from prometheus_client.metrics_core import Metric
 
+from crawler.counting.tallies import OK, UNKNOWN, UNREACHED
 from crawler.frontier.inspection.eligible import Eligible, Queue, waiting_ms
 from crawler.frontier.inspection.inspection import FrontierStats
 from crawler.frontier.messages import HostState, WorkerState
@@ -16,7 +17,6 @@ from crawler.frontier.state.tiers import Spent
 from crawler.metrics import text
 from crawler.policy.endings.failures import FailureClass
 from crawler.policy.tiers import TierBudgets
-from crawler.tallies import OK, UNKNOWN, UNREACHED
 
 STATES = ("queued", "leased", "delayed", "dead")
 RUN_STATES = ("queued", "leased", "delayed", "done", "gone", "dead", "dropped")

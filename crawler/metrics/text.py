@@ -14,8 +14,8 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
+from crawler.counting.timings import Histogram
 from crawler.metrics.label_values import fitted
-from crawler.timings import Histogram
 
 MAX_EXAMPLE: Final = 64  # characters: OpenMetrics allows 128 with the label's name
 

@@ -16,6 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from twisted.python.failure import Failure
 
 from crawler import stats as names
+from crawler.counting.timings import timings_of
 from crawler.errors import UnstoredItem
 from crawler.items import Item
 from crawler.pipelines import origins
@@ -27,7 +28,6 @@ from crawler.storage.items import origin
 from crawler.storage.items.duplicates import DuplicateError
 from crawler.storage.items.values import UnstorableError
 from crawler.storage.outage import AwayError
-from crawler.timings import timings_of
 from crawler.worker.lookup import stop_leasing
 
 logger = logging.getLogger(__name__)

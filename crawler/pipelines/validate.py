@@ -12,13 +12,13 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import config
 from crawler import stats as names
+from crawler.counting.tallies import Tallies, tallies_of
 from crawler.errors import ConfigError
 from crawler.frontier.run_record import is_run_generation
 from crawler.items import Item
 from crawler.pipelines.drops import readable, reject
 from crawler.policy.items import quality, validation
 from crawler.storage.items import origin
-from crawler.tallies import Tallies, tallies_of
 
 # Grade, and field -> name of its stat, in the order of quality.Grades.
 _COUNTED: Final = tuple(

@@ -12,9 +12,9 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.counting.timings import STEPS, Histogram
 from crawler.meta import REQUEST_ID, RUN_ID, TRACEPARENT
 from crawler.policy.endings.outcome import Conclusion, Verdict, conclude
-from crawler.timings import STEPS, Histogram
 from crawler.tracing.provider import NOWHERE, Tracing, context_of, traceparent_of
 from crawler.urls import without_credentials
 from crawler.worker.leases.held import HeldLease

@@ -17,11 +17,11 @@ from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler import urls
+from crawler.counting.tallies import OK, UNKNOWN
 from crawler.meta import BLOCK, POOL_NAME
 from crawler.policy.endings.failures import FailureClass, classify
 from crawler.storage import connection
 from crawler.storage.attempts import AttemptsConfig, AttemptsLog
-from crawler.tallies import OK, UNKNOWN
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use

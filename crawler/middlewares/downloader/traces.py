@@ -15,7 +15,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from crawler import scrapy_hooks
-from crawler.timings import timings_of
+from crawler.counting.timings import timings_of
 from crawler.tracing.opening import open_tracing
 from crawler.worker.lookup import worker_of
 from crawler.worker.scheduler import in_use

@@ -18,14 +18,14 @@ from twisted.python.reflect import safe_str
 
 from crawler import current_request
 from crawler import stats as names
+from crawler.counting.tallies import OK, UNKNOWN, UNREACHED, tallies_of
+from crawler.counting.timings import timings_of
 from crawler.errors import RobotsUnreachableError, TooCostlyError, UnstoredItem
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES, count
 from crawler.policy.blocks import told
 from crawler.policy.endings.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.endings.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.endings.retries import RETRIED, RetryPolicy
-from crawler.tallies import OK, UNKNOWN, UNREACHED, tallies_of
-from crawler.timings import timings_of
 from crawler.utils.masking import mask
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook

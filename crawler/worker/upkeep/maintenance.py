@@ -14,11 +14,11 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks
 from crawler import stats as names
+from crawler.counting.tallies import tallies_of
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.run_record import is_run_generation
 from crawler.frontier.streams import stream_of
-from crawler.tallies import tallies_of
 from crawler.utils.plural import several
 from crawler.worker.feeds import FeedClaim
 from crawler.worker.parts import WorkerParts

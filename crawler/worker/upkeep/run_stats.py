@@ -9,10 +9,10 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import config
+from crawler.counting.by_run import StatsByRun, merged
 from crawler.errors import ConfigError
 from crawler.frontier.runs.run_totals import RunTotals
 from crawler.policy.run_stats import HOWS, Row, Table
-from crawler.stats_by_run import StatsByRun, merged
 
 ROWS: Final = 200  # per call
 

@@ -10,12 +10,12 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
+from crawler.counting.timings import timings_of
 from crawler.errors import ConfigError
 from crawler.extensions.health import WorkerHealth
 from crawler.extensions.metrics import MetricsConfig, WorkerMetrics
 from crawler.metrics import text
 from crawler.metrics.stat_families import FAMILIES, MOST_VALUES, OTHER, read
-from crawler.timings import timings_of
 from tests.prometheus import check_metrics
 from tests.shipped import shipped
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawler.counting.timings import STEPS, Histogram
 from crawler.metrics import text
 from crawler.metrics.label_values import MAX_LENGTH
-from crawler.timings import STEPS, Histogram
 from tests.prometheus import check_metrics
 
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"

@@ -9,11 +9,11 @@ from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
+from crawler.counting.tallies import Tallies
 from crawler.items import PageItem
 from crawler.pipelines.validate import ValidatePipeline
 from crawler.storage.items import origin
 from crawler.storage.items.origin import Origin
-from crawler.tallies import Tallies
 
 RUN = "20260101000001"
 

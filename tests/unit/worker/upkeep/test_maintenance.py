@@ -14,11 +14,11 @@ from scrapy.settings import Settings
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
+from crawler.counting.tallies import tallies_of
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.server.outage import RedisOutage
 from crawler.routing.tier_routing import TierRouting
-from crawler.tallies import tallies_of
 from crawler.worker.pauses import Pauses
 from crawler.worker.upkeep.maintenance import Maintenance, MaintenanceConfig
 

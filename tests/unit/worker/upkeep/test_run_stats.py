@@ -10,9 +10,9 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
+from crawler.counting.by_run import StatsByRun, of_run
 from crawler.errors import ConfigError
 from crawler.policy.run_stats import Row, Table
-from crawler.stats_by_run import StatsByRun, of_run
 from crawler.worker.upkeep.run_stats import ROWS, RunStats, read_table
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
+from crawler.counting.by_run import of_run
 from crawler.engine.stats_collector import StatsCollector
-from crawler.stats_by_run import of_run
 
 
 def collector() -> Any:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 
-from crawler.timings import FETCHES, STEPS, WAITS, Histogram, timings_of
+from crawler.counting.timings import FETCHES, STEPS, WAITS, Histogram, timings_of
 
 
 @given(st.lists(st.floats(min_value=-1, max_value=200)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.tallies import MOST, MOST_FIELDS, FieldTally, Tally
+from crawler.counting.tallies import MOST, MOST_FIELDS, FieldTally, Tally
 
 
 def test_what_could_not_be_told_is_told_with_what_came_since() -> None:
