@@ -145,14 +145,14 @@ MUTANTS = (
     Mutant(
         "a pair breaks the configured delay",
         "lib/pace_pairs",
-        "near(h, p) < floor_of(h)",
+        "near(h) < floor_of(h)",
         "false",
         ("test_pace.py",),
     ),
     Mutant(
         "a pair in vain costs the turn",
         "lib/pace_pairs",
-        "h[PRIOR] - near(h, p) + h[DELAY]",
+        "h[PRIOR] - near(h) + h[DELAY]",
         "0",
         ("test_pace.py",),
     ),
