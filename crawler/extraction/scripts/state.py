@@ -131,8 +131,9 @@ def _typed(code: str, attributes: str) -> Iterator[Any]:
 
 
 def _open(state: dict[str, Any]) -> None:
-    """Put objects in the place of members that are JSON in a string: SvelteKit keeps the body of an answer so."""
-    for key, member in state.items():
+    """Put objects in the place of members that are JSON in a string: SvelteKit keeps the body of an answer so. Of many
+    members only the first are looked at."""
+    for key, member in [*islice(state.items(), MAX_STEPS)]:
         if isinstance(member, str) and member[:1] in ("{", "[") and isinstance(found := _parsed(member), (dict, list)):
             state[key] = found
 

@@ -419,6 +419,13 @@ def test_what_a_rule_finds_through_references_is_bounded(path: str) -> None:
     assert peak < 4_000_000
 
 
+def test_few_members_are_read_as_json() -> None:
+    """To find out that 50,000 are none would take a quarter of a second."""
+    found = json.dumps({f"a{n}": '{"price":1}' for n in range(9_000)})
+    (opened,) = Document(page(f'<script type="application/json">{found}</script>'), URL).states
+    assert sum(isinstance(member, dict) for member in opened.values()) == state.MAX_STEPS
+
+
 def test_many_pushes_are_bounded() -> None:
     pushed = 'self.__next_f.push([1,"0:1\\n"]);' * 60_000
     document = Document(page(f"<script>{pushed}</script>"), URL)
