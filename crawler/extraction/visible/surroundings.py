@@ -29,7 +29,7 @@ _PAYMENTS = re.compile(  # at the end of a text
     r"(?<![\w.,])(?:[2-9]|[1-9]\d)[ -](?:(?:[^\W\d_][\w-]{0,15} ){0,2}(?:payments?|instal?lments?|paiements?"
     r"|mensualités|échéances|cuotas|mensualidades|parcelas|prestações|teilzahlungen|monatsraten|termijnen|betalingen"
     r"|delbetalningar|delbetalinger)|fois|pagos|plazos|vezes|rate|raten|rater|avdrag|erää|rat[ay]?|splát[eok]{1,2}[ky]?"
-    r"|részlet\w{0,3}|плат[её]ж(?:а|ей|ів|і)?|вноск[аи]|taksit|δόσεις|obrok[ae]?|obrokov|įmok\w{1,3}|maksega)"
+    r"|részlet\w{0,3}|плат[её]ж(?:а|ей|ів|і)?|вноск[аи]|taksit|δόσεις|obrok[ae]?|obrokov|įmok\w{1,3}|maksega|دفعات|أقساط|قسط|תשלומים)"
     r"(?: [^\W\d_]{1,6}){0,2}$",
     re.IGNORECASE,
 )

@@ -28,7 +28,7 @@ _LOGOS = re.compile(r"brand|manufactur|marque|marca|herst|logo", re.IGNORECASE)
 # Names of elements that show just a brand.
 _BRANDED = re.compile(
     r"(?:^|\s|__|product|item|pdp|detail|view|info|single|meta)[-_]*"
-    r"(?:brands?|manufacturers?|vendor|marke|marka|marque|marca|merk|hersteller|fabricante?|producent|znacka)"
+    r"(?:brands?|manufacturers?|vendor|marke|marka|marque|marca|merk|hersteller|fabricante?|producent|producer(?:tag)?|znacka)"
     r"(?:[-_]*(?:name|link|title|value|wrapper|container|text))?(?:$|\s)",
     re.IGNORECASE,
 )

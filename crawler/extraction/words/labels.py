@@ -54,9 +54,9 @@ SKU_LABEL: Final = re.compile(
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
 _DOUBTED: Final = (
-    r"codes? k[oó]d[esa]? kood cod cód código codice rif šifra sifra kodas? κωδικός κωδ symbol artikkel artikuls арт"
-    r" koodi artikulas 型番 型号 型號 nr num_art obj art mã کد رمز كود رقم รหัส კოდი կոդ шифра kodi código_interno"
-    r" cod_intern azonosító"
+    r"codes? k[oó]d[esa]? kood cod cód código codice rif šifra sifra kodas? κωδικός ΚΩΔΙΚΟΣ κωδ symbol artikkel"
+    r" artikuls арт koodi artikulas 型番 型号 型號 nr num_art obj art mã کد رمز كود رقم รหัส კოდი կոդ шифра kodi"
+    r" código_interno cod_intern azonosító"
 )
 # Mostly the maker's, in some shops their own: they need a colon.
 _MODELS: Final = (

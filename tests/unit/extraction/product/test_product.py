@@ -375,6 +375,7 @@ def test_what_buttons_say_of_the_stock(body: str, availability: str) -> None:
     [
         ("<h2 class=productView-brand><a href=/acme><i>Acme</i></a></h2>", "Acme"),
         ("<p class=Marka><a href=/acme>Acme</a></p>", "Acme"),
+        ("<div class='producertag h6 producer text-muted'><i>Acme</i></div>", "Acme"),
         ("<p>Vendor</p><p>Acme</p>", "Acme"),
         ("<p>Märke:</p><p>\u200eAcme</p>", "Acme"),
         ("<a href=/marque/acme>Acme</a>", "Acme"),

@@ -49,6 +49,7 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<p>$189</p><p>or 4 interest-free payments of <b>$47.25</b></p>", "189", "USD"),
         ("<p>in 3 Raten von <b>63,00 €</b></p><p>189,00 €</p>", "189.00", "EUR"),
         ("<p>189 €</p><p>o 3 cuotas de <b>63 €</b></p>", "189", "EUR"),
+        ("<p>350 SAR</p><p>أو على 4 دفعات بقيمة <b>87.5 SAR</b></p>", "350", "SAR"),
         ("<p>Set of 4 plates <b>$47.25</b></p>", "47.25", "USD"),
         ("<p>Our best 5 star rate <b>$47.25</b></p>", "47.25", "USD"),
         ("<p class=price>$12</p><p>x 30 x 40 cm</p>", "12", "USD"),

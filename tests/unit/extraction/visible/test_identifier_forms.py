@@ -95,6 +95,7 @@ def read(body: str, url: str = URL, lang: str = "en") -> ProductItem:
         ("en", "<p>Example Item #: 77412</p><p>Model: MK-1</p>", "77412"),
         ("de", "<p>Example Bestell-Nr.: 77412</p>", "77412"),
         ("bg", "<p>Модел: UT33C</p>", "UT33C"),
+        ("el", "<p>ΚΩΔΙΚΟΣ:</p><p>EC685-M</p>", "EC685-M"),
         ("en", "<p>Exam 77412</p>", None),
         ("en", "<p>Example # 77412</p>", "77412"),
     ],
