@@ -93,14 +93,18 @@ def _least_chance(able: Sequence[Scored]) -> float:
 
 
 def _without_dialogs(found: list[Scored]) -> list[Scored]:
-    """Without what is shown over a page when somebody asks for it, or is asked, if that is a part of it."""
-    over = [each for each, _ in found if each.around & _DIALOG and each.around & _OVERLAY]
-    if not over or any(each.box.tag == "h1" for each in over):
+    """Without what is shown over a page when somebody asks for it, or is asked, if that is a part of it.
+
+    It is the page if it has its only heading, or most of its words.
+    """
+    inside = {each for each, _ in found if each.around & _DIALOG and each.around & _OVERLAY}
+    if not inside:
         return found
-    held = sum(each.words - each.linked for each in over)
-    if held > MOST_IN_DIALOGS * sum(each.words - each.linked for each, _ in found):
-        return found
-    return [scored for scored in found if not (scored[0].around & _DIALOG and scored[0].around & _OVERLAY)]
+    headings = [each for each, _ in found if each.box.tag == "h1"]
+    held = sum(each.words - each.linked for each in inside)
+    most = MOST_IN_DIALOGS * sum(each.words - each.linked for each, _ in found)
+    is_page = held > most or (headings and inside.issuperset(headings))
+    return found if is_page else [scored for scored in found if scored[0] not in inside]
 
 
 def _able(found: Sequence[Scored], kind: Kind) -> list[Scored]:

@@ -102,6 +102,7 @@ DIALOGS = [
     "<div id=didomi-notice role=dialog><div class=text>{}</div></div>",
     "<div id=privacy-layer role=alertdialog><div class=text>{}</div></div>",
     "<dialog class=newsletter-popup><div class=text>{}</div></dialog>",
+    "<div class=modal role=dialog><h1 class=modal-title>We care</h1>{}</div>",
 ]
 GOODS = '<meta property="og:type" content="product">'
 
