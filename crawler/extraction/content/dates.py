@@ -47,9 +47,8 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
 _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
 _MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
-_WORDS_TOO: Final = frozenset(
-    str.split("ago gen lug mag out set")
-)  # in English: `iPad Gen 10 2022`, `3 set 2015 pieces`
+# In English: `iPad Gen 10 2022`, `3 set 2015 pieces`.
+_WORDS_TOO: Final = frozenset(str.split("ago gen lug mag out set"))
 _WORD_BEHIND = re.compile(r"\s[^\W\d_]")
 _YEAR = re.compile(r"\d{4}")
 _LIKELY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")

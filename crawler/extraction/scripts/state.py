@@ -114,8 +114,10 @@ def _in_scripts(html: str, scripts: Iterable[Script], is_read: Callable[[str, bo
             streamed.append(code)
         else:
             yield from _typed(code, script.attributes) if is_json else _assigned(code, budget)
-    if any(is_read(code, True) for code in streamed) and (found := flight.state(flight.chunks(streamed))) is not None:
-        yield found
+    if streamed and any(is_read(code, True) for code in streamed):
+        found = flight.state(flight.chunks(streamed))
+        if found is not None:
+            yield found
 
 
 def _typed(code: str, attributes: str) -> Iterator[Any]:

@@ -7,8 +7,8 @@
 -- ARGV[4]  its progress (opaque) as read
 -- ARGV[5]  the new one, '' once it has ended
 -- ARGV[6]  its outcome (opaque), once it has ended
--- Result: 1; 0 if there is no such tick (any more); -1 if the caller no longer leads, or its progress is another one, as
--- Redis was set back: what was pushed since then is lost. O(1).
+-- Result: 1; 0 if there is no such tick (any more); -1 if the caller no longer leads, or its progress is another one,
+-- as Redis was set back: what was pushed since then is lost. O(1).
 -- include: clock damage state leader
 local key, id = T .. ':ticks', ARGV[2] .. ':' .. ARGV[3]
 local result, progress = 1, call('HGET', key, id)
