@@ -162,6 +162,7 @@ def test_a_line_without_an_end_blocks_nobody(fleet: Callable[..., Any]) -> None:
     length = 5 * worker_process.MOST_AT_ONCE
     status, shown = fleet(1, f"sys.stderr.write('x' * {length}); report(reason='finished')")
     assert (status, shown.count("x")) == (0, length)
+    assert "1 worker ended (finished): 0 pages" in shown
 
 
 WAITING = """
