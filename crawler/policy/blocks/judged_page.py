@@ -7,7 +7,7 @@ from typing import Final
 
 from crawler.policy.blocks import incidents
 from crawler.policy.blocks.page_shape import asks_code
-from crawler.policy.blocks.page_text import any_in, spelled_out, width
+from crawler.policy.blocks.page_text import any_in, has_tags, spelled_out, width
 from crawler.policy.blocks.read_page import ERROR_KEYS, MAX_TEXT, OWN, PRICE, ReadPage
 from crawler.policy.blocks.shells import carries_data, is_mounted
 from crawler.policy.blocks.vendors import (
@@ -68,12 +68,13 @@ class JudgedPage(ReadPage):
     def says(self) -> int:
         """Points for its wording: 2 for words to a robot in title or text, or for a code to copy from a picture; 1 for
         words in both, or a hint on a short page; 1 more if title or headline, and text, hint at it, or the title does
-        and the heading refuses, or there is no text."""
+        and the heading refuses, or there is no text. Text without tags has no title that could hint."""
         words = [bool(said) for said in self.told_robots]
         hints = [self.is_short and HINTS.any_in(where) for where in (self.title, self.spoken)]
         headed = hints[1] and not hints[0] and HINTS.any_in(self.headline)
         repeats = hints[1] or self.is_empty or (hints[0] and REFUSES.any_in(self.headline))
-        all_hint = any(hints) and (hints[0] or headed or not self.title) and repeats
+        untitled = not self.title and (self.is_data or self.is_empty or has_tags(self.source))
+        all_hint = any(hints) and (hints[0] or headed or untitled) and repeats
         shows = self.is_refusal or self.is_case or (self.is_short and asks_code(self.source))
         twice = any(hints) or all(words) or self.is_case or self.is_curt or self.is_denial
         return 2 * (any(words) or shows) + twice + all_hint

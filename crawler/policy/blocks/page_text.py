@@ -105,6 +105,11 @@ def is_html(body: bytes) -> bool:
     )
 
 
+def has_tags(body: bytes) -> bool:
+    """Whether *body* has HTML in it, and is not text, a table or a script alone."""
+    return b"</" in body or b"/>" in body or is_html(body)
+
+
 def is_robots_txt(body: bytes) -> bool:
     """Whether *body* is a plain robots.txt: without tags, and with its fields at the start of its first lines."""
     if b"<" in body:

@@ -8,7 +8,7 @@ from crawler.policy.blocks import detect
 from crawler.policy.blocks.stems import Stems
 from crawler.policy.blocks.vendors import FAMILIES, WEIGHTS, saying
 from tests.effort import cpu_seconds
-from tests.unit.policy.blocks import designs, limits_and_rights, own_words, told_about
+from tests.unit.policy.blocks import designs, limits_and_rights, other_matters, own_words, told_about
 from tests.unit.policy.blocks.block_pages import Answer, page
 
 STEMS = Stems({"robot": ["robot", "bot~", "机器人"], "limit": ["limit", "bo"]})
@@ -16,7 +16,7 @@ STEMS = Stems({"robot": ["robot", "bot~", "机器人"], "limit": ["limit", "bo"]
 
 @pytest.mark.parametrize(
     "answer",
-    own_words.REFUSALS + limits_and_rights.REFUSALS + designs.REFUSALS + told_about.REFUSALS,
+    own_words.REFUSALS + limits_and_rights.REFUSALS + designs.REFUSALS + told_about.REFUSALS + other_matters.REFUSALS,
     ids=lambda answer: answer.name,
 )
 def test_a_refusal_in_its_own_words_is_known(answer: Answer) -> None:
@@ -25,7 +25,7 @@ def test_a_refusal_in_its_own_words_is_known(answer: Answer) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    own_words.PAGES + limits_and_rights.PAGES + designs.PAGES + told_about.PAGES,
+    own_words.PAGES + limits_and_rights.PAGES + designs.PAGES + told_about.PAGES + other_matters.PAGES,
     ids=lambda answer: answer.name,
 )
 def test_a_short_page_with_such_words_is_none(answer: Answer) -> None:
