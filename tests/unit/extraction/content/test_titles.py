@@ -57,6 +57,21 @@ def test_a_title_that_says_the_same_and_more_names_a_page_better(heading: str, t
         ("Knives", "Shop Knives at Acme-on-Bread.example with Free Returns"),
         ("Good knives", ""),
         ("Good knives", " | | "),
+        ("Knives", "Knives ⋆ Kitchen Notes"),
+        ("Knives", "Knives &lt; Kitchen Notes"),
+        ("Knives", "Knives, Kitchen Notes"),
+        ("Knives", "Knives [Kitchen Notes]"),
+        ("Knives", "Knives (page 2)"),
+        ("Knives", "Knives- Kitchen Notes"),
+        ("Knives", "Knives Page 2 | Kitchen Notes"),
+        ("Knives", "Arquivo de Knives | Kitchen Notes"),
+        ("Knives", "3.2. Knives — Kitchen Notes"),
+        ("Knives", "Knives Acme on Bread | Kitchen"),
+        ("On bread", "On bread by Ann Lee"),
+        ("Ann Lee", "Ann Lee, Author at Kitchen Notes"),
+        ("产品中心", "产品中心-北京刀具有限公司"),
+        ("产品中心", "产品中心_北京刀具有限公司"),
+        ("会社概要", "会社概要・刃物屋"),
     ],
 )
 def test_else_the_heading_is_the_title(heading: str, title: str) -> None:
@@ -80,6 +95,7 @@ def test_a_shop_may_name_its_goods_in_other_words(heading: str, title: str, site
         f'<script type="application/ld+json">{json.dumps({"@type": "Product", "name": "Reviews"})}</script>',
         '<meta property="og:type" content="article">',
         '<meta property="og:type" content="product">',
+        '<meta property="og:title" content="Reviews">',
     ],
 )
 def test_articles_and_products_have_their_heading_as_title(head: str) -> None:
@@ -94,6 +110,28 @@ def test_the_name_of_the_site_is_no_title_of_a_page() -> None:
 @pytest.mark.parametrize("tag", ["div", "center", "p", "header"])
 def test_a_heading_may_hold_a_block(tag: str) -> None:
     assert title_of(f"<{tag}>On rivers</{tag}>", "Rivers of the north | On rivers") == "On rivers"
+
+
+@pytest.mark.parametrize("kind", ["article", "product", "website"])
+def test_blocks_of_one_heading_are_a_title_as_far_as_the_title_has_them(kind: str) -> None:
+    head = f'<meta property="og:type" content="{kind}">'
+    lines = "<div>How to build</div><div>a better river</div>"
+    assert title_of(lines, "How to build a better river | Acme", head) == "How to build a better river"
+    assert title_of("<div>Rivers</div><div>How they flow</div>", "How they flow | Acme", head) == "How they flow"
+
+
+@pytest.mark.parametrize("own", ["h1", "h2"])
+@pytest.mark.parametrize("tag", ["div", "p"])
+def test_a_logo_that_is_a_block_in_a_heading_is_no_title(own: str, tag: str) -> None:
+    logo = f"<header><h1><{tag}><a href=/>Acme Tools</a></{tag}></h1></header>"
+    page = f"<title>On rivers | Acme Tools</title><body>{logo}<main><{own}>On rivers</{own}>{TEXT}</main>"
+    assert extract_page(page, "https://site.example/a").title == "On rivers"
+
+
+def test_a_title_is_not_cut_before_what_its_address_names() -> None:
+    page = f"<title>Kitchen Notes | How to cut bread for all guests</title><body><main>{TEXT}"
+    url = "https://site.example/how-to-cut_bread"
+    assert extract_page(page, url).title == "Kitchen Notes | How to cut bread for all guests"
 
 
 @pytest.mark.parametrize(
