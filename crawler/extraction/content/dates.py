@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from itertools import islice
 from typing import Any, Final
 
 from crawler import urls
+from crawler.extraction.content import changes, near_heading
 from crawler.extraction.content.entries import MANY, place_of, without_entries
 from crawler.extraction.content.marks import BITS, READING
 from crawler.extraction.content.page_kind import SHOPS, Kind
-from crawler.extraction.content.passages import Box, Passage
+from crawler.extraction.content.passages import Passage
 from crawler.extraction.tree.document import Document
 from crawler.extraction.tree.nodetext import text_of
 from crawler.extraction.words.counting import WORD
@@ -21,11 +21,9 @@ from crawler.extraction.words.counting import WORD
 MAX_TIMES: Final = 40  # <time> elements
 BELOW_HEADING: Final = 6  # passages that may contain the date
 ABOVE_HEADING: Final = 3
-NEAR_HEADING: Final = 2  # elements around a heading that may hold the date above it
 MAX_HEADINGS: Final = 10
 MAX_LINES: Final = 1_500  # passages searched for a date
 LONGEST_LINE: Final = 30  # words of a line searched for a date
-LONGEST_LABELLED: Final = 5  # words of a date with a label: `Last updated: 6 May 2020`
 MAX_WORKS: Final = 20  # of JSON-LD, asked for changes
 FIRST_YEAR: Final = 1995
 
@@ -40,8 +38,6 @@ _CHANGES: Final = ("article:modified_time", "og:updated_time")
 _ONE_DAY: Final = timedelta(days=1)  # between what is stated and what is shown in another zone
 _META: Final = BITS["meta"]
 _BESIDE: Final = BITS["footer"] | BITS["nav"] | BITS["aside"] | BITS["comm"] | BITS["talk"]
-_HEADER: Final = BITS["header"] | BITS["nav"] | BITS["aside"]
-_OWN: Final = BITS["main"] | BITS["article"]
 _DAY_FIRST_LANGUAGES: Final = frozenset(str.split("ca da de el es fi fr gl id it nb nl no pl pt ro ru tr uk vi ar he"))
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:([-/]|\. ?)(\d{1,2})\2(\d{1,2})|[年년] ?(\d{1,2})[月월] ?(\d{1,2}))(?!\d)")
 _COMPACT = re.compile(r"\s*(\d{4})(\d\d)(\d\d)(?:T|\s|$)")
@@ -49,7 +45,7 @@ _IN_PATH = re.compile(r"[/_-](\d{4})[/_-](\d{1,2})[/_-](\d{1,2})(?!\d)")
 _MONTHS: Final = {name: number for number, names in enumerate(READING["months"], 1) for name in names.split()}
 # In English: `iPad Gen 10 2022`, `3 set 2015 pieces`.
 _WORDS_TOO: Final = frozenset(str.split("ago gen lug mag out set"))
-_WORD_BEHIND = re.compile(r"\s[^\W\d_]")
+_PLURAL_BEHIND = re.compile(r"\s[^\W\d_]{3,20}s(?!\w)")  # not of `12 set 2019 alle 10`, `12 out 2019 por Ana`
 _YEAR = re.compile(r"\d{4}")
 _LIKELY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LABEL = re.compile("[:：]")
@@ -91,8 +87,8 @@ def published(
             if (day := day_of(text, today, is_day_first=is_day_first)) is not None:
                 day = _in_zone_shown(document, text, day)
                 if kind != "forum" and kind not in SHOPS:
-                    changes = _changes(metas, works, day, today)
-                    day = _shown_change(document, changes, day, found, today) if changes else day
+                    stated_changes = _changes(metas, works, day, today)
+                    day = _shown_change(document, stated_changes, day, found, today) if stated_changes else day
                 return datetime(day.year, day.month, day.day, tzinfo=UTC)
     return None
 
@@ -127,16 +123,15 @@ def _changes(metas: Mapping[str, str], works: Sequence[dict[str, Any]], day: dat
     return {change for text in stated if (change := day_of(text, today)) is not None and change > day + _ONE_DAY}
 
 
-def _shown_change(document: Document, changes: set[date], day: date, found: Sequence[Passage], today: date) -> date:
-    """The first of the *changes* in a line of the page; *day* without one, or if that is shown, too."""
-    is_day_first = _is_day_first(document.language)
+def _shown_change(document: Document, stated: set[date], day: date, found: Sequence[Passage], today: date) -> date:
+    """The first of the *stated* changes in a line that tells it; *day* without one, or if that is shown, too."""
+    is_day_first, years = _is_day_first(document.language), {each.year for each in stated}
     days = [
         (change, each)
-        for each in _with_years(found, changes)
-        if (change := day_of(each.text, today, is_day_first=is_day_first)) in changes
-        and not (each.is_prose or each.around & _BESIDE)
+        for each in changes.lines(found, years)
+        if (change := day_of(each.text, today, is_day_first=is_day_first)) in stated and not each.around & _BESIDE
     ]
-    if not days or _is_shown(document, day, found, today):
+    if not days or _is_shown(document, day, found, today) or changes.hides(document, found, day, years):
         return day
     many = Counter(place_of(each) for each in found[:MAX_LINES] if _has_year(each))
     return next((change for change, each in days if change and many[place_of(each)] < MANY), day)
@@ -145,15 +140,9 @@ def _shown_change(document: Document, changes: set[date], day: date, found: Sequ
 def _is_shown(document: Document, day: date, found: Sequence[Passage], today: date) -> bool:
     """Whether the page shows *day*, or one beside it in another zone, in whatever order of day and month."""
     near = {day - _ONE_DAY, day, day + _ONE_DAY}
-    texts = [*(each.text for each in _with_years(found, near)), *_marked(document), _of_path(document.url)]
+    lines = changes.with_years(found, {each.year for each in near})
+    texts = [*(each.text for each in lines), *_marked(document), _of_path(document.url)]
     return any(not near.isdisjoint(_valid(text, today, order)) for text in texts for order in _ORDERS)
-
-
-def _with_years(found: Sequence[Passage], days: set[date]) -> list[Passage]:
-    """The lines with the years of *days*."""
-    years = {str(each.year) for each in days}
-    lines = (each for each in found[:MAX_LINES] if each.words <= LONGEST_LINE)
-    return [each for each in lines if any(year in each.text for year in years)]
 
 
 def _times(document: Document, css: str, kind: Kind) -> Iterator[str]:
@@ -195,7 +184,7 @@ def _near(found: Sequence[Passage], heads: Sequence[int]) -> list[Passage]:
         found[at]
         for head in heads
         for at in range(max(0, head - ABOVE_HEADING), head)
-        if _is_above(found[at], found[head].box)
+        if near_heading.is_above(found[at], found[head].box)
     )
     return [*(found[at] for at in below), *above]
 
@@ -209,26 +198,10 @@ def _places(dated: Sequence[tuple[int, Passage]]) -> Iterator[tuple[int, int, st
     before: tuple[int, Passage] | None = None
     for at, each in dated:
         is_next = before is not None and before[0] == at - 1 and place_of(before[1]) == place_of(each)
-        is_labelled = each.words <= LONGEST_LABELLED and _LABEL.search(each.text)
+        is_labelled = each.words <= near_heading.LONGEST_LABELLED and _LABEL.search(each.text)
         if not (is_next and is_labelled):
             yield place_of(each)
         before = at, each
-
-
-def _is_above(passage: Passage, heading: Box) -> bool:
-    """Whether what stands above a *heading* may be about the page, not the bar on top with the day of today."""
-    if passage.is_prose:
-        return False
-    if passage.around & _OWN or (passage.own & _META and not passage.around & _HEADER):
-        return True
-    near = [box for box in islice(_around(heading), 1, 1 + NEAR_HEADING) if box.tag != "body"]
-    return passage.words <= LONGEST_LABELLED and any(box in near for box in _around(passage.box))
-
-
-def _around(box: Box | None) -> Iterator[Box]:
-    while box is not None:
-        yield box
-        box = box.parent
 
 
 def _is_day_first(language: str) -> bool | None:
@@ -277,7 +250,7 @@ def _days(text: str, is_day_first: bool | None) -> Iterator[tuple[str, int, str]
     yield from _slashed(text, is_day_first)
     lower = text.lower()
     for match in _DAY_FIRST.finditer(lower):
-        if is_day_first or match[2] not in _WORDS_TOO or not _WORD_BEHIND.match(lower, match.end()):
+        if is_day_first or match[2] not in _WORDS_TOO or not _PLURAL_BEHIND.match(lower, match.end()):
             yield match[3], _MONTHS.get(match[2], 0), match[1]
     for match in _MONTH_FIRST.finditer(lower):
         if is_day_first or match[1] not in _WORDS_TOO:

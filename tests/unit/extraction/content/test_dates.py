@@ -113,7 +113,10 @@ SHOWN = [
 @pytest.mark.parametrize("line", SHOWN)
 def test_an_article_that_shows_only_its_last_change_is_of_that_day(line: str) -> None:
     assert redated(*CHANGED, f"<main><h1>On rivers</h1>{line}{TEXT}</main>") == "2020-05-06"
-    assert redated(*CHANGED, f"<main><h1>On rivers</h1>{TEXT}{line}</main>") == "2020-05-06"
+    assert redated(*CHANGED, f"<main>{line}<h1>On rivers</h1>{TEXT}</main>") == "2020-05-06"
+    is_said = "pdated" in line or "Stand" in line or "Changed" in line or "更新" in line
+    behind = redated(*CHANGED, f"<main><h1>On rivers</h1>{TEXT}{line}</main>")
+    assert behind == ("2020-05-06" if is_said else "2019-03-04")  # bare days behind a text are of linked pages
 
 
 @pytest.mark.parametrize("line", SHOWN)
@@ -144,10 +147,34 @@ def test_an_article_that_shows_when_it_was_published_is_of_that_day(line: str, f
         TEXT + "".join(f"<div class=card><a href=/{n}>Lake</a><p>May {n}, 2020</p></div>" for n in range(4, 8)),
         f"<p>Published 4 March 2019 | Updated 6 May 2020</p>{TEXT}",
         f"<p>June 6, 2020</p>{TEXT}",
+        f"<p>Apply by: May 6, 2020</p>{TEXT}",
+        f"{TEXT}<h3>Read also</h3><p><a href=/x>On lakes</a><br>May 6, 2020</p>",
+        f"{TEXT}<h3>1 reply</h3><div><b>Bob</b> <i>May 6, 2020 at 10:11</i><p>Well said.</p></div>",
+        f"{TEXT}<ol><li>Lee, A. Lakes. Accessed May 6, 2020.</li></ol>",
     ],
 )
 def test_what_is_not_the_day_of_an_article_changes_none(body: str) -> None:
     assert redated(*CHANGED, f"<main><h1>On rivers</h1>{body}</main>") == "2019-03-04"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "<p>04.03.19</p>",
+        "<p>March 2019</p>",
+        "<p>Mar 4 · Ann Lee</p>",
+        "<p>4 de març de 2019</p>",
+        "<p>4 มี.ค. 2562</p>",
+        "<p>۱۳ اسفند ۱۳۹۷</p>",
+        "<p>平成31年3月4日</p>",
+        "<relative-time datetime=2019-03-04T10:00:00Z>last year</relative-time>",
+        "<abbr title=2019-03-04T10:00:00+00:00>last year</abbr>",
+        "<meta itemprop=date content=2019-03-04><p>last year</p>",
+    ],
+)
+def test_the_day_of_an_article_may_be_shown_in_a_form_that_is_not_read(first: str) -> None:
+    page = f"<main><h1>On rivers</h1>{first}<p>Updated: 2020-05-06</p>{TEXT}</main>"
+    assert redated(*CHANGED, page) == "2019-03-04"
 
 
 def test_a_day_without_its_order_is_no_sign_of_a_change() -> None:
@@ -174,10 +201,12 @@ def test_terms_that_name_the_days_of_one_page_are_none_of_entries(term: str) -> 
 
 
 @pytest.mark.parametrize("text", ["3 set 2015 pieces", "the 2 out 2019 models", "5 gen 2020 iPads"])
-def test_a_short_month_before_a_word_is_one_only_where_days_stand_first(text: str) -> None:
+def test_a_short_month_before_things_is_one_only_where_days_stand_first(text: str) -> None:
     assert day_of(text, date(2026, 3, 10)) is None
     assert day_of(text, date(2026, 3, 10), is_day_first=True) is not None
     assert day_of("3 set 2015, 10:30", date(2026, 3, 10)) == date(2015, 9, 3)
+    assert day_of("3 set 2015 alle 10:30", date(2026, 3, 10)) == date(2015, 9, 3)
+    assert day_of("3 ago 2015 por Ana Lima", date(2026, 3, 10)) == date(2015, 8, 3)
 
 
 @pytest.mark.parametrize("stated", ["2020-05-05T22:30:00+00:00", "2020-05-05T22:30:00Z", "2020-05-05T22:30-00:00"])
