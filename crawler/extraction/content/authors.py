@@ -220,13 +220,22 @@ def _address(node: LexborNode) -> str:
 def _without_role(name: str, address: str) -> str:
     """*name* without a place, a degree or a role behind its comma: `Ann Lee, Oslo`; not of `Lee, Ann`.
 
-    Nor of `Pardo Lee, Ann` if the *address* of her page has all of it: `/author/ann-pardo-lee`.
+    Nor of `Pardo Lee, Ann` if the *address* of her page begins with her given name: `/author/ann-pardo-lee`.
     """
     first, *others = name.split(", ")
-    if not others or not _is_persons(first) or set(_plain(name)) <= set(_plain(unquote(address))):
+    if not others or not _is_persons(first) or _is_family_first(first, others, unquote(address)):
         return name
     kept = (each for each in others if each in _SUFFIXES or _is_persons(each.removeprefix("and ")))
     return ", ".join([first, *kept])
+
+
+def _is_family_first(family: str, given: Sequence[str], address: str) -> bool:
+    """Whether a part of *address* has the whole name, in its usual order or with the comma: no role, no place."""
+    forms = [" ".join([*_plain(" ".join(given)), *_plain(family)])]
+    if "," in address:
+        forms.append(" ".join([*_plain(family), *_plain(" ".join(given))]))
+    parts = [f" {' '.join(_plain(part))} " for part in address.split("/")]
+    return any(f" {form} " in part for form in forms for part in parts)
 
 
 def _plain(text: str) -> list[str]:

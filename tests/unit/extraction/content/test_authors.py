@@ -78,6 +78,12 @@ def test_an_opinion_column_is_no_comment() -> None:
         ("Ann Lee, Oslo", "/author/ann-lee", "Ann Lee"),
         ("Ann Lee, Editor", "/author/ann-lee#editors", "Ann Lee"),
         ("Ann Lee, Editor", "/editors", "Ann Lee"),
+        ("Ann Lee, Editor", "/editor/ann-lee", "Ann Lee"),
+        ("Ann Lee, Editor", "/staff/ann-lee-editor", "Ann Lee"),
+        ("Ann Lee, Oslo", "/oslo/author/ann-lee", "Ann Lee"),
+        ("Ann Lee, Oslo", "https://oslo.example/ann-lee", "Ann Lee"),
+        ("Ann Lee, Oslo", "mailto:ann.lee@oslo.example", "Ann Lee"),
+        ("Pardo Lee, Ann", "/authors/17-ann-pardo-lee.html", "Pardo Lee, Ann"),
         ("Ann Lee, Editor", "", "Ann Lee"),
         ("García Márquez, Gabriel", "/about", "García Márquez"),  # known weakness: as a place or a role
         ("Lee, Ann", "/", "Lee, Ann"),
