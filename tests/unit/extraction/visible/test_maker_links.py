@@ -50,6 +50,13 @@ def test_the_name_in_such_a_link_that_structured_data_states() -> None:
         ("Meer boots", "Meer"),
         ("Zero lamp", "Plus Minus Zero"),
         ("Hana tote", "See By Chloé"),
+        ("Blue sweater", "More & More"),
+        ("Demi-glace", "More Than Gourmet"),
+        ("Gourmet sauce", "More Than Gourmet"),
+        ("Swim cap", "Meer Sport"),
+        ("Shop-Vac hose", "Shop Vac Corporation"),
+        ("Night scope", "Discover Night Optics"),
+        ("Frutti socks", "Tutti Frutti Sport"),
     ],
 )
 def test_names_that_begin_like_such_links(title: str, brand: str) -> None:
