@@ -22,8 +22,10 @@ _NET = re.compile(r"\"valueAddedTaxIncluded\"\s{0,9}:\s{0,9}\"?false")
 _CODE = r"(?:EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|kr\b|zł|Kč|Ft|lei|руб)"
 _GAP = rf"(?:<[^<>]{{0,200}}+>|&\w{{2,6}};|[^\w<>&+-]|{_CODE})"
 _UNTAXED = re.compile(rf"{_GAP}{{0,9}}+(?:\d\d(?!\d))?{_GAP}{{0,30}}+(?:{surroundings.WITHOUT_TAX})", re.IGNORECASE)
-_UNTAXED_BEFORE = re.compile(
-    rf"(?:{surroundings.WITHOUT_TAX})[^\w]*(?:{_CODE}[^\w]*)?(?:\d{{1,3}}[.,'\s])*$", re.IGNORECASE
+_UNTAXED_BEFORE = re.compile(  # not if a number is before it, whose it is: `£100.00 ex VAT £120.00`
+    rf"(?<!\d)(?<!\d\W)(?<!\d\W\W)(?<!\d\W\W\W)(?:{surroundings.WITHOUT_TAX})"
+    rf"[^\w]*(?:{_CODE}[^\w]*)?(?:\d{{1,3}}[.,'\s])*$",
+    re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
 _NO_DIGITS = re.compile(r"&#?\w{1,8};|\D+")

@@ -141,3 +141,13 @@ def test_complete_data_state_a_price_without_tax(lang: str, net: str, gross: str
     asked = price(f"<p class=price>{gross}</p><p>{net}</p>")
     assert asked in gross.replace(",", ".")
     assert price(f"<p class=price>{net}</p>") == "100"
+
+
+def test_a_label_behind_another_price_says_nothing_of_the_stated_one() -> None:
+    offer = {"price": "120", "priceCurrency": "GBP", "availability": "https://schema.org/InStock"}
+    product = {"@type": "Product", "name": "Candle", "sku": "HK-29", "brand": "Glow", "offers": offer}
+    head = f'<title>Candle</title><script type="application/ld+json">{json.dumps(product)}</script>'
+    body = "<body><h1>Candle</h1><p>HK-29</p><p>£100.00 ex VAT £120.00</p><button>Buy</button>"
+    item = extract_product(head + body, "https://shop.example.com/p/candle")
+    assert item is not None
+    assert str(item.price) == "120"
