@@ -280,3 +280,15 @@ def test_a_product_named_by_the_singular_of_its_list_is_not_the_page(name: str, 
 def test_a_lower_price_in_a_row_of_its_own(lang: str, rows: tuple[tuple[str, str], ...], amount: str) -> None:
     cells = "".join(f"<tr><th>{label}</th><td>{shown}</td></tr>" for label, shown in rows)
     assert price(f"<h1>Knife</h1><table>{cells}</table><p>SKU: A-100</p>{BUY}", lang) == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    ("lang", "label", "asked", "less", "amount"),
+    [
+        ("ko", "할인", "60,000원", "15,000원 (20% 할인)", "60000"),
+        ("ja", "値引き", "6,000円", "1,500円 (20% 割引)", "6000"),
+    ],
+)
+def test_what_is_taken_off_is_no_price(lang: str, label: str, asked: str, less: str, amount: str) -> None:
+    body = f"<h1>Knife</h1><p><b>{asked}</b></p><p>{label}</p><p>{less}</p><p>SKU: A-100</p>{BUY}"
+    assert price(body, lang) == Decimal(amount)

@@ -63,3 +63,22 @@ def test_it_is_asked_beside_what_is_no_price(beside: str, label: str) -> None:
     row = f"<div><span>{label}</span> <b>£129.00</b></div>"
     assert price(NO_PRICES[beside] + row) == "129.00"
     assert price(row + NO_PRICES[beside]) == "129.00"
+
+
+@pytest.mark.parametrize(
+    ("lang", "others", "members"),
+    [
+        ("sv", "Ej medlem", "Medlem"),
+        ("no", "Ikke-medlem", "Medlem"),
+        ("da", "Ikke medlem", "Medlem"),
+        ("de", "Nicht-Mitglieder", "Mitglieder"),
+    ],
+)
+def test_who_is_no_member_pays_the_price(lang: str, others: str, members: str) -> None:
+    rows = f"<tr><th>{others}<td>€ 20.00</tr><tr><th>{members}<td>€ 15.00</tr>"
+    assert price(f"<table>{rows}</table>", lang) == "20.00"
+
+
+@pytest.mark.parametrize(("lang", "label"), [("sl", "Cena za vas"), ("sr", "Cena za vas"), ("bg", "Цена за вас")])
+def test_a_price_for_you_is_for_all(lang: str, label: str) -> None:
+    assert price(f"<div>€ 20.00</div><div><span>{label}</span> <span>€ 15.00</span></div>", lang) == "15.00"
