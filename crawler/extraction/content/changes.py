@@ -21,6 +21,7 @@ BY_HEADING: Final = 8  # lines below the heading
 OF_CALENDARS: Final = (0, 543, -621, -622)  # years of the Buddhist and the Persian calendar beside this one
 
 _CHANGED: Final = tuple(READING["changed"].split())
+_HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _MONTHS: Final = frozenset(name for names in READING["months"] for name in names.split())
 _ATTRIBUTES: Final = ("datetime", "title", "content", "data-date")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
@@ -41,8 +42,11 @@ def lines(found: Sequence[Passage], years: set[int]) -> list[Passage]:
 
 
 def _tells(before: Passage, line: Passage) -> bool:
-    """Whether *line* or a label *before* it is of a change."""
-    return _says(line.text) or (before.words <= LABEL and _says(before.text))
+    """Whether *line* or a label *before* it is of a change; not a link, or the heading of a list."""
+    if 2 * line.linked >= line.words:
+        return False
+    is_label = before.words <= LABEL and before.box.tag not in _HEADINGS
+    return _says(line.text) or (is_label and _says(before.text))
 
 
 def with_years(found: Sequence[Passage], years: set[int]) -> list[Passage]:

@@ -148,6 +148,8 @@ def test_an_article_that_shows_when_it_was_published_is_of_that_day(line: str, f
         f"<p>Published 4 March 2019 | Updated 6 May 2020</p>{TEXT}",
         f"<p>June 6, 2020</p>{TEXT}",
         f"<p>Apply by: May 6, 2020</p>{TEXT}",
+        f"{TEXT}<h3>Recently updated</h3><p><a href=/x>On lakes</a> May 6, 2020</p>",
+        f"{TEXT}<p><a href=/x>Update on lakes: May 6, 2020</a></p>",
         f"{TEXT}<h3>Read also</h3><p><a href=/x>On lakes</a><br>May 6, 2020</p>",
         f"{TEXT}<h3>1 reply</h3><div><b>Bob</b> <i>May 6, 2020 at 10:11</i><p>Well said.</p></div>",
         f"{TEXT}<ol><li>Lee, A. Lakes. Accessed May 6, 2020.</li></ol>",
