@@ -58,12 +58,14 @@ def title(document: Document, metas: Mapping[str, str], kind: Kind, found: Seque
 
 
 def _headings(found: Sequence[Passage], wanted: str) -> Iterator[str]:
-    """The texts of the <h1>; of one that holds several blocks that which is *wanted*, alone or with the others."""
+    """The texts of the <h1>; of one that holds several blocks that which is *wanted*, alone or with the others, else
+    its own text."""
     for box, blocks in groupby(filter(attrgetter("is_main_heading"), found), _heading_of):
-        texts = [each.text for each in blocks]
+        inside = [*blocks]
+        texts = [each.text for each in inside]
         if len(texts) > 1 and box.tag == "h1":
-            whole = " ".join(texts)
-            texts = [each for each in (whole, *texts) if squeezed(each) == squeezed(wanted)][:1]
+            known = [each for each in (" ".join(texts), *texts) if squeezed(each) == squeezed(wanted)]
+            texts = known[:1] or [each.text for each in inside if each.box is box]
         yield from (text for text in texts if len(text) <= LONGEST)
 
 

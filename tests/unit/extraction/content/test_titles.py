@@ -118,6 +118,7 @@ def test_blocks_of_one_heading_are_a_title_as_far_as_the_title_has_them(kind: st
     lines = "<div>How to build</div><div>a better river</div>"
     assert title_of(lines, "How to build a better river | Acme", head) == "How to build a better river"
     assert title_of("<div>Rivers</div><div>How they flow</div>", "How they flow | Acme", head) == "How they flow"
+    assert title_of("How they flow<div>On rivers</div>", "Acme", head) == "How they flow"
 
 
 @pytest.mark.parametrize("own", ["h1", "h2"])
