@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.extraction.content.marks import BITS, TAGS
 
 BLOCK, KEPT, INLINE, IMAGE, UNSEEN = range(5)
-_LAZY: Final = ("data-src", "data-lazy-src", "data-original")  # where a script takes an image's URL from
+# Where a script takes an image's URL from, and the URLs of several sizes.
+_LAZY: Final = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-cfsrc", "data-pagespeed-lazy-src")
+_SEVERAL: Final = ("srcset", "data-srcset", "data-lazy-srcset")
+ANY_LAZY: Final = frozenset((*_LAZY, *_SEVERAL[1:]))
+_PLAIN: Final = "/h"  # how most URLs begin, none of them data
+_MOST_SOURCES: Final = 10  # elements of one <picture>
 
 
 class Layout(NamedTuple):
@@ -64,13 +69,42 @@ LAYOUT: Final = {
 OTHER: Final = Layout(INLINE, "", 0)  # of elements that are not in LAYOUT
 
 
-def source_of(attributes: Mapping[str, str | None]) -> str:
-    """The URL of an image, also of one that a script loads once it is in sight; then `src` is a placeholder."""
-    for name in _LAZY:
-        if source := attributes.get(name):
+def source_of(attributes: Mapping[str, str | None], node: LexborNode) -> str:
+    """The URL of the image *node*, also of one that a script loads once it is in sight; then `src` is a placeholder.
+
+    Empty where there is none, or only data in it.
+    """
+    if not ANY_LAZY.isdisjoint(attributes):
+        if source := _first(attributes, _LAZY) or _first_of(attributes, _SEVERAL[1:]):
             return source
-    source = attributes.get("src") or ""
-    if source and not source.startswith("data:"):
+    elif (source := attributes.get("src") or "")[:1] in _PLAIN and source:
         return source
-    several = (attributes.get("srcset") or attributes.get("data-srcset") or "").split(maxsplit=1)
-    return several[0].rstrip(",") if several else source
+    return _first(attributes, ("src",)) or _first_of(attributes, _SEVERAL) or _of_picture(node)
+
+
+def _first(attributes: Mapping[str, str | None], names: Iterable[str]) -> str:
+    return next(
+        (value for name in names if (value := (attributes.get(name) or "").strip()) and not _is_data(value)), ""
+    )
+
+
+def _first_of(attributes: Mapping[str, str | None], names: Iterable[str]) -> str:
+    """The first URL of several, with the width of each behind it."""
+    return (_first(attributes, names).split(maxsplit=1) or [""])[0].rstrip(",")
+
+
+def _of_picture(image: LexborNode) -> str:
+    """What the <picture> around *image* shows on the first kind of screen."""
+    step = image.prev if image.parent is not None and image.parent.tag == "picture" else None
+    found = ""
+    for _ in range(2 * _MOST_SOURCES):
+        if step is None:
+            break
+        if step.tag == "source":
+            found = _first_of(step.attributes, _SEVERAL) or found
+        step = step.prev
+    return found
+
+
+def _is_data(source: str) -> bool:
+    return source[:5].lower() == "data:"

@@ -7,6 +7,7 @@ from html import escape
 from typing import Final, TypeAlias
 
 from crawler.extraction.content.passages import Box, Passage, Piece
+from crawler.extraction.content.pictures import address_of
 from crawler.extraction.content.tables import placing
 from crawler.extraction.tree.document import Document
 
@@ -156,6 +157,5 @@ def _is_blank(parts: Sequence[str]) -> bool:
 
 
 def _image(document: Document, target: str) -> str:
-    source, _, words = target.partition("\n")
-    address = document.absolute(source)
+    address, words = address_of(document, target), target.partition("\n")[2]
     return f'<img src="{escape(address)}" alt="{escape(" ".join(words.split()))}">' if address else ""

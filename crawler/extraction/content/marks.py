@@ -76,6 +76,12 @@ def _named(value: str) -> int:
 
 
 @cached(16_384, longest=400)
+def words_of(value: str) -> frozenset[str]:
+    """The words in a class or id, in lower case: `siteLogo-2` -> site, logo."""
+    return frozenset(map(str.lower, _NAME_WORD.findall(value[:400])))
+
+
+@cached(16_384, longest=400)
 def _of_word(word: str) -> int:
     if (bits := _GROUPS.get(word)) is None:
         bits = 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import Final
 
 from crawler.extraction.content.main_html import main_html
@@ -13,6 +14,7 @@ from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_facts import facts, typed_nodes
 from crawler.extraction.content.page_kind import Kind, kind_of
 from crawler.extraction.content.passages import MAX_CHARACTERS, Box, Passage, passages
+from crawler.extraction.content.pictures import MAX_IMAGES, addresses, illustrated
 from crawler.extraction.structured import jsonld, opengraph, properties, schema_org
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values
@@ -20,7 +22,6 @@ from crawler.items import PageItem
 from crawler.urls import MAX_URL_LENGTH
 
 MAX_LINKS: Final = 2_000  # in the main text
-MAX_IMAGES: Final = 500
 
 _CELLS: Final = BITS["td"] | BITS["th"]
 
@@ -35,14 +36,15 @@ def extract_page(html: str | bytes | Document, url: str, *, links: bool = False,
     document = html if isinstance(html, Document) else Document(html, url)
     kind, found = kind_and_passages(document)
     chosen = main_passages(found, kind)
+    shown = illustrated(document, found, chosen) if images else chosen
     stated = facts(document, opengraph.metas(document), kind, found, datetime.now(UTC).date())
     return PageItem(
         url=document.canonical_url,
         title=stated.title,
         text=_text(chosen) or _stated_text(document),
-        markdown=markdown(main_html(document, chosen, images=images)) or None,
-        links=list(_targets(document, chosen, "a", MAX_LINKS)) if links else None,
-        images=list(_targets(document, chosen, "img", MAX_IMAGES)) if images else None,
+        markdown=markdown(main_html(document, shown, images=images)) or None,
+        links=_some_of((_links(document, each) for each in chosen), MAX_LINKS) if links else None,
+        images=_some_of((addresses(document, each) for each in shown), MAX_IMAGES) if images else None,
         published_at=stated.published,
         author=stated.author,
         language=document.language_code or None,
@@ -92,13 +94,13 @@ def _lines(body: str) -> str:
     return "\n".join(filter(None, written))
 
 
-def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int) -> Iterator[str]:
-    """The absolute URLs of links or images, each once."""
-    seen: set[str] = set()
-    for passage in chosen:
-        for piece in passage.pieces:
-            if isinstance(piece, tuple) and piece[0] == tag and len(seen) < most:
-                address = document.absolute(piece[1] if tag == "a" else piece[1].partition("\n")[0])
-                if address and address not in seen and len(address) <= MAX_URL_LENGTH:
-                    seen.add(address)
-                    yield address
+def _links(document: Document, passage: Passage) -> Iterator[str]:
+    """The absolute URLs of the links in *passage*."""
+    for tag, target in (piece for piece in passage.pieces if isinstance(piece, tuple)):
+        if tag == "a" and (address := document.absolute(target)) and len(address) <= MAX_URL_LENGTH:
+            yield address
+
+
+def _some_of(several: Iterable[Iterable[str]], most: int) -> list[str]:
+    """At most so many, each once."""
+    return list(islice(dict.fromkeys(chain.from_iterable(several)), most))

@@ -7,9 +7,10 @@ walk over the tree builds them all; nothing is decided here.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
@@ -24,6 +25,7 @@ MAX_PIECES: Final = 5_000  # texts and inline tags of one passage
 MAX_COLUMNS: Final = 20  # of one cell
 MAX_SPANNED: Final = 100  # columns of a row, to the left of which cells of rows above may reach into it
 MAX_CHARACTERS: Final = 2_000_000  # in all texts
+MAX_IMAGES: Final = 2_000
 
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
@@ -57,7 +59,7 @@ class Box:
 
 @dataclass(slots=True, eq=False)
 class Passage:
-    """One text; `linked` of its `words` are in links."""
+    """One text; `linked` of its `words` are in links; `images` are those of its pieces."""
 
     text: str
     words: int
@@ -66,6 +68,7 @@ class Passage:
     own: int
     box: Box
     pieces: list[Piece]
+    images: Sequence[LexborNode] = ()
 
     @property
     def is_main_heading(self) -> bool:
@@ -77,6 +80,29 @@ class Passage:
     def is_prose(self) -> bool:
         """Whether it is made of sentences, not of links."""
         return self.words >= 10 and self.linked < 0.3 * self.words and SENTENCE.search(self.text) is not None
+
+
+class Picture(NamedTuple):
+    """A block with images and without words, behind *at* passages of the page."""
+
+    at: int
+    box: Box
+    bits: int  # BITS of inline elements around it
+    pieces: list[Piece]
+    images: Sequence[LexborNode]
+
+    @property
+    def block(self) -> Passage:
+        """As a passage."""
+        box = self.box
+        return Passage("", 0, 0, box.around | self.bits, box.own | self.bits, box, self.pieces, self.images)
+
+
+class Blocks(NamedTuple):
+    """Those of a page, in order."""
+
+    passages: list[Passage]
+    pictures: list[Picture]
 
 
 def _span(attributes: Mapping[str, str | None], name: str) -> int:
@@ -137,6 +163,9 @@ class _Walk:
 
     def __init__(self, root: LexborNode) -> None:
         self.passages: list[Passage] = []
+        self.pictures: list[Picture] = []
+        self._images: list[LexborNode] = []  # in the pieces
+        self._most = MAX_IMAGES
         self._box = Box("body", None)
         self._pieces: list[Piece] = []
         self._links = 0  # enclosing links
@@ -195,9 +224,13 @@ class _Walk:
                 self._flush()
             if layout.name in _CELLS:
                 _column(self._box, node.attributes)
-        elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES:
+        elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES and self._most:
+            self._most -= 1
             attributes = node.attributes
-            self._pieces.append(("img", f"{source_of(attributes)}\n{attributes.get('alt') or ''}"))
+            if "\n" in (source := source_of(attributes, node)):
+                source = source.replace("\n", "")  # as browsers do
+            self._pieces.append(("img", f"{source}\n{attributes.get('alt') or ''}"))
+            self._images.append(node)
 
     def _enter(self, layout: Layout, attributes: Mapping[str, str | None]) -> None:
         manner, name, bits = layout
@@ -270,9 +303,12 @@ class _Walk:
 
     def _flush(self) -> None:
         pieces, texts, box, bits = self._pieces, self._linked, self._box, self._extra
+        images: Sequence[LexborNode] = ()
         self._pieces = []
         if texts:
             self._linked = []
+        if self._images:
+            images, self._images = self._images, []
         if 0 <= self._bare < len(pieces):  # a link around blocks goes to the first text in it
             self._pieces.append(pieces.pop(self._bare))
             self._bare = 0
@@ -280,6 +316,8 @@ class _Walk:
         text = raw.strip("\n") if box.tag == "pre" else " ".join(raw.split())
         words = words_in(text)
         if not words or (box.language and box.tag == "div" and text.lower() == box.language):  # a label of its code
+            if images and not words:
+                self.pictures.append(Picture(len(self.passages), box, bits, pieces, images))
             return
         linked = 0
         if texts:
@@ -288,7 +326,7 @@ class _Walk:
         box.words += words
         if box.tag == "pre" and self.passages and _numbers_lines(self.passages[-1], box, text):
             self.passages.pop()
-        passage = Passage(text, words, linked, box.around | bits, box.own | bits, box, pieces)
+        passage = Passage(text, words, linked, box.around | bits, box.own | bits, box, pieces, images)
         box.prose += words if passage.is_prose else 0
         self.passages.append(passage)
         if len(self.passages) >= MAX_PASSAGES:
@@ -301,11 +339,20 @@ def passages(document: Document) -> list[Passage]:
     <noscript> content counts if it is more than all the rest (script-built pages put the whole text there), else it is
     left out.
     """
+    return document.once(blocks).passages
+
+
+def blocks(document: Document) -> Blocks:
+    """The passages of *document*, and the pictures between them: those in <noscript>, too."""
     body = document.tree.body
-    found = _Walk(body).passages if body is not None else []
-    aside = BITS["noscript"]
+    if body is None:
+        return Blocks([], [])
+    walk = _Walk(body)
+    found, aside = walk.passages, BITS["noscript"]
     unscripted = sum(each.words for each in found if each.around & aside)
     if not unscripted:
-        return found
+        return Blocks(found, walk.pictures)
     wanted = unscripted > sum(each.words for each in found) - unscripted
-    return [each for each in found if bool(each.around & aside) == wanted]
+    kept = [at for at, each in enumerate(found) if bool(each.around & aside) == wanted]
+    pictures = [each._replace(at=bisect_left(kept, each.at)) for each in walk.pictures]
+    return Blocks([found[at] for at in kept], pictures)

@@ -54,7 +54,12 @@ def shopped(html: str, url: str) -> Any:
     return extract_product(document, url), links(document, url)
 
 
-READERS: Final[dict[str, Callable[[str, str], Any]]] = {"products": shopped, "blocks": blocked, "pages": extract_page}
+def read_whole(html: str, url: str) -> Any:
+    """What the spider `pages` asks of a page, at most."""
+    return extract_page(html, url, links=True, images=True)
+
+
+READERS: Final[dict[str, Callable[[str, str], Any]]] = {"products": shopped, "blocks": blocked, "pages": read_whole}
 OF_LINKS: Final = "links of /"  # what `pages` does not look at
 
 
