@@ -95,9 +95,11 @@ def _lines(body: str) -> str:
 
 
 def _links(document: Document, passage: Passage) -> Iterator[str]:
-    """The absolute URLs of the links in *passage*."""
-    for tag, target in (piece for piece in passage.pieces if isinstance(piece, tuple)):
-        if tag == "a" and (address := document.absolute(target)) and len(address) <= MAX_URL_LENGTH:
+    """The absolute URLs of the links in *passage*, not of those to a place in the page itself."""
+    for target in (piece[1] for piece in passage.pieces if isinstance(piece, tuple) and piece[0] == "a"):
+        address = document.absolute(target)
+        is_place = "#" in target and address == document.absolute(document.url)
+        if address and len(address) <= MAX_URL_LENGTH and not is_place:
             yield address
 
 

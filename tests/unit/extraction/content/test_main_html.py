@@ -44,6 +44,12 @@ def test_links_and_images_are_optional() -> None:
     assert "![A picture](https://site.example/i.png)" in (item.markdown or "")
 
 
+def test_a_place_in_the_page_is_no_link_of_it() -> None:
+    places = f"<a href='#n1'>a note</a>, <a href='{URL}#n2'>another</a> and <a href='page#n3'>one more</a>"
+    html = f"<main><h1>Heading</h1><p>{LONG}See {places} or <a href='../x#n4'>a page</a> or <a href=page>it</a>.</p>"
+    assert extract_page(html, URL, links=True).links == ["https://site.example/x", URL]
+
+
 def test_nothing_of_a_page_becomes_markup() -> None:
     text = "&lt;script&gt;alert(1)&lt;/script&gt; [x](javascript:x) " + LONG * 3
     found = extract_page(f"<main><h1>x</h1><p>{text}</p></main>", URL).markdown or ""
