@@ -18,6 +18,7 @@ _HEADINGS: Final = frozenset(str.split("h1 h2 h3 h4 h5 h6"))
 _STRUCTURE: Final = _HEADINGS | frozenset(str.split("ul ol li table tr td th blockquote pre"))
 _HOLDS_TEXT: Final = _HEADINGS | {"li", "td", "th", "pre"}
 _ONLY_TEXT: Final = _HEADINGS | {"pre"}
+_ONE_LINE: Final = _HEADINGS | {"td", "th", "pre"}
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
 Levels: TypeAlias = tuple[Box, ...]
@@ -28,14 +29,19 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
     writer = _Writer()
     known: dict[int, Levels] = {}
     tables = placing(chosen)
+    before: Passage | None = None
     for passage in chosen:
         levels = _levels(passage.box, known, tables)
         writer.go(levels)
         inner = levels[-1] if levels else None
         pieces = passage.pieces if passage.box.tag not in _HEADINGS else _unlinked(document, passage.pieces)
         inside = _inline(document, pieces, images, inner is not None and inner.tag == "pre")
+        line = before is not None and before.box is passage.box and before.breaks == 1
+        before = passage
         if inner is not None and inner.tag == "pre":
             writer.code(inside)
+        elif line and (inner is None or inner.tag not in _ONE_LINE):
+            writer.line(inside)
         elif inner is not None and inner.tag in _HOLDS_TEXT and inner is passage.box:
             writer.parts.append(inside)
         else:
@@ -68,6 +74,14 @@ class _Writer:
                 self._filled[box.parent] = box.column + 1
             self.parts.append(f'<{box.tag} start="{box.start}">' if box.start else f"<{box.tag}>")
         self._open = levels
+
+    def line(self, inside: str) -> None:
+        """A further line of the text written last."""
+        closed = self.parts[-1].endswith("</p>")
+        if self.parts[-1] == "</p>":
+            self.parts.pop()
+        self.parts[-1] = self.parts[-1].removesuffix("</p>").rstrip() + "<br>"
+        self.parts.extend([inside.lstrip(), "</p>"] if closed else [inside.lstrip()])
 
     def code(self, inside: str) -> None:
         """A line or more of code; those in one element are one piece of code."""

@@ -69,6 +69,7 @@ class Passage:
     box: Box
     pieces: list[Piece]
     images: Sequence[LexborNode] = ()
+    breaks: int = 0  # <br> behind it: one goes on with a line, more part paragraphs
 
     @property
     def is_main_heading(self) -> bool:
@@ -222,7 +223,9 @@ class _Walk:
                 return
             if self._pieces:
                 self._flush()
-            if layout.name in _CELLS:
+            if layout.name == "br" and self.passages:
+                self.passages[-1].breaks += 1
+            elif layout.name in _CELLS:
                 _column(self._box, node.attributes)
         elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES and self._most:
             self._most -= 1

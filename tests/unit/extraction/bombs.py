@@ -286,6 +286,7 @@ BOMBS: dict[str, Bomb] = {
     "headings": filled("", "<h1>x</h1>"),
     "long headings": filled("", f"<h1>{'word ' * 3_800}</h1>"),
     "texts": filled("<h1>x</h1>", "<p>Some text</p>"),
+    "lines": filled("<h1>x</h1><p>", "Some text<br>"),
     "images": filled("<h1>x</h1><p>Some text</p>", "<p><img src=/#.png>"),
     "images and texts": filled("<h1>x</h1>", "<figure><a href=/#><img src=/#.png></a></figure><p>Some text</p>"),
     "images deep inside": filled("<h1>x</h1><p>Some text</p>" + "<i><div>" * 400, "<div><img src=/#.png></div>"),

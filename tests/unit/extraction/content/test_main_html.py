@@ -44,6 +44,19 @@ def test_links_and_images_are_optional() -> None:
     assert "![A picture](https://site.example/i.png)" in (item.markdown or "")
 
 
+def test_a_line_break_is_one_and_two_part_paragraphs() -> None:
+    found = of("<address><b>Mill Lane 5</b><br>\n Old Town<br />1. floor<br><br>By the river</address>")
+    assert "\n\n**Mill Lane 5**  \nOld Town  \n1\\. floor\n\nBy the river\n\n" in found
+    assert "- Mill Lane 5  \n  Old Town\n" in of("<ul><li>Mill Lane 5<br>Old Town</li><li>Elsewhere it is</li></ul>")
+    assert "\n## Mill Lane" in (heading := of("<h2>Mill Lane<br>and Old Town</h2>"))
+    assert "Lane  \n" not in heading
+
+
+def test_what_stands_between_two_lines_parts_them() -> None:
+    found = of("<div>Mill Lane 5<br><p>is not in</p>Old Town<br><img src=/i.png><br>of it</div>")
+    assert "\n\nMill Lane 5\n\nis not in\n\nOld Town\n\nof it\n\n" in found
+
+
 def test_a_place_in_the_page_is_no_link_of_it() -> None:
     places = f"<a href='#n1'>a note</a>, <a href='{URL}#n2'>another</a> and <a href='page#n3'>one more</a>"
     html = f"<main><h1>Heading</h1><p>{LONG}See {places} or <a href='../x#n4'>a page</a> or <a href=page>it</a>.</p>"
@@ -205,7 +218,7 @@ def test_cells_of_several_rows_keep_the_others_in_their_columns(rows: str, secon
         ("<a href=/x><h2>Title</h2><p>Teaser of it.</p></a>", "## [Title](https://site.example/x)\n\nTeaser", 1),
         ("Before <a href=/x> <h2>Title</h2> </a> and behind", "\n## [Title](https://site.example/x)\n\nand behind", 1),
         ("<a href=/x><img src=/i.png><p>Title of it</p></a>", "\n[Title of it](https://site.example/x)\n", 1),
-        ("Before <a href=/x>three<br>four</a> behind", "Before [three](https://site.example/x)\n\nfour behind", 1),
+        ("Before <a href=/x>three<br>four</a> behind", "Before [three](https://site.example/x)  \nfour behind", 1),
         ("Before <a href=/x> </a>behind", "\nBefore behind\n", 1),
         ("<a href=/x> <p></p> </a>behind", "\nbehind\n", 1),
         ("<p>No <a href=/x><b></b></a></p><p>link</p>", "\nNo\n\nlink\n", 0),
