@@ -13,8 +13,9 @@ from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_facts import facts, typed_nodes
 from crawler.extraction.content.page_kind import Kind, kind_of
-from crawler.extraction.content.passages import MAX_CHARACTERS, Box, Passage, passages
+from crawler.extraction.content.passages import Box, Passage
 from crawler.extraction.content.pictures import MAX_IMAGES, addresses, illustrated
+from crawler.extraction.content.walk import MAX_CHARACTERS, passages
 from crawler.extraction.structured import jsonld, opengraph, properties, schema_org
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words import values

@@ -18,7 +18,8 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction.content.layout import ANY_LAZY, BLOCK, LAYOUT, OTHER
 from crawler.extraction.content.marks import BITS, READING, bits_of, words_of
-from crawler.extraction.content.passages import Box, Passage, Picture, Piece, blocks
+from crawler.extraction.content.passages import Box, Passage, Picture, Piece
+from crawler.extraction.content.walk import blocks
 from crawler.extraction.tree.document import Document
 from crawler.urls import MAX_URL_LENGTH
 

@@ -8,7 +8,7 @@ from benchmarks.main_text import f1, words
 from benchmarks.main_text_fit import OF_POSTS, examples, fit, labelled, site
 from crawler.extraction import Document
 from crawler.extraction.content.features import FEATURES
-from crawler.extraction.content.passages import passages
+from crawler.extraction.content.walk import passages
 
 TEXT = "The text of page {} has some words that stand nowhere else, and a dot."
 QUESTION = '<script type="application/ld+json">{"@type": "QAPage"}</script>'

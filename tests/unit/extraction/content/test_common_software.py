@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.extraction import Document, extract_page
-from crawler.extraction.content.passages import passages
+from crawler.extraction.content.walk import passages
 
 URL = "https://site.example/a/b"
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "

@@ -12,7 +12,8 @@ from crawler.extraction.content.features import FEATURES, features_of, sums
 from crawler.extraction.content.main_text import Weights, main_passages
 from crawler.extraction.content.page import kind_and_passages
 from crawler.extraction.content.page_kind import Kind
-from crawler.extraction.content.passages import MAX_ELEMENTS, Box, Passage, passages
+from crawler.extraction.content.passages import Box, Passage
+from crawler.extraction.content.walk import MAX_ELEMENTS, passages
 from crawler.extraction.words.counting import WORD, words_in
 
 URL = "https://site.example/a/b"

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.extraction import extract_page
 from crawler.extraction.content import pictures
-from crawler.extraction.content.passages import MAX_IMAGES
+from crawler.extraction.content.walk import MAX_IMAGES
 from tests.effort import cpu_seconds
 
 URL = "https://site.example/docs/page"
