@@ -65,8 +65,8 @@ class RedisOutage(Outage):
             super().over(began)
         elif self._is_told and not self._is_part_told and began >= self._noted:
             self._is_part_told = True
-            shards = ", ".join(map(str, sorted(self._away)))
-            logger.warning("Hosts of shard %s wait, those of others go on", shards)
+            shards = f"shard{'s' if len(self._away) > 1 else ''} {', '.join(map(str, sorted(self._away)))}"
+            logger.warning("Hosts of %s wait, those of others go on", shards)
 
     def counted(self) -> None:
         self._stats.inc_value(names.REDIS_ERRORS)

@@ -71,7 +71,7 @@ async def test_that_other_hosts_go_on_is_told_once_and_only_when_one_was_served(
         outage.over()
         outage.over()
         assert [record.getMessage() for record in caplog.records[1:]] == [
-            "Hosts of shard 1, 2 wait, those of others go on"
+            "Hosts of shards 1, 2 wait, those of others go on"
         ]
         away.clear()
         outage.over()
