@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction.content import dates
+from crawler.extraction.content import dates, near_heading
 from crawler.extraction.content.entries import place_of, without_entries
 from crawler.extraction.content.marks import BITS, bits_of
 from crawler.extraction.content.page_kind import SHOPS, Kind
@@ -145,8 +145,8 @@ def _bylines(document: Document, css: str, inner: str, kind: Kind) -> Iterator[L
 
 def _by_heading(kind: Kind, found: Sequence[Passage]) -> Iterator[str]:
     """A line below the heading that begins with "by" and a person's name, in an article or before a date."""
-    head = next((at for at, each in enumerate(found) if each.is_main_heading), None)
-    for each in found[head + 1 : head + 1 + BELOW_HEADING] if head is not None else ():
+    head = near_heading.place(found)
+    for each in found[head + 1 : head + 1 + BELOW_HEADING]:
         written, *others = _END.split(each.text[: 4 * LONGEST_NAME], maxsplit=1) if _is_by(each) else [""]
         is_sure = kind == "article" or 0 < each.linked < each.words or dates.is_dated("".join(others))
         if is_sure and _is_persons(name := _name(written)) and not _has_another(found, each):

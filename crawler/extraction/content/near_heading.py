@@ -17,9 +17,14 @@ _HEADER: Final = BITS["header"] | BITS["nav"] | BITS["aside"]
 _OWN: Final = BITS["main"] | BITS["article"]
 
 
+def place(found: Sequence[Passage]) -> int:
+    """Where the first heading of the page is, behind all passages without one."""
+    return next((at for at, each in enumerate(found) if each.is_main_heading), len(found))
+
+
 def lines(found: Sequence[Passage], most: int) -> Iterator[Passage]:
     """The line right above the first heading, if it may be about the page, and those below it up to the first prose."""
-    head = next((at for at, each in enumerate(found) if each.is_main_heading), len(found))
+    head = place(found)
     if 0 < head < len(found):
         above = found[head - 1]
         if is_above(above, found[head].box) or (above.own & _META and not above.is_prose):
