@@ -35,10 +35,11 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
         writer.go(levels)
         inner = levels[-1] if levels else None
         pieces = passage.pieces if passage.box.tag not in _HEADINGS else _unlinked(document, passage.pieces)
-        inside = _inline(document, pieces, images, inner is not None and inner.tag == "pre")
+        is_code = inner is not None and inner.tag == "pre"
+        inside = _code(pieces) if is_code else _inline(document, pieces, images)
         line = before is not None and before.box is passage.box and before.breaks == 1
         before = passage
-        if inner is not None and inner.tag == "pre":
+        if is_code:
             writer.code(inside)
         elif line and (inner is None or inner.tag not in _ONE_LINE):
             writer.line(inside)
@@ -137,7 +138,12 @@ def _unlinked(document: Document, pieces: Sequence[Piece]) -> Sequence[Piece]:
     )
 
 
-def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: bool) -> str:
+def _code(pieces: Sequence[Piece]) -> str:
+    """Text only: in code, Markdown's own signs would be code."""
+    return escape("".join([piece for piece in pieces if isinstance(piece, str)]), quote=False)
+
+
+def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
     """Text and the inline elements in it, properly nested."""
     parts: list[str] = []
     open_: list[str] = []
@@ -155,7 +161,7 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: boo
                     del parts[-2]
                 else:
                     parts.append(f"<{tag}>")
-        elif not (code and tag == "code") and len(open_) < MAX_LEVELS:
+        elif len(open_) < MAX_LEVELS:
             address = document.absolute(target) if tag == "a" else ""
             if address is None:
                 continue

@@ -12,10 +12,12 @@ MAX_HTML: Final = 1_000_000  # characters that are converted
 LONGEST_LINE: Final = 10_000  # characters of a line that is looked through for escapes
 
 _CONTROLS = re.compile(r"[\0-\x08\x0e-\x1f]")  # a few dozen of them are "binary data", which the library refuses
-_FENCE = re.compile(r"[ ]*(`{3,})")
+_FENCE = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]++)*+(`{3,})")
 _MARKERS = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]+)*+(?:\d{1,9}\\[.)](?=[ ]|$)|\\[-+=#>~])?+")
-# A sign that means something at the start of a line only, an escape that stays, or code.
-_ESCAPED = re.compile(r"\\([-+=>.)]|#(?=\w)|&(?!#?\w{1,40};))|\\.|(?<!`)(`++)(?!`).+?(?<!`)\2(?!`)")
+# A sign that means something at the start of a line only, `_` in a word, an escape that stays, or code.
+_ESCAPED = re.compile(
+    r"\\([-+=>.)]|#(?=\w)|&(?!#?\w{1,40};))|(?<=[^\W_])((?:\\_)++)(?=[^\W_])|\\.|(?<!`)(`++)(?!`).+?(?<!`)\3(?!`)"
+)
 
 
 def markdown(html: str) -> str:
@@ -34,21 +36,27 @@ def markdown(html: str) -> str:
 def _options() -> Any:
     import html_to_markdown
 
-    return html_to_markdown.ConversionOptions(escape_misc=True, escape_asterisks=True, extract_metadata=False)
+    return html_to_markdown.ConversionOptions(
+        escape_misc=True, escape_asterisks=True, escape_underscores=True, extract_metadata=False
+    )
 
 
 def _lines(content: str) -> Iterator[str]:
     """Its lines; in code nothing is escaped."""
     fence = ""
     for line in content.split("\n"):
-        if found := _FENCE.match(line):
+        if "```" in line and (found := _FENCE.match(line)):
             if not fence:
                 fence = found[1]
-            elif line.strip() == fence:
+            elif line.strip("> ") == fence:
                 fence = ""
         yield line if fence or "\\" not in line or len(line) > LONGEST_LINE else _plain(line)
 
 
 def _plain(line: str) -> str:
     end: int = _MARKERS.match(line).end()  # type: ignore[union-attr]  # it matches nothing, too
-    return line[:end] + _ESCAPED.sub(lambda found: found[1] or found[0], line[end:])
+    return line[:end] + _ESCAPED.sub(_needed, line[end:])
+
+
+def _needed(found: re.Match[str]) -> str:
+    return found[1] or (found[0].replace("\\", "") if found[2] else found[0])

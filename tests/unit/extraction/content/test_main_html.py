@@ -176,7 +176,9 @@ SIGNS = st.lists(
 @given(SIGNS)
 def test_without_these_escapes_the_same_is_rendered(signs: list[str]) -> None:
     html = f"<p>{''.join(signs)}</p>"
-    options = html_to_markdown.ConversionOptions(escape_misc=True, escape_asterisks=True, extract_metadata=False)
+    options = html_to_markdown.ConversionOptions(
+        escape_misc=True, escape_asterisks=True, escape_underscores=True, extract_metadata=False
+    )
     renderer = MarkdownIt("commonmark").enable("table")
     whole = str(html_to_markdown.convert(html, options).content or "").strip()
     assert renderer.render(markdown(html)) == renderer.render(whole)
