@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from typing import Final, TypeAlias
+from unicodedata import category
 
 from crawler.extraction.content.passages import Box, Passage, Piece
 from crawler.extraction.content.pictures import address_of
@@ -20,6 +21,9 @@ _HOLDS_TEXT: Final = _HEADINGS | {"li", "td", "th", "pre"}
 _ONLY_TEXT: Final = _HEADINGS | {"pre"}
 _ONE_LINE: Final = _HEADINGS | {"td", "th", "pre"}
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
+
+_EMPHASIS: Final = frozenset(("<em>", "<strong>"))
+_ENDS: Final = frozenset(("</em>", "</strong>"))
 
 Levels: TypeAlias = tuple[Box, ...]
 
@@ -168,7 +172,38 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
             parts.append(f'<a href="{escape(address)}">' if address else f"<{tag}>")
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
-    return "".join(parts)
+    return "".join(parts if _EMPHASIS.isdisjoint(parts) else _without_stuck(parts))
+
+
+def _without_stuck(parts: list[str]) -> list[str]:
+    """*parts* without emphasis that Markdown cannot set: with a sign at its edge and a letter right outside."""
+    kept = [each for each in parts if each and each not in _EMPHASIS and each not in _ENDS]
+    stuck = set[int]()
+    open_, behind = list[tuple[int, bool]](), 0
+    for at, each in enumerate(parts):
+        if each in _EMPHASIS:
+            open_.append((at, _is_stuck(kept, behind)))
+        elif each in _ENDS:
+            start, is_stuck = open_.pop()
+            if is_stuck or _is_stuck(kept, behind, ends=True):
+                stuck |= {start, at}
+        elif each:
+            behind += 1
+    return [each for at, each in enumerate(parts) if at not in stuck]
+
+
+def _is_stuck(texts: Sequence[str], at: int, *, ends: bool = False) -> bool:
+    """Whether emphasis that begins before the text *at*, or *ends* there, touches a letter outside, a sign inside."""
+    if not 0 < at < len(texts):
+        return False
+    outside, inside = texts[at - 1][-1], texts[at][0]
+    if ends:
+        outside, inside = inside, outside
+    return not (outside.isspace() or _is_sign(outside)) and _is_sign(inside)
+
+
+def _is_sign(character: str) -> bool:
+    return category(character)[0] in "PS"  # as CommonMark has it
 
 
 def _is_blank(parts: Sequence[str]) -> bool:

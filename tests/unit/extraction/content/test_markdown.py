@@ -57,3 +57,25 @@ def test_underscores_are_kept(text: str) -> None:
 
 def test_those_in_words_need_no_escape() -> None:
     assert markdown_of("<p>snake_case, a__b and 1_000 but _x</p>") == "snake_case, a__b and 1_000 but \\_x"
+
+
+@pytest.mark.parametrize(
+    ("html", "written"),
+    [
+        ("<b>(x)</b>y", "(x)y"),
+        ("Trade<i>™</i>", "Trade™"),
+        ("中<b>「文」</b>字", "中「文」字"),
+        ("a<b><i>“q”</i></b>z", "a“q”z"),
+        ("a<b>(x</b> y", "a(x y"),
+        ("<b>(x)</b> y", "**(x)** y"),
+        ("a<b>b</b>c", "a**b**c"),
+        ("<b>x, </b>y", "**x,** y"),
+        ("<b>x:</b>y <i>z</i>", "x:y *z*"),
+        ("<b>see <i>x!</i></b>y <b>z</b>", "see x!y **z**"),
+        ("a<b><code>x</code></b>b", "a`x`b"),
+    ],
+)
+def test_emphasis_that_markdown_cannot_set_is_left_out(html: str, written: str) -> None:
+    """Its signs would be read: with a letter before and a sign behind them they open nothing, nor do they close."""
+    assert markdown_of(f"<p>{html}</p>") == written
+    assert rendered(f"<p>{html}</p>").text().split() == tree_of(html).text().split()
