@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.connection import SSLConnection
 from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.exceptions import (
     BusyLoadingError,
@@ -189,8 +190,14 @@ def redis_cli(client: Any) -> str:
     pool = getattr(client, "connection_pool", None)
     if isinstance(pool, SentinelConnectionPool):
         return f"redis-cli (on the primary of {address(client)})"
-    if pool is None:
-        return "redis-cli -c -h {} -p {}".format(*address(client).split(", ")[0].rsplit(":", 1))
-    if path := pool.connection_kwargs.get("path"):
-        return f"redis-cli -s {path}"
-    return "redis-cli -h {} -p {}".format(*address(client).rsplit(":", 1))
+    known = (client if pool is None else pool).connection_kwargs
+    kind = known["connection_class"] if pool is None else pool.connection_class
+    path, database = known.get("path"), known.get("db")
+    host, _, port = address(client).partition(", ")[0].rpartition(":")
+    words = (
+        "redis-cli -c" if pool is None else "redis-cli",
+        f"-s {path}" if path else f"-h {host} -p {port}",
+        f"-n {database}" if database else "",
+        "--tls" if issubclass(kind, SSLConnection) else "",
+    )
+    return " ".join(filter(None, words))

@@ -113,11 +113,15 @@ def test_redis_cli_is_called_with_what_reaches_the_server_and_without_its_passwo
     """Bundled servers and most others do not listen where redis-cli looks by itself."""
     for url, called in (
         ("redis://user:secret@127.0.0.1:37141/0", "redis-cli -h 127.0.0.1 -p 37141"),
+        ("redis://127.0.0.1:6379/3", "redis-cli -h 127.0.0.1 -p 6379 -n 3"),
+        ("rediss://redis.example:6380", "redis-cli -h redis.example -p 6380 --tls"),
         ("unix:///run/redis.sock", "redis-cli -s /run/redis.sock"),
+        ("unix:///run/redis.sock?db=2", "redis-cli -s /run/redis.sock -n 2"),
     ):
         assert server_check.redis_cli(Redis.from_url(url)) == called
     nodes = [ClusterNode("10.0.0.1", 7000), ClusterNode("10.0.0.2", 7000)]
     assert server_check.redis_cli(RedisCluster(startup_nodes=nodes)) == "redis-cli -c -h 10.0.0.1 -p 7000"
+    assert server_check.redis_cli(RedisCluster(startup_nodes=nodes, ssl=True)).endswith("-p 7000 --tls")
     watched = Sentinel([("10.0.0.9", 26379)]).master_for("shop")  # type: ignore[no-untyped-call]
     assert server_check.redis_cli(watched) == "redis-cli (on the primary of shop of Sentinels 10.0.0.9:26379)"
 
