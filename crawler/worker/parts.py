@@ -37,6 +37,7 @@ from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.upkeep.budgets import WorkerBudgets
 from crawler.worker.upkeep.failover_rest import FailoverRest
+from crawler.worker.upkeep.generation import CurrentGeneration
 from crawler.worker.upkeep.tier_tracker import TierConfig, TierTracker
 
 
@@ -52,7 +53,7 @@ class WorkerParts:
         self.name = f"{socket.gethostname()}-{os.getpid()}-{random.getrandbits(16):04x}"
         self.frontier = frontier
         self.queue = queue
-        self.generation = "0"
+        self.generation = CurrentGeneration(frontier.generations, crawler.spider.name)
         self.config = WorkerConfig.from_settings(crawler.settings)
         self.book = LeaseBook(queue.buffer)
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)

@@ -175,7 +175,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             return False
 
     def _push(self, request: Request, parent: HeldLease | None, *, dedupe: bool, start: bool = False) -> bool:
-        generation = self.worker.generation
+        generation = self.worker.generation.id
         if parent is not None:
             generation = parent.lease.generation
             _mark_as_child(request, parent)

@@ -111,7 +111,7 @@ class Worker(WorkerParts):
             project=project_of(self._crawler.settings),
             only_after=config.mapping(self._crawler.settings, "WORKER_PROCESS").get("after"),
         )
-        self.generation = joined.generation
+        self.generation.joined(joined.generation)
         await feeds.claim(self.frontier.shards, self._crawler.settings, spider.name, self.name)
         if run := await self.maintenance.runs.begin(joined.generation):
             self.book.plain_runs[joined.generation] = run.id
@@ -120,7 +120,7 @@ class Worker(WorkerParts):
 
     def _listen(self) -> None:
         for forget in (
-            *(self.dupefilter.clear, self.tiers.forget, self.maintenance.seeds.forget, self.frontier.state_anew),
+            *(self.dupefilter.clear, self.tiers.forget, self.generation.forget, self.frontier.state_anew),
             *(self.queue.encoder.scopes.forget, self.plain_runs.forget, self.frontier.runs.forget),
         ):
             self.losses.listen(forget)

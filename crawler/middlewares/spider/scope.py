@@ -48,7 +48,7 @@ class ScopeMiddleware(FleetMiddleware, OutputMiddleware[LinkingPage]):
             if not isinstance(output, Request) or output.dont_filter or not (rule := self._pushed(output)):
                 yield output
             else:
-                self._worker.cuts.count(rule, output.url, self._worker.generation)
+                self._worker.cuts.count(rule, output.url, self._worker.generation.id)
 
     def begin(self, response: Response) -> LinkingPage | None:
         """What its links are judged by."""
@@ -76,7 +76,7 @@ class ScopeMiddleware(FleetMiddleware, OutputMiddleware[LinkingPage]):
                 self._count(rule, page.response.url, page.held)
 
     def _pushed(self, request: Request) -> str:
-        return self._scopes.of(self._worker.generation).pushed(request.url)
+        return self._scopes.of(self._worker.generation.id).pushed(request.url)
 
     def _judged(self, request: Request, page: LinkingPage) -> Request | None:
         depth = 0 if request.meta.get("depth_reset") else _depth(page.response) + 1

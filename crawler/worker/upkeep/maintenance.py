@@ -72,8 +72,8 @@ class Maintenance:
         self._intervals = intervals
         self._clock = clock
         self._vitals = Vitals(crawler.stats, clock)
-        self.seeds = SeedReader(crawler, worker)
-        frontier = worker.frontier
+        frontier, encoder = worker.frontier, worker.queue.encoder
+        self.seeds = SeedReader(crawler, frontier, encoder, worker.generation, worker.cuts, worker.prefetcher.wake)
         self.runs = WorkerRuns(crawler, frontier.runs, frontier.spent, self.seeds.queue, intervals.idle)
         self.run_stats = RunStats(crawler.stats, worker.frontier.totals, worker.name, read_table(crawler.settings))
         self.feeds = FeedClaim(frontier.shards, crawler.settings, worker.queue.spider.name, worker.name)
@@ -94,7 +94,7 @@ class Maintenance:
         await self._worker.frontier.state()
         await self._worker.budgets.state()
         await self._worker.tiers.refresh()
-        await self.seeds.know_generation()
+        await self._worker.generation.ask()
         self._damaged = await self._count_damaged()
 
     async def last(self) -> None:
@@ -122,7 +122,7 @@ class Maintenance:
             self._every(every.stats, self.run_stats.tell),
             self._every(every.rules, worker.frontier.state),
             self._every(every.tiers, worker.tiers.refresh),
-            self._every(every.tidy, self.seeds.know_generation),
+            self._every(every.tidy, worker.generation.ask),
             self._every(every.tidy, worker.budgets.state),
             self._every(every.room, self._look_for_room),
             self._every(every.shards, worker.frontier.seek),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from scrapy import Request, Spider
@@ -18,11 +18,14 @@ from scrapy_redis.spiders import RedisMixin
 from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.errors import ShoalError
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.state.seeds import Seed, Seeds
+from crawler.routing.encoder import Encoder
 from crawler.utils.masking import mask
-from crawler.worker.parts import WorkerParts
+from crawler.worker.scope_cuts import ScopeCuts
+from crawler.worker.upkeep.generation import CurrentGeneration
 
 SEEDS_AT_ONCE = 64
 MOST_SHOWN = 200  # bytes of an entry in an error
@@ -34,24 +37,26 @@ logger = logging.getLogger(__name__)
 class SeedReader:
     """Reads while the frontier has room; `queue` is None for a spider without a key of start URLs."""
 
-    def __init__(self, crawler: Crawler, worker: WorkerParts) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        frontier: Frontier,
+        encoder: Encoder,
+        generation: CurrentGeneration,
+        cuts: ScopeCuts,
+        wake: Callable[[], None],
+    ) -> None:
+        """*wake* is called when there is more to lease."""
         self._crawler = crawler
-        self._worker = worker
+        self._frontier = frontier
+        self._encoder = encoder
+        self._generation = generation
+        self._cuts = cuts
+        self._wake = wake
         key = start_key(crawler.spider)
-        self.queue = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
+        self.queue = Seeds.from_settings(frontier.client, key, crawler.settings) if key else None
         self._full = ""
         self._reading = asyncio.Lock()
-        self._forget = False
-
-    def forget(self) -> None:
-        """Redis may have lost its generation: ask before the next start URL."""
-        self._forget = True
-
-    async def know_generation(self) -> None:
-        """Ask which generation start URLs join."""
-        assert self._crawler.spider is not None
-        self._forget = False
-        self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
 
     async def finish(self) -> None:
         """Return once the start URLs in hand are stored; a closing worker takes no more."""
@@ -75,22 +80,21 @@ class SeedReader:
             return 0
         if scrapy_hooks.is_closing(self._crawler.engine) or self._crawler.engine.paused:
             return 0
-        if self._forget:
-            await self.know_generation()
-        self._say_full(await self._worker.frontier.why_full())
+        await self._generation.ensure()
+        self._say_full(await self._frontier.why_full())
         if self._full or not (seeds := await self.queue.lease(SEEDS_AT_ONCE)):
             return 0
         messages = [await self._messages(seed) for seed in seeds]
-        with same_server(self._worker.frontier.client):  # another one may have lost what this one was told
+        with same_server(self._frontier.client):  # another one may have lost what this one was told
             stored = await self._push(seeds, messages)
         self._crawler.stats.inc_value(names.SEEDS, len(stored))
-        self._worker.prefetcher.wake()
+        self._wake()
         return len(stored)
 
     async def _push(self, seeds: Sequence[Seed], messages: Sequence[Sequence[Message]]) -> list[Seed]:
         """Push their *messages*, then end the leases of *seeds*; returns those that the frontier had room for."""
         assert self.queue is not None
-        outcomes = iter(await self._worker.frontier.push([one for asked in messages for one in asked]))
+        outcomes = iter(await self._frontier.push([one for asked in messages for one in asked]))
         stored: list[Seed] = []
         refused: list[Seed] = []
         for seed, asked in zip(seeds, messages, strict=True):
@@ -112,22 +116,21 @@ class SeedReader:
 
         Any exception of a spider's own `make_request_from_data` is about this entry and must not end the worker.
         """
-        worker, spider = self._worker, self._crawler.spider
+        spider, generation = self._crawler.spider, self._generation.id
         assert isinstance(spider, RedisMixin)
         try:
             made = spider.make_request_from_data(seed.raw)
             requests = [made] if isinstance(made, Request) else list(made or ())
-            encoder = worker.queue.encoder
-            kept = [r for r in requests if not self._is_cut(r)]
-            return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in kept]
+            kept = [r for r in requests if not self._is_cut(r, generation)]
+            return [self._encoder.message(r, generation=generation, dedupe=not r.dont_filter) for r in kept]
         except Exception as error:
             words = _words(error, seed)
-            is_news = await worker.frontier.dead.bury_seed(
+            is_news = await self._frontier.dead.bury_seed(
                 without_passwords(seed.raw),
                 spider=spider.name,
                 reason="bad_seed",
                 detail={"error": words},
-                generation=worker.generation,
+                generation=generation,
             )
             if not is_news:
                 logger.info("A start URL is a dead letter already: %s", words)
@@ -137,11 +140,10 @@ class SeedReader:
             logger.error("A start URL became a dead letter: %s", words, exc_info=unforeseen)
             return []
 
-    def _is_cut(self, request: Request) -> bool:
-        worker = self._worker
-        rule = worker.queue.encoder.scopes.of(worker.generation).pushed(request.url)
+    def _is_cut(self, request: Request, generation: str) -> bool:
+        rule = self._encoder.scopes.of(generation).pushed(request.url)
         if rule:
-            worker.cuts.count(rule, request.url, worker.generation)
+            self._cuts.count(rule, request.url, generation)
         return bool(rule)
 
 

@@ -110,9 +110,10 @@ class Desk:
             end=self.ended.append,
             give_back=self.ended.append,
         )
-        nothing = SimpleNamespace(statement=None)
+        nothing, generation = SimpleNamespace(statement=None), SimpleNamespace(id="0")
         self.scheduler = Scheduler(None)  # type: ignore[arg-type]
-        worker: Any = SimpleNamespace(book=self.book, generation="0", outbox=outbox, requeue=None, frontier=nothing)
+        parts: dict[str, Any] = {"book": self.book, "generation": generation, "outbox": outbox, "frontier": nothing}
+        worker: Any = SimpleNamespace(**parts, requeue=None)
         self.scheduler._worker = worker
         queue: Any = SimpleNamespace(encoder=encoder)
         self.scheduler.queue = queue

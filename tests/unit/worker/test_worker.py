@@ -69,7 +69,7 @@ async def test_one_whose_machine_lacks_something_can_still_give_its_leases_back(
 
 
 REMEMBERING = (
-    *("dupefilter.clear", "tiers.forget", "maintenance.seeds.forget", "frontier.state_anew"),
+    *("dupefilter.clear", "tiers.forget", "generation.forget", "frontier.state_anew"),
     *("frontier.runs.forget", "queue.encoder.scopes.forget", "plain_runs.forget"),
 )
 
@@ -78,7 +78,7 @@ REMEMBERING = (
 def test_what_is_remembered_of_redis_is_forgotten_when_it_may_be_lost(part: str) -> None:
     hearing: Any = Worker.__new__(Worker)
     hearing.losses = DataLossListeners()
-    for name in ("dupefilter", "tiers", "maintenance", "frontier", "queue", "plain_runs", "outbox"):
+    for name in ("dupefilter", "tiers", "generation", "frontier", "queue", "plain_runs", "outbox"):
         setattr(hearing, name, Mock())
     hearing._listen()
     name, _, rest = part.partition(".")

@@ -45,6 +45,7 @@ class Queue(deque[Any]):
     """Empty, of spider "s"."""
 
     spider = SimpleNamespace(name="s")
+    encoder = None
     tier_routing = TierRouting()
 
 
@@ -105,6 +106,8 @@ def maintenance_of(workers: Workers, outage: RedisOutage) -> Maintenance:
         outbox=Outbox(),
         book=Book(),
         queue=Queue(),
+        **dict.fromkeys(("generation", "cuts")),
+        prefetcher=SimpleNamespace(wake=None),
     )
     settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
     settings.set("REDIS_START_URLS_AS_ZSET", False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -85,10 +86,9 @@ async def test_a_start_url_stays_where_another_server_than_that_with_its_request
     drops, restarts = Drops(), iter([True])
     frontier: Any = Frontier(lambda name: drops._other() if next(restarts, False) else None)
     frontier.client, frontier.why_full = SimpleNamespace(drops=drops), why_full
-    engine, prefetcher = SimpleNamespace(paused=False), SimpleNamespace(wake=lambda: None)
-    crawler: Any = SimpleNamespace(spider=None, engine=engine, stats=Stats())
-    worker: Any = SimpleNamespace(frontier=frontier, prefetcher=prefetcher)
-    reader: Any = SeedReader(crawler, worker)
+    crawler: Any = SimpleNamespace(spider=None, engine=SimpleNamespace(paused=False), stats=Stats())
+    made: Any = SeedReader
+    reader = made(crawler, frontier, None, AsyncMock(), None, lambda: None)
     reader.queue, reader._messages = Queue(drops), messages
     with pytest.raises(FrontierUnavailableError):
         await reader.read()
