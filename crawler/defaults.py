@@ -108,7 +108,7 @@ FRONTIER_HARD_CAP_SECONDS = 900
 # Wire starts without an end after which a request becomes a dead letter, 1 to 100. Reader: frontier/config.py
 FRONTIER_MAX_DELIVERIES = 5
 # Longest wait before Redis is asked again for due requests, in seconds, 0.01 to 60. Readers: worker/prefetch.py,
-# worker/upkeep/maintenance.py
+# worker/maintenance.py
 FRONTIER_POLL_SECONDS = 0.5
 # Seconds without an answer (0.1 to 3600) after which a host counts as slow. Slow hosts together hold at most half of
 # a worker's slots. Reader: worker/prefetch.py
@@ -153,7 +153,7 @@ TIER_DAILY_REQUESTS: dict[str, float] = {}
 # metrics/fleet_collector.py
 TIER_DAILY_COST: dict[str, float] = {}
 # Seconds between two reads of what the fleet has learned about tiers, 0.05 to 300. Fetches in between can
-# exceed a daily budget. Reader: worker/upkeep/maintenance.py
+# exceed a daily budget. Reader: worker/maintenance.py
 TIER_REFRESH_SECONDS = 5
 # Download handler of each tier beyond http, used by workers whose TIER names it. Reader: handlers/tiers.py
 TIER_HANDLERS = {

@@ -32,8 +32,8 @@ from crawler.startup.fleet_check import findings
 from crawler.storage import connection as storage
 from crawler.utils import tasks
 from crawler.worker import feeds
+from crawler.worker.background import FAILED
 from crawler.worker.scheduler import in_use
-from crawler.worker.worker import FAILED
 
 START_RAISED: Final = "start_error"  # Scrapy's finish reason: the start requests after that are not there
 UNDER_WAY: Final = "-"  # no generation: join the unfinished one, even if it ends before all workers have joined

@@ -68,7 +68,7 @@ class IdleExtension:
 
     def _idle(self, spider: Spider) -> None:
         worker = worker_of(self._crawler)
-        key, finished = start_key(spider), worker.maintenance.finished_for()
+        key, finished = start_key(spider), worker.idleness.seconds()
         longest = getattr(spider, "max_idle_time", None) or self._max_idle  # scrapy-redis' name
         if (longest or not key) and finished and finished >= longest:
             return  # the engine may close

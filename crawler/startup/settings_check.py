@@ -38,9 +38,9 @@ from crawler.storage.config import StorageConfig
 from crawler.tracing.config import TracesConfig
 from crawler.worker.config import WorkerConfig
 from crawler.worker.lease_queue import served_tiers
+from crawler.worker.maintenance import MaintenanceConfig
 from crawler.worker.prefetch import PrefetchConfig
 from crawler.worker.robots_fetcher import RobotsConfig
-from crawler.worker.upkeep.maintenance import MaintenanceConfig
 from crawler.worker.upkeep.run_stats import read_table
 from crawler.worker.upkeep.tier_tracker import TierConfig
 

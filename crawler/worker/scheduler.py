@@ -27,6 +27,7 @@ from crawler.worker.admission import Admission
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.leases.follow_ups import FollowUps
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.lifecycle import Lifecycle
 from crawler.worker.outbox.lease_endings import Bury
 from crawler.worker.worker import Worker
 
@@ -70,7 +71,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             serializer,
         )
         self.crawler: Crawler | None = None
-        self._worker: Worker | None = None
+        self._life: Lifecycle | None = None
         self._warned_of_credentials = False
         self._starts = StartDigests()
 
@@ -104,7 +105,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     async def _open(self, spider: Spider) -> None:
         assert self.crawler is not None
         self.spider = spider
-        self._worker = await Worker.open(self.crawler, self.server, queue_cls=self.queue_cls, queue_key=self.queue_key)
+        self._life = await Lifecycle.open(self.crawler, self.server, queue_cls=self.queue_cls, queue_key=self.queue_key)
         self.queue = self.worker.queue
         self.df = self.worker.dupefilter
         self._share(self.worker)
@@ -119,20 +120,20 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
     def close(self, reason: str) -> Deferred[None]:
         """Send what is left and give back what was not started; shared state stays."""
-        if self._worker is not None:  # None if opening failed
+        if self._life is not None:  # None if opening failed
             self._follow_ups.drain()
         return deferred_from_coro(self._close())
 
     async def _close(self) -> None:
-        if self._worker is not None:
-            await self._worker.close()
+        if self._life is not None:
+            await self._life.close()
 
     @property
     def worker(self) -> Worker:
         """This worker's share of the frontier; exists once the spider is open."""
-        if self._worker is None:
+        if self._life is None:
             raise RuntimeError("the scheduler is not open")
-        return self._worker
+        return self._life.worker
 
     def flush(self) -> None:
         """Refused, like the queue's `clear`."""
@@ -142,7 +143,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return len(self._follow_ups.ready) + len(self.queue)
 
     def has_pending_requests(self) -> bool:
-        """Whether this worker has anything to do or send; `Maintenance.finished_for` answers for the fleet."""
+        """Whether this worker has anything to do or send; `Idleness` answers for the fleet."""
         return bool(len(self) or len(self.worker.outbox))
 
     def next_request(self) -> Request | None:

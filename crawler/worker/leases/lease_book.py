@@ -37,15 +37,20 @@ class LeaseBook:
         self.hosts: Counter[str] = Counter()
         self._at: defaultdict[str, dict[Request, HeldLease]] = defaultdict(dict)  # `_held` by host
         self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see plain_run_ids.py)
-        self.control = ControlState()  # what operators have paused or cancelled, as of a second ago
+        self._control = ControlState()  # what operators have paused or cancelled, as of a second ago
 
     def run_of(self, generation: str) -> str | None:
         """The id of the run that requests of *generation* are part of; None where nobody can tell."""
         return run_id_of(generation) or self.plain_runs.get(generation)
 
+    def obey(self, control: ControlState) -> list[HeldLease]:
+        """Note what operators have said; takes what may not go on the wire out of the buffer."""
+        self._control = control
+        return self._buffered.withdraw(self.is_forbidden)
+
     def is_forbidden(self, held: HeldLease) -> bool:
         """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""
-        return self.control.forbids(held.lease)
+        return self._control.forbids(held.lease)
 
     def __len__(self) -> int:
         return len(self._held)

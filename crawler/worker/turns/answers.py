@@ -24,11 +24,12 @@ REST_SECONDS = 0.1  # leases older than a complaint go back; by then the frontie
 class AnswerReporter:
     """Reports the answer to each turn, and block pages, which are known only once a page was read."""
 
-    def __init__(self, context: WorkerContext) -> None:
+    def __init__(self, context: WorkerContext, held_up_since: Callable[[float], float] = lambda _: 0.0) -> None:
+        """*held_up_since* tells how many seconds since a moment say nothing about the host."""
         self._frontier, self._rules, self._outage = context.frontier, context.rules, context.outage
         self._book, self._outbox = context.book, context.outbox
         self._clock = context.clock
-        self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing about the host
+        self._held_up_since = held_up_since
         self._origins = ReportedOrigins(self._clock)
         self._resting = RestingHosts(self._clock)
         self.rests = self._resting.rests  # whether a host pushed back a moment ago
@@ -55,7 +56,7 @@ class AnswerReporter:
             Report(
                 *turn.handle,
                 elapsed_ms,
-                latency_ms=max(0, elapsed_ms - int(self.held_up_since(turn.sent_at) * 1000)),
+                latency_ms=max(0, elapsed_ms - int(self._held_up_since(turn.sent_at) * 1000)),
                 status=status,
                 retry_after_ms=wait_ms,
                 keep=turn.keep,

@@ -24,12 +24,11 @@ LAST_SECONDS: Final = 5.0  # for what is under way as the worker closes
 class WorkerRuns:
     """One worker of the fleet checks at a time: ending runs costs a few calls a second, for any size of fleet."""
 
-    def __init__(self, crawler: Crawler, runs: Runs, spent: SpentRuns, seeds: Seeds | None, seconds: float) -> None:
+    def __init__(self, crawler: Crawler, runs: Runs, spent: SpentRuns, seeds: Seeds | None) -> None:
         self._crawler = crawler
         self._runs = runs
         self._spent = spent
         self._seeds = seeds
-        self._turn_ms = max(1, round(seconds * 1000))
         self._under_way: dict[str, asyncio.Task[None]] = {}
 
     async def begin(self, generation: str) -> Run | None:
@@ -42,9 +41,9 @@ class WorkerRuns:
         await self._runs.plain.serves(name, "", "")
         return await self._runs.begin(name, generation)
 
-    async def look(self) -> None:
-        """End finished runs, unless another worker has just checked."""
-        await self._shielded("look", self._settle(turn_ms=self._turn_ms))
+    async def look(self, seconds: float) -> None:
+        """End finished runs, unless another worker has checked in the last *seconds*."""
+        await self._shielded("look", self._settle(turn_ms=max(1, round(seconds * 1000))))
 
     async def drop_spent(self) -> None:
         """Drop what is left of runs that have spent their own budget, unless another worker looks."""

@@ -114,7 +114,8 @@ class Desk:
         self.scheduler = Scheduler(None)  # type: ignore[arg-type]
         parts: dict[str, Any] = {"book": self.book, "generation": generation, "outbox": outbox, "frontier": nothing}
         worker: Any = SimpleNamespace(**parts, requeue=None)
-        self.scheduler._worker = worker
+        life: Any = SimpleNamespace(worker=worker)
+        self.scheduler._life = life
         queue: Any = SimpleNamespace(encoder=encoder)
         self.scheduler.queue = queue
         self.scheduler.df = FrontierDupeFilter(None, "")

@@ -54,7 +54,8 @@ class Crawl:
         )
         scheduler = Scheduler.__new__(Scheduler)
         worker: Any = SimpleNamespace(answers=SimpleNamespace(back_off=back_off), tiers=tiers, book=self.book)
-        scheduler._worker = worker
+        life: Any = SimpleNamespace(worker=worker)
+        scheduler._life = life
         self.crawler.engine = SimpleNamespace(scheduler=scheduler)  # type: ignore[assignment]
         self.blocks = BlocksMiddleware(self.crawler)
         self.tiers = TiersMiddleware(self.crawler, parse_rules(rules) if rules else Rules())

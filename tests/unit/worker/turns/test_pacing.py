@@ -63,14 +63,18 @@ class Site:
         self.outbox: Outbox = made(self.frontier, Stats(), Outage(), lambda message: None, lambda: None, Room())
         made = WorkerContext
         context: WorkerContext = made("w", self.frontier, Rules(), self.book, self.outbox, Outage(), self.clock)
-        self.answers = AnswerReporter(context)
+        self.answers = AnswerReporter(context, self._held_up_since)
         self.addresses: Any = Addresses()
         made = Pacer
         self.pacer: Pacer = made(context, self.answers, self.addresses, self._gives_up)
         self.gives_up: Callable[[float], bool] = lambda _: False
+        self.held_up_since: Callable[[float], float] = lambda _: 0.0
 
     def _gives_up(self, seconds: float) -> bool:
         return self.gives_up(seconds)
+
+    def _held_up_since(self, moment: float) -> float:
+        return self.held_up_since(moment)
 
     def holds(self, request: Request, number: int = 1) -> HeldLease:
         lease = held(number)
@@ -374,7 +378,7 @@ async def test_a_redirect_is_not_followed_once_operators_say_so(site: Site) -> N
     site.frontier.takes = [GRANTED]
     turn = await site.pacer.turn(PAGE)
     assert site.pacer.allowed(turn)
-    site.book.control = ControlState(frozenset({f"pause host {lease.lease.host}"}))
+    site.book.obey(ControlState(frozenset({f"pause host {lease.lease.host}"})))
     assert not site.pacer.allowed(turn), "it was paused while the connection was made"
     site.pacer.missed(turn)
     await site.outbox.flush()
@@ -520,7 +524,7 @@ async def test_hosts_that_pushed_back_long_ago_are_forgotten(site: Site) -> None
 
 
 async def test_time_for_which_the_loop_was_held_up_is_no_latency_of_the_host(site: Site) -> None:
-    site.answers.held_up_since = lambda moment: 3.0 if moment == 1000.0 else 0.0
+    site.held_up_since = lambda moment: 3.0 if moment == 1000.0 else 0.0
     site.holds(PAGE)
     turn = await site.pacer.turn(PAGE)
     site.pacer.sent(turn)

@@ -46,13 +46,13 @@ def runs_of(runs: SlowRuns, *spent: SpentRun) -> WorkerRuns:
     crawler = get_crawler()
     spent_runs = MagicMock(spec=SpentRuns)
     spent_runs.drop.return_value.__aiter__.return_value = spent
-    return WorkerRuns(crawler, runs, spent_runs, None, 1.0)  # type: ignore[arg-type]
+    return WorkerRuns(crawler, runs, spent_runs, None)  # type: ignore[arg-type]
 
 
 async def close_amidst(runs: SlowRuns) -> None:
     """A worker closes while it looks for finished runs."""
     worker = runs_of(runs)
-    await cancelled(worker.look())
+    await cancelled(worker.look(1.0))
     asyncio.get_running_loop().call_soon(runs.answer.set)
     await worker.last(WORKER)
 
