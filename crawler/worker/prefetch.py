@@ -6,9 +6,10 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -16,14 +17,17 @@ from scrapy.settings import BaseSettings
 from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.run_record import is_run_generation
 from crawler.frontier.server import keys
-from crawler.worker.context import WorkerContext
+from crawler.frontier.server.outage import RedisOutage
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.plain_run_ids import PlainRunIds
 from crawler.worker.leases.suspects import SuspectTurns
+from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.pauses import Pauses
 from crawler.worker.turns.addresses import AddressBook
 
@@ -61,21 +65,30 @@ class Prefetcher:
 
     def __init__(
         self,
-        context: WorkerContext,
         crawler: Crawler,
+        worker: str,
+        frontier: Frontier,
         queue: FrontierQueue,
+        book: LeaseBook,
+        outbox: Outbox,
+        outage: RedisOutage,
         pauses: Pauses,
         addresses: AddressBook,
         runs: PlainRunIds,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._frontier, self._outage = context.frontier, context.outage
-        self._book, self._outbox = context.book, context.outbox
-        self._worker, self._clock = context.worker, context.clock
+        """*worker*: the name that the frontier knows it by."""
         self._crawler = crawler
+        self._worker = worker
+        self._frontier = frontier
+        self._queue = queue
+        self._book = book
+        self._outbox = outbox
+        self._outage = outage
         self._pauses = pauses
         self._addresses = addresses
         self._runs = runs
-        self._queue = queue
+        self._clock = clock
         self._config = PrefetchConfig.from_settings(crawler.settings)
         self._suspects = SuspectTurns(self._clock, random.uniform)
         self._calls = 0

@@ -23,7 +23,6 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.worker.background import BackgroundTasks
 from crawler.worker.config import WorkerConfig
-from crawler.worker.context import WorkerContext
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.feeds import FeedClaim
 from crawler.worker.lease_queue import FrontierQueue
@@ -40,6 +39,7 @@ from crawler.worker.shortages import Shortages
 from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
+from crawler.worker.turns.slots import Slots
 from crawler.worker.upkeep.budgets import WorkerBudgets
 from crawler.worker.upkeep.damage_watch import DamageWatch
 from crawler.worker.upkeep.failover_rest import FailoverRest
@@ -91,14 +91,20 @@ class Worker:
     def _build_turns(self, crawler: Crawler) -> None:
         """What leases, and what paces it."""
         frontier, queue, rules = self.frontier, self.queue, self.queue.encoder.rules
-        context = WorkerContext(self.name, frontier, rules, self.book, self.outbox, self.outage)
+        book, outbox, outage = self.book, self.outbox, self.outage
         self.watchdog = self._watchdog(crawler)
-        self.answers = AnswerReporter(context, self.watchdog.since)
-        shared, seconds = SharedAddresses.from_settings(crawler.settings), self.config.address_seconds
-        self.addresses = AddressBook(context, shared, self._wake, self.tasks.ended, seconds)
-        self.pacer = Pacer(context, self.answers, self.addresses, partial(scrapy_hooks.gives_up, crawler))
-        self.plain_runs = PlainRunIds(frontier.runs.plain, self.book, queue.spider.name, frontier.config.lease_ms)
-        self.prefetcher = Prefetcher(context, crawler, queue, self.pauses, self.addresses, self.plain_runs)
+        self.answers = AnswerReporter(frontier, rules, book, outbox, outage, self.watchdog.since)
+        shared, ended = SharedAddresses.from_settings(crawler.settings), self.tasks.ended
+        self.addresses = AddressBook(
+            frontier.addresses, rules, outage, shared, self._wake, ended, self.config.address_seconds
+        )
+        gives_up, patience = partial(scrapy_hooks.gives_up, crawler), frontier.config.start_within_ms / 1000
+        slots = Slots(self.name, frontier, rules, book, outbox, outage, self.addresses, gives_up)
+        self.pacer = Pacer(rules, book, outbox, slots, self.answers, self.addresses, patience)
+        self.plain_runs = PlainRunIds(frontier.runs.plain, book, queue.spider.name, frontier.config.lease_ms)
+        self.prefetcher = Prefetcher(
+            crawler, self.name, frontier, queue, book, outbox, outage, self.pauses, self.addresses, self.plain_runs
+        )
 
     def _watchdog(self, crawler: Crawler) -> Watchdog:
         frontier, loop, stats = self.frontier, asyncio.get_running_loop(), crawler.stats

@@ -6,15 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from time import monotonic
 from typing import Final
 
 from scrapy.exceptions import CannotResolveHostError
 
 from crawler.errors import AddressRefusedError
-from crawler.frontier.state.addresses import address_name
+from crawler.frontier.server.outage import RedisOutage
+from crawler.frontier.state.addresses import Addresses, address_name
 from crawler.policy.shared_addresses import SharedAddresses
+from crawler.routing.host_rules import HostRules
 from crawler.utils.caches import Recent
-from crawler.worker.context import WorkerContext
 
 AGAIN_SECONDS: Final = 1.0  # until hosts whose shard is away are told again
 AT_ONCE: Final = 128  # look-ups: further hosts are asked for again
@@ -32,19 +34,25 @@ class AddressBook:
 
     def __init__(
         self,
-        context: WorkerContext,
+        fleet: Addresses,
+        rules: HostRules,
+        outage: RedisOutage,
         shared: SharedAddresses,
         wake: Callable[[], None],
         failed: Callable[[asyncio.Task[None]], None],
         seconds: float,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
+        """*failed* is called with each task of its own that has ended."""
         self.resolve: Resolve | None = None  # set before the first request, by handlers/addresses.py
-        self._frontier, self._rules, self._outage = context.frontier, context.rules, context.outage
+        self._fleet = fleet
+        self._rules = rules
+        self._outage = outage
         self._shared = shared
         self._wake = wake
-        self._failed = failed  # called with each task that has ended
+        self._failed = failed
         self._seconds = seconds
-        self._clock = context.clock
+        self._clock = clock
         self._known: Recent[str, tuple[str, float]] = Recent(REMEMBERED)  # host -> name of its address, until
         self._found: dict[str, tuple[str, ...]] = {}  # not told yet
         self._asked: dict[str, asyncio.Task[None]] = {}
@@ -131,7 +139,7 @@ class AddressBook:
         try:
             while found := dict(self._found):
                 holds_ms = round(self._seconds * 1000)
-                names = await self._outage.insist(partial(self._frontier.addresses.tell, found, holds_ms))
+                names = await self._outage.insist(partial(self._fleet.tell, found, holds_ms))
                 for host, name in names.items():
                     self._note(host, name)
                     self._moving.discard(host)

@@ -5,14 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from time import monotonic
 
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Report
+from crawler.frontier.server.outage import RedisOutage
 from crawler.meta import COMPLAINED, LED_HERE
 from crawler.policy.endings.backoff import retry_after
-from crawler.worker.context import WorkerContext
+from crawler.routing.host_rules import HostRules
+from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.turns.reported_origins import ReportedOrigins
 from crawler.worker.turns.resting_hosts import RestingHosts
 from crawler.worker.turns.turn import Turn
@@ -24,12 +29,24 @@ REST_SECONDS = 0.1  # leases older than a complaint go back; by then the frontie
 class AnswerReporter:
     """Reports the answer to each turn, and block pages, which are known only once a page was read."""
 
-    def __init__(self, context: WorkerContext, held_up_since: Callable[[float], float] = lambda _: 0.0) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        rules: HostRules,
+        book: LeaseBook,
+        outbox: Outbox,
+        outage: RedisOutage,
+        held_up_since: Callable[[float], float],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         """*held_up_since* tells how many seconds since a moment say nothing about the host."""
-        self._frontier, self._rules, self._outage = context.frontier, context.rules, context.outage
-        self._book, self._outbox = context.book, context.outbox
-        self._clock = context.clock
+        self._frontier = frontier
+        self._rules = rules
+        self._book = book
+        self._outbox = outbox
+        self._outage = outage
         self._held_up_since = held_up_since
+        self._clock = clock
         self._origins = ReportedOrigins(self._clock)
         self._resting = RestingHosts(self._clock)
         self.rests = self._resting.rests  # whether a host pushed back a moment ago

@@ -6,52 +6,56 @@ robots.txt, media) takes a turn from the same host state and waits for it here.
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import math
 from collections.abc import Callable, Coroutine
-from functools import partial
+from time import monotonic
 from typing import Any, TypeVar
 
 from scrapy import Request
 from scrapy.http import Response
 
 from crawler.errors import EndingError
-from crawler.frontier.messages import Slot
-from crawler.routing.host_rules import HostRule
+from crawler.routing.host_rules import HostRules
 from crawler.utils.caches import Recent
-from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.lease_book import LeaseBook
+from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import AnswerReporter
+from crawler.worker.turns.slots import Slots
 from crawler.worker.turns.turn import TooLateError, Turn
 from crawler.worker.turns.unsent import UnsentRequests
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 ASK_AFTER_SECONDS = 0.1  # an older lease asks once more: its host may have pushed back, at any worker
 LEND_WITHIN_SECONDS = 1.0  # the same for a turn that a page lends to its robots.txt, which is fetched once a day
 REMEMBERED = 10_000  # leases that were late once
-POLL_SECONDS = 0.5  # longest wait for a turn before asking again: other workers' reports may bring it forward
 
 
 class Pacer:
     """Grants turns for one worker."""
 
     def __init__(
-        self, context: WorkerContext, answers: AnswerReporter, addresses: AddressBook, gives_up: Callable[[float], bool]
+        self,
+        rules: HostRules,
+        book: LeaseBook,
+        outbox: Outbox,
+        slots: Slots,
+        answers: AnswerReporter,
+        addresses: AddressBook,
+        patience: float,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
-        """*gives_up* says whether a request beside the queue gives up after so many seconds of waiting."""
-        self._frontier, self._rules, self._outage = context.frontier, context.rules, context.outage
-        self._book, self._outbox = context.book, context.outbox
-        self._worker, self._clock = context.worker, context.clock
+        """*patience*: for how many seconds what can wait in the frontier waits here."""
+        self._rules = rules
+        self._book = book
+        self._outbox = outbox
+        self._slots = slots
         self._answers = answers
         self._addresses = addresses
-        self._gives_up = gives_up
+        self._patience = patience
+        self._clock = clock
         self.unsent = UnsentRequests()
-        self._patience = context.frontier.config.start_within_ms / 1000
         self._late: Recent[str, None] = Recent(REMEMBERED)  # ids of leases that went back, as they came here too late
 
     async def turn(self, request: Request) -> Turn:
@@ -69,7 +73,7 @@ class Pacer:
         if held.lent:
             async with held.loan:
                 if held.needs_turn:
-                    await self._take(request, held, self._patience)
+                    await self._slots.take(request, held, self._patience)
         if self._clock() <= held.start_by:
             await self._ask(held)
         if self._clock() > held.start_by:
@@ -89,7 +93,7 @@ class Pacer:
         """The turn of a redirect: its lease had one already. A lease that operators have stopped goes back."""
         if self._book.is_forbidden(held):
             raise TooLateError
-        turn = await self._take(request, None, self._patience)
+        turn = await self._slots.take(request, None, self._patience)
         turn.led_by = held
         return turn
 
@@ -159,14 +163,14 @@ class Pacer:
             if fresh and self._clock() <= lender.start_by and not self._answers.rests(group):  # no need to ask Redis
                 return Turn(lender.handle, lender.start_by, group, lender=lender)
             try:
-                return await self._take(request, lender)
+                return await self._slots.take(request, lender)
             except TooLateError:
                 lender.loan.release()
                 break
             except BaseException:
                 lender.loan.release()
                 raise
-        return await self._take(request, None)
+        return await self._slots.take(request, None)
 
     async def confirm(self, turn: Turn) -> None:
         """Wait until the delivery is charged; raises TooLateError if the lease turns out to be lost.
@@ -193,72 +197,3 @@ class Pacer:
         self._answers.report(turn, response, excused=excused, fault=fault, request=request)
         if turn.lender is not None:
             turn.lender.loan.release()
-
-    def _clear(self, host: str) -> None:
-        """Give back this worker's leases of *host* that are not started: all of its downloads may wait for this one
-        (robots.txt), and then nothing would start them and free their slots."""
-        for held in self._book.withdraw(host):
-            self._outbox.give_back(held.handle)
-
-    async def _take(self, request: Request, lease: HeldLease | None, patience: float = math.inf) -> Turn:
-        """Wait for a slot, or for another turn in the slot of *lease*; raises TooLateError after *patience* seconds,
-        for a request that can wait in the frontier, and EndingError if its worker has to end."""
-        rule = self._rules.of(request)
-        began = self._clock()
-        give_up_at = began + patience
-        await self._addresses.ensure(rule.group)
-        # Our own reports: until they are stored the host looks busy and a lent turn unused. Who cancels this
-        # request must not cut them off half sent.
-        await asyncio.shield(self._outbox.flush())
-        while True:
-            asked_at, slot = await self._reserved(rule, lease)
-            start_by = asked_at + slot.start_within_ms / 1000
-            if slot.lost or (slot.token is None and asked_at >= give_up_at):
-                raise TooLateError(slot.wait_ms)
-            if slot.token is None:
-                if lease is None:
-                    self._clear(rule.group)
-                    self._end(request, asked_at - began)
-                await asyncio.sleep(min(slot.wait_ms / 1000, POLL_SECONDS))
-            elif self._clock() <= start_by:
-                if lease is not None:
-                    lease.start_by = start_by
-                return Turn(slot.token, start_by, rule.group, lender=lease)
-            elif lease is None:
-                self._outbox.give_back(slot.token)  # this worker was frozen
-
-    async def _reserved(self, rule: HostRule, lease: HeldLease | None) -> tuple[float, Slot]:
-        """When the frontier was asked, and what it answered. A slot of its own that is granted to a request which was
-        cancelled meanwhile goes back: it would keep its host busy for as long as a lease."""
-        asking = asyncio.ensure_future(self._outage.insist(partial(self._reserve, rule, lease)))
-        try:
-            return await asyncio.shield(asking)
-        except asyncio.CancelledError:
-            if lease is None:
-                asking.add_done_callback(self._unwanted)
-            raise
-
-    def _unwanted(self, asked: asyncio.Future[tuple[float, Slot]]) -> None:
-        if not asked.cancelled() and asked.exception() is None and (token := asked.result()[1].token) is not None:
-            self._outbox.give_back(token)
-
-    async def _reserve(self, rule: HostRule, lease: HeldLease | None) -> tuple[float, Slot]:
-        asked_at = self._clock()
-        slot = await self._frontier.reserve_slot(
-            rule.group,
-            delay_ms=rule.delay_ms,
-            cap=rule.cap,
-            burst=rule.burst,
-            worker=self._worker,
-            lease=lease.handle if lease is not None else None,
-        )
-        return asked_at, slot
-
-    def _end(self, request: Request, seconds: float) -> None:
-        """Raise EndingError if a request without a lease, which waits for *seconds*, may not wait any longer."""
-        if not self._gives_up(seconds):
-            return
-        logger.warning("%s is not sent: this worker has to end. The page that asked for it is given back", request)
-        if (asker := self._book.parent(request)) is not None:
-            asker.evidence.unstored = True
-        raise EndingError

@@ -12,7 +12,6 @@ from scrapy import Request
 from scrapy.settings import Settings
 
 from crawler.frontier.messages import Batch
-from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
@@ -42,10 +41,9 @@ class Bench:
         crawler: Any = SimpleNamespace(settings=settings, stats=stats, engine=engine)
         outbox: Any = SimpleNamespace(give_back=self.given_back.append)
         self.pauses = Pauses()
-        made: Any = WorkerContext
-        context = made("w", self.frontier, Mock(), self.book, outbox, Outage(), self.clock)
-        made = Prefetcher
-        self.prefetcher: Prefetcher = made(context, crawler, self.queue, self.pauses, Mock(), AsyncMock())
+        shared = (self.frontier, self.queue, self.book, outbox, Outage(), self.pauses)
+        made: Any = Prefetcher
+        self.prefetcher: Prefetcher = made(crawler, "w", *shared, Mock(), AsyncMock(), self.clock)
 
     def _wake(self) -> None:
         self.woken += 1

@@ -11,7 +11,6 @@ import pytest
 from scrapy.exceptions import CannotResolveHostError
 
 from crawler.policy.shared_addresses import SharedAddresses
-from crawler.worker.context import WorkerContext
 from crawler.worker.turns.addresses import AT_ONCE, AddressBook
 from tests.clock import Clock
 from tests.unit.frontier.fakes import Outage
@@ -33,11 +32,10 @@ class Around:
         self.free.set()
         self.ended: list[asyncio.Task[None]] = []
         rules: Any = SimpleNamespace(by_address=True, is_named_group=lambda host: host == "platform")
-        frontier: Any = SimpleNamespace(addresses=self)
+        fleet: Any = self
         outage: Any = Outage()
-        nothing: Any = None  # a book touches neither leases nor the outbox
-        context = WorkerContext("w", frontier, rules, nothing, nothing, outage, self.clock)
-        self.book = AddressBook(context, SharedAddresses(), self._wake, self.ended.append, 900)
+        shared, ended = SharedAddresses(), self.ended.append
+        self.book = AddressBook(fleet, rules, outage, shared, self._wake, ended, 900, self.clock)
         self.book.resolve = self._resolve
 
     def _wake(self) -> None:

@@ -14,7 +14,6 @@ from crawler.errors import EndingError
 from crawler.frontier.messages import Slot
 from crawler.frontier.runs.control import ControlState
 from crawler.routing.host_rules import HostRule
-from crawler.worker.context import WorkerContext
 from crawler.worker.leases.held import HeldLease
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.lease_buffer import Buffer
@@ -22,6 +21,7 @@ from crawler.worker.outbox.outbox import Outbox
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.turns.reported_origins import ReportedOrigins
+from crawler.worker.turns.slots import Slots
 from crawler.worker.turns.turn import TooLateError, Turn
 from crawler.worker.turns.unsent import MissedError
 from tests.clock import Clock
@@ -61,12 +61,14 @@ class Site:
         self.book = LeaseBook(self.buffer)
         made: Any = Outbox
         self.outbox: Outbox = made(self.frontier, Stats(), Outage(), lambda message: None, lambda: None, Room())
-        made = WorkerContext
-        context: WorkerContext = made("w", self.frontier, Rules(), self.book, self.outbox, Outage(), self.clock)
-        self.answers = AnswerReporter(context, self._held_up_since)
+        shared = (Rules(), self.book, self.outbox)
+        made = AnswerReporter
+        self.answers = made(self.frontier, *shared, Outage(), self._held_up_since, self.clock)
         self.addresses: Any = Addresses()
+        made = Slots
+        slots = made("w", self.frontier, *shared, Outage(), self.addresses, self._gives_up, self.clock)
         made = Pacer
-        self.pacer: Pacer = made(context, self.answers, self.addresses, self._gives_up)
+        self.pacer: Pacer = made(*shared, slots, self.answers, self.addresses, 20, self.clock)
         self.gives_up: Callable[[float], bool] = lambda _: False
         self.held_up_since: Callable[[float], float] = lambda _: 0.0
 
