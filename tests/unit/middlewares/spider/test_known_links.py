@@ -35,7 +35,8 @@ class OpenScheduler(Scheduler):
     """Open, without servers."""
 
     def __init__(self, worker: Any) -> None:
-        self._worker = worker
+        life: Any = SimpleNamespace(worker=worker)
+        self._life = life
 
 
 class Shop:
