@@ -90,7 +90,7 @@ class WorkerMetrics(Collector):
             return
         request_id = meta.get("request_id", "")
         self._timings.first_byte.observe(latency, request_id)
-        if self.book is None or (held := self.book.of(request)) is None or (sent := held.started_at) is None:
+        if self.book is None or (held := self.book.of(request)) is None or (sent := held.slot.started_at) is None:
             return
         self._timings.body.observe(now - sent - latency, request_id)
         if not held.answered:

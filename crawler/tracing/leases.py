@@ -69,7 +69,7 @@ class LeaseSpans:
         else:
             attributes |= {"http.response.status_code": result.status, "http.response.body.size": len(result.body)}
             attributes["shoal.first_byte_seconds"] = request.meta.get("download_latency")
-        since = max(found.attempt_at, found.held.started_at or 0.0)
+        since = max(found.attempt_at, found.held.slot.started_at or 0.0)
         span = self._tracing.start("fetch", found.context, SpanKind.CLIENT, attributes, since=since)
         if failed or (isinstance(result, Response) and result.status >= 400):
             span.set_status(Status(StatusCode.ERROR))

@@ -36,7 +36,7 @@ class Admission:
 
     def admit(self, held: HeldLease) -> Request | None:
         """The request of *held*, now started; None if its lease was ended instead."""
-        if monotonic() > held.start_by or self._book.is_forbidden(held):
+        if monotonic() > held.slot.start_by or self._book.is_forbidden(held):
             self._outbox.give_back(held.handle)
             return None
         request = self._read(held)

@@ -23,7 +23,7 @@ from crawler.frontier.run_record import is_run_generation
 from crawler.frontier.server import keys
 from crawler.frontier.server.outage import RedisOutage
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
-from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.held import HeldLease, HeldSlot
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.leases.plain_run_ids import PlainRunIds
 from crawler.worker.leases.suspects import SuspectTurns
@@ -120,7 +120,7 @@ class Prefetcher:
     def _drop_late(self) -> None:
         """Give back leases that can no longer start in time, as the engine was too busy to take them."""
         now = self._clock()
-        for held in self._queue.buffer.withdraw(lambda held: held.start_by < now):
+        for held in self._queue.buffer.withdraw(lambda held: held.slot.start_by < now):
             self._outbox.give_back(held.handle)
 
     def _room(self) -> int:
@@ -174,11 +174,9 @@ class Prefetcher:
 
     def _buffer(self, batch: Batch, before: float) -> None:
         for lease in batch.leases:
-            start_by, address = before + lease.start_within_ms / 1000, batch.addresses.get(lease.host, "")
+            slot, address = HeldSlot(before + lease.start_within_ms / 1000), batch.addresses.get(lease.host, "")
             run_id = self._book.run_of(lease.generation)
-            self._queue.buffer.append(
-                HeldLease(lease, leased_at=before, start_by=start_by, address=address, run_id=run_id)
-            )
+            self._queue.buffer.append(HeldLease(lease, before, slot, address, run_id))
 
     async def _learn_scopes(self, leases: Sequence[Lease]) -> None:
         """A run may have been given a scope of its own: it is known before the first of its pages is fetched."""

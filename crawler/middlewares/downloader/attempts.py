@@ -105,6 +105,6 @@ def _outcome(result: int | Exception) -> str:
 def _milliseconds(request: Request, held: HeldLease | None) -> int | None:
     """From sending to the head of the response, or to giving up."""
     latency = request.meta.get("download_latency")
-    if latency is None and held is not None and held.started_at is not None:
-        latency = monotonic() - held.started_at
+    if latency is None and held is not None and held.slot.started_at is not None:
+        latency = monotonic() - held.slot.started_at
     return None if latency is None else round(latency * 1000)

@@ -164,14 +164,14 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         """*held* was paced before its host's Crawl-delay was known, and fetching the file may have used its turn: give
         it back, uncharged, so that it holds no slot until the next turn. Only once, or a file that is forgotten at once
         would send it back for ever. A host without a delay has no turns to wait for."""
-        held.lent = True
+        held.slot.lent = True
         if not known.paced and not held.address:  # others at its address may want one
-            held.free_at = known.since
+            held.slot.free_at = known.since
             return
-        if held.reported or held.downloads > 1 or held.lease.id in self._returned:
+        if held.slot.reported or held.downloads > 1 or held.lease.id in self._returned:
             return  # it takes another turn and waits for it here
         self._returned[held.lease.id] = None
-        held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
+        held.slot.go_back(self._clock())
         raise TooLateError
 
     def _put_back(self, held: HeldLease | None, origin: str, known: Parsed) -> None:

@@ -83,7 +83,7 @@ def _problem(request: Request, held: HeldLease) -> str:
 def _unsent(held: HeldLease) -> FollowUpRoute:
     if held.lost:
         return FollowUpRoute.LOST
-    return FollowUpRoute.POSTPONE if held.reported or held.postponed_ms else FollowUpRoute.GIVE_BACK
+    return FollowUpRoute.POSTPONE if held.slot.reported or held.postponed_ms else FollowUpRoute.GIVE_BACK
 
 
 class FollowUps:

@@ -17,27 +17,47 @@ from crawler.policy.endings.outcome import Evidence
 
 
 @dataclass(slots=True, eq=False)
+class HeldSlot:
+    """The slot at its host that came with a lease, until the host has answered: what `turns/` notes about it, and the
+    robots.txt middleware where a file used or outdated its turn."""
+
+    start_by: float  # later the request may not be sent under this lease
+    started_at: float | None = None  # when it was sent
+    reported: bool = False  # the host's slot is free again
+    lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
+    free_at: float | None = None  # when its host had no delay: it may go all the same
+    loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses it now
+    status: int = 0  # of the last response
+
+    @property
+    def needs_turn(self) -> bool:
+        """Whether it is to ask for another one."""
+        return self.lent and self.free_at is None
+
+    def go_back(self, now: float) -> None:
+        """It is on its way back: its turn may not be borrowed any more."""
+        self.started_at = now
+
+
+@dataclass(slots=True, eq=False)
 class HeldLease:
     """One lease in this worker's hands. Times are seconds of the worker's monotonic clock."""
 
     lease: Lease
     leased_at: float
-    start_by: float  # later the request may not be sent under this lease
+    slot: HeldSlot
     address: str = ""  # the address it was paced by; "": its host stands alone
     run_id: str | None = None
-    started_at: float | None = None  # when it was sent
-    reported: bool = False  # the host's slot is free again
-    lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
-    free_at: float | None = None  # when its host had no delay: it may go all the same
-    loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses its slot now
-    unresolved: str = ""  # why its robots.txt could not be asked for: it fails so itself, in its turn
     lost: bool = False  # the frontier no longer knows the token
+    # Noted by the request tracker and the follow-ups
     downloads: int = 0  # in progress: more than one if a callback downloads its own request again
     unsent_hops: int = 0  # how often in a row middlewares put another request in its place before that was sent
     postponed_for: str = "postponed"  # the reason for which it is put back
     postponed_ms: int = 0  # the wait that its host asked for, if that is too long to wait for here
-    status: int = 0  # of the last response
+    # By the middleware of robots.txt and by the metrics
+    unresolved: str = ""  # why its robots.txt could not be asked for: it fails so itself, in its turn
     answered: bool = False  # whether there was a response
+    # By `handed` and `parsed`
     handed_at: float | None = None  # when its callback was called
     task: ReferenceType[asyncio.Task[Any]] | None = None  # that its callback runs in
     parsed_at: float | None = None  # when its callback ended
@@ -51,7 +71,7 @@ class HeldLease:
     @property
     def fetched_at(self) -> datetime:
         """When the page was fetched: Redis' clock at the lease plus this worker's monotonic clock since then."""
-        waited = (self.started_at or self.leased_at) - self.leased_at
+        waited = (self.slot.started_at or self.leased_at) - self.leased_at
         return datetime.fromtimestamp(self.lease.leased_at_ms / 1000 + waited, UTC)
 
     def about(self, url: str = "") -> dict[str, Any]:
@@ -61,15 +81,11 @@ class HeldLease:
         known = named | {"attempt": lease.deliveries + 1, "tier": tier_of(lease.stream)}
         return {name: value for name, value in known.items() if value}
 
-    @property
-    def needs_turn(self) -> bool:
-        """Whether it is to ask for another one."""
-        return self.lent and self.free_at is None
-
     def on_wire_since(self, moment: float) -> bool:
         """Whether it, or the request it waits for, was sent before *moment* and is still unanswered."""
-        since = self.leased_at if self.started_at is None and self.lent else self.started_at
-        return since is not None and since < moment and not self.reported
+        slot = self.slot
+        since = self.leased_at if slot.started_at is None and slot.lent else slot.started_at
+        return since is not None and since < moment and not slot.reported
 
     def handed(self) -> None:
         """Note that the task that runs now is about to call its callback or errback."""

@@ -76,7 +76,7 @@ class LeaseBook:
 
     def unstarted(self, host: str) -> HeldLease | None:
         """A started lease of *host* that was not sent yet."""
-        return next((held for held in self._at.get(host, {}).values() if held.started_at is None), None)
+        return next((held for held in self._at.get(host, {}).values() if held.slot.started_at is None), None)
 
     def withdraw(self, host: str) -> list[HeldLease]:
         """Take the leases of *host* out of the buffer: their slot is needed."""

@@ -97,7 +97,7 @@ class RequestTracker:
         elif isinstance(result, Exception):
             outcome = classify(result) or UNKNOWN
         else:
-            status = result.status if isinstance(result, Response) else held.status
+            status = result.status if isinstance(result, Response) else held.slot.status
             outcome = OK if 200 <= status < 400 else UNREACHED if not status else classify(status) or OK
         self._answers.add(held.lease.host, outcome)
 
@@ -184,7 +184,7 @@ class RequestTracker:
             self._crawler.stats.inc_value(names.FAILURES.format(held.evidence.failure))
         match conclusion.verdict:
             case Verdict.ACK:
-                self._outbox.end(Unsent(held.handle) if held.started_at is None else held.handle)
+                self._outbox.end(Unsent(held.handle) if held.slot.started_at is None else held.handle)
             case Verdict.GIVE_BACK:
                 self._outbox.give_back(held.handle)
             case Verdict.GONE:

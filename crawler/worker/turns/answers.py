@@ -65,7 +65,7 @@ class AnswerReporter:
         however often that is retried."""
         assert turn.sent_at is not None
         if turn.held is not None:
-            turn.held.reported = True
+            turn.held.slot.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
         elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
@@ -92,9 +92,9 @@ class AnswerReporter:
         again = bool(request.meta.get(COMPLAINED))
         request.meta[COMPLAINED] = True
         held = self._book.of(request)
-        sent_at = held.started_at if held is not None else None
+        sent_at = held.slot.started_at if held is not None else None
         elapsed_ms = int((self._clock() - sent_at) * 1000) if sent_at is not None else 0
-        group, status = self._rules.of(request).group, held.status if held is not None else 0
+        group, status = self._rules.of(request).group, held.slot.status if held is not None else 0
         rest_ms = await self._outage.insist(
             lambda: self._frontier.back_off(group, elapsed_ms, status=status, again=again)
         )
@@ -104,7 +104,7 @@ class AnswerReporter:
     def _heard(self, turn: Turn, request: Request | None, status: int, wait_ms: int) -> bool:
         """Note *status*; returns whether *request* has met a complaint before."""
         if (held := self._book.of(request)) is not None:
-            held.status = status
+            held.slot.status = status
         before = request is not None and bool(request.meta.get(COMPLAINED))
         if status in PUSH_BACK:
             self._resting.rest(turn.host, max(wait_ms / 1000, REST_SECONDS))

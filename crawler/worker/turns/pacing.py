@@ -63,23 +63,24 @@ class Pacer:
         held = self._book.of(request)
         if held is None:
             return await self._beside(request)
-        if held.reported:
+        slot = held.slot
+        if slot.reported:
             return await self._hop(request, held)
-        if self._clock() > held.start_by and not held.needs_turn:
+        if self._clock() > slot.start_by and not slot.needs_turn:
             self._be_late(held)
-        if not held.needs_turn and self._answers.rests(held.lease.host):  # a page that needs another turn waits for it
-            held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
+        if not slot.needs_turn and self._answers.rests(held.lease.host):  # a page that needs another turn waits for it
+            slot.go_back(self._clock())
             raise TooLateError
-        if held.lent:
-            async with held.loan:
-                if held.needs_turn:
+        if slot.lent:
+            async with slot.loan:
+                if slot.needs_turn:
                     await self._slots.take(request, held, self._patience)
-        if self._clock() <= held.start_by:
+        if self._clock() <= slot.start_by:
             await self._ask(held)
-        if self._clock() > held.start_by:
+        if self._clock() > slot.start_by:
             raise TooLateError
-        held.started_at = self._clock()
-        return Turn(held.handle, held.start_by, held.lease.host, held)
+        slot.started_at = self._clock()
+        return Turn(held.handle, slot.start_by, held.lease.host, held)
 
     def _be_late(self, held: HeldLease) -> None:
         """A lease that comes here too late goes back; the second time, another turn is taken for it here: a middleware
@@ -87,7 +88,7 @@ class Pacer:
         if held.lease.id not in self._late:
             self._late[held.lease.id] = None
             raise TooLateError
-        held.lent, held.free_at = True, None
+        held.slot.lent, held.slot.free_at = True, None
 
     async def _hop(self, request: Request, held: HeldLease) -> Turn:
         """The turn of a redirect: its lease had one already. A lease that operators have stopped goes back."""
@@ -100,10 +101,10 @@ class Pacer:
     async def _ask(self, held: HeldLease) -> None:
         """Charge a suspect, or a lease that is not fresh, before it is sent. If its host has pushed back meanwhile, or
         the lease is no longer ours, it goes back, uncharged."""
-        asked_at = max(held.leased_at, held.free_at or 0.0)
-        fresh = held.needs_turn or self._clock() - asked_at < ASK_AFTER_SECONDS
+        asked_at = max(held.leased_at, held.slot.free_at or 0.0)
+        fresh = held.slot.needs_turn or self._clock() - asked_at < ASK_AFTER_SECONDS
         if (held.lease.is_suspect or not fresh) and not await self._outbox.start(held.handle):
-            held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
+            held.slot.go_back(self._clock())
             raise TooLateError
 
     def allowed(self, turn: Turn) -> bool:
@@ -124,12 +125,12 @@ class Pacer:
         """Note that *turn* was not used; raises TooLateError if the lease allows no other one, and EndingError for a
         request of a page that is not sent any more."""
         if turn.held is not None:
-            turn.held.started_at = None
+            turn.held.slot.started_at = None
             raise TooLateError
         if turn.lender is None:
             self._outbox.give_back(turn.handle)
         else:
-            turn.lender.loan.release()
+            turn.lender.slot.loan.release()
             if self.unsent.ended:
                 raise EndingError
 
@@ -154,21 +155,22 @@ class Pacer:
         slot per host the two would wait for each other for ever."""
         group = self._rules.of(request).group
         while (lender := self._book.unstarted(group)) is not None:
-            first, lender.lent = not lender.lent, True
-            await lender.loan.acquire()  # one slot, one borrower: otherwise all would get the lender's turn at once
-            if lender.started_at is not None:
-                lender.loan.release()
+            slot = lender.slot
+            first, slot.lent = not slot.lent, True
+            await slot.loan.acquire()  # one slot, one borrower: otherwise all would get the lender's turn at once
+            if slot.started_at is not None:
+                slot.loan.release()
                 continue
             fresh = first and self._clock() - lender.leased_at < LEND_WITHIN_SECONDS
-            if fresh and self._clock() <= lender.start_by and not self._answers.rests(group):  # no need to ask Redis
-                return Turn(lender.handle, lender.start_by, group, lender=lender)
+            if fresh and self._clock() <= slot.start_by and not self._answers.rests(group):  # no need to ask Redis
+                return Turn(lender.handle, slot.start_by, group, lender=lender)
             try:
                 return await self._slots.take(request, lender)
             except TooLateError:
-                lender.loan.release()
+                slot.loan.release()
                 break
             except BaseException:
-                lender.loan.release()
+                slot.loan.release()
                 raise
         return await self._slots.take(request, None)
 
@@ -196,4 +198,4 @@ class Pacer:
         self.sent(turn)  # if the handler did not: too late is safe, too early is not
         self._answers.report(turn, response, excused=excused, fault=fault, request=request)
         if turn.lender is not None:
-            turn.lender.loan.release()
+            turn.lender.slot.loan.release()

@@ -76,7 +76,7 @@ class Slots:
                 await asyncio.sleep(min(slot.wait_ms / 1000, POLL_SECONDS))
             elif self._clock() <= start_by:
                 if lease is not None:
-                    lease.start_by = start_by
+                    lease.slot.start_by = start_by
                 return Turn(slot.token, start_by, rule.group, lender=lease)
             elif lease is None:
                 self._outbox.give_back(slot.token)  # this worker was frozen

@@ -69,8 +69,8 @@ class WorkerBudgets:
         """*request* got a response of *size* bytes, or failed after them."""
         if not self.on or (held := self._book.of(request)) is None:
             return
-        in_browser = request.meta.get("tier") == "browser" and held.started_at is not None
-        browser_ms = (monotonic() - (held.started_at or 0.0)) * 1000 if in_browser else 0.0
+        in_browser = request.meta.get("tier") == "browser" and held.slot.started_at is not None
+        browser_ms = (monotonic() - (held.slot.started_at or 0.0)) * 1000 if in_browser else 0.0
         self._outbox.counts.charge((held.lease.host, self._spider, held.lease.generation), size, browser_ms, 0.0)
 
     def paid(self, request: Request, cost: float) -> None:

@@ -61,6 +61,6 @@ def _waits(request: Request, held: HeldLease, now: float) -> str:
     if held.handed_at is not None:
         name = getattr(request.callback, "__name__", "parse")
         return f"has been in its callback {name} for {now - held.handed_at:.0f} s"
-    if held.started_at is not None and not held.reported:
-        return f"has had no answer for {now - held.started_at:.0f} s"
+    if held.slot.started_at is not None and not held.slot.reported:
+        return f"has had no answer for {now - held.slot.started_at:.0f} s"
     return f"is in a middleware, leased {now - held.leased_at:.0f} s ago"

@@ -151,7 +151,7 @@ class Watchdog:
             self._stated = now
 
     def _return_late(self, now: float) -> None:
-        late = self._buffer.withdraw(lambda held: held.start_by < now)
+        late = self._buffer.withdraw(lambda held: held.slot.start_by < now)
         if not late:
             return
         try:
@@ -163,7 +163,7 @@ class Watchdog:
 
     def _renew(self, *, sent_only: bool) -> None:
         mine = self._in_hand()
-        held = [one for one in mine.held if one.started_at is not None or not sent_only]
+        held = [one for one in mine.held if one.slot.started_at is not None or not sent_only]
         handles = [*(one.handle for one in held), *mine.ending]
         if not handles:
             return

@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 from crawler.errors import OtherReleaseError
 from crawler.frontier.messages import Lease, Message
 from crawler.routing import codec
-from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.held import HeldLease, HeldSlot
 from crawler.worker.leases.requeue import Requeue
 from crawler.worker.outbox.lease_endings import Bury, Nack
 from tests.crawling import Fleet, count, open_frontier
@@ -75,7 +75,7 @@ def test_it_is_left_to_others_five_times_in_ten_minutes_before_it_is_a_dead_lett
         lease = Lease("0:1", 1, "a.example", "walk", body, 1, "0", 0, 1000, 3, 0)
         with pytest.raises(OtherReleaseError) as told:
             codec.decode(body, WalkSpider())
-        requeue.pass_on(HeldLease(lease, 0.0, 0.0), told.value)
+        requeue.pass_on(HeldLease(lease, 0.0, HeldSlot(0.0)), told.value)
         body = outbox[-1].body or b""
     *waits, letter = outbox[-6:]
     assert all(isinstance(one, Nack) and one.priority == 3 for one in waits)

@@ -10,7 +10,7 @@ from typing import Any
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Batch, Handle, Lease, Message, NackOutcome, PushOutcome, Report, Slot
-from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.held import HeldLease, HeldSlot
 from tests.clock import Clock
 
 
@@ -194,7 +194,7 @@ def lease(number: int = 1, host: str = "a.example", deliveries: int = 0) -> Leas
 
 def held(number: int = 1, host: str = "a.example", deliveries: int = 0) -> HeldLease:
     """The same in a worker's hands since the clock's start."""
-    return HeldLease(lease(number, host, deliveries), leased_at=Clock.now, start_by=Clock.now + 20)
+    return HeldLease(lease(number, host, deliveries), Clock.now, HeldSlot(Clock.now + 20))
 
 
 def message(number: int, dedupe: bool = True, host: str = "a.example") -> Message:

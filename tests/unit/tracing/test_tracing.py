@@ -28,7 +28,7 @@ from crawler.tracing.config import TracesConfig
 from crawler.tracing.leases import MOST_STORES, LeaseSpans, StoreHistogram
 from crawler.tracing.provider import Tracing, context_of
 from crawler.tracing.pushes import PushSpans
-from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.held import HeldLease, HeldSlot
 from crawler.worker.leases.lease_book import LeaseBook
 from tests.zygote import PROJECT_DIR
 
@@ -53,7 +53,7 @@ class World:
         """A leased request, handed over for its first attempt."""
         request = Request(URL, meta=meta | {REQUEST_ID: f"0:{number}"})
         lease = Lease(f"0:{number}", 1, "shop.example", "shop", b"", number, "0", 0, 1000, 0, 0)
-        held = HeldLease(lease, monotonic(), monotonic() + 1)
+        held = HeldLease(lease, monotonic(), HeldSlot(monotonic() + 1))
         self.book.hold(request, held)
         self.spans.sending(request)
         return request, held
@@ -137,7 +137,7 @@ def test_no_span_holds_a_password_or_an_error_s_words(world: World) -> None:
 def test_a_fetch_begins_at_the_wire_and_a_status_of_400_is_an_error(world: World) -> None:
     request, held = world.leased()
     for started_at, status in ((held.leased_at + 50, 399), (held.leased_at - 50, 400)):
-        held.started_at = started_at
+        held.slot.started_at = started_at
         world.spans.answered(request, Response(URL, status=status))
     world.spans.ended(request)
     first, second, lease = world.all()

@@ -16,7 +16,7 @@ from crawler.frontier.state.statement import Statement
 from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.worker.admission import Admission
 from crawler.worker.lease_queue import FrontierQueue
-from crawler.worker.leases.held import HeldLease
+from crawler.worker.leases.held import HeldLease, HeldSlot
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.outbox.lease_endings import Bury
 from tests.effort import EXAMPLES
@@ -60,7 +60,7 @@ class Gate:
 
     def admit(self, body: bytes) -> HeldLease | None:
         """What is held now."""
-        held = HeldLease(lease()._replace(body=body), leased_at=0, start_by=float("inf"))
+        held = HeldLease(lease()._replace(body=body), 0, HeldSlot(float("inf")))
         return self.book.of(self.admission.admit(held))
 
 

@@ -127,13 +127,13 @@ def test_a_host_that_holds_half_of_the_slots_gets_no_more(bench: Bench) -> None:
 def test_slow_hosts_together_get_no_more_than_half(bench: Bench) -> None:
     slow = [held(number, f"slow-{number}.example") for number in range(4)]
     for one in slow:
-        one.started_at = bench.clock.now
+        one.slot.started_at = bench.clock.now
     bench.work(*slow, held(9, "quick.example"))
     bench.clock.now += 9.9
     assert bench.prefetcher._full_hosts() == []
     bench.clock.now += 0.2
     assert bench.prefetcher._full_hosts() == [f"slow-{number}.example" for number in range(4)]
-    slow[0].reported = True  # answered: three are not half of eight
+    slow[0].slot.reported = True  # answered: three are not half of eight
     assert bench.prefetcher._full_hosts() == []
 
 
@@ -141,7 +141,7 @@ async def test_what_is_leased_is_buffered_with_its_time_and_the_engine_is_woken(
     bench.frontier.batch = Batch([lease(1), lease(2)], 0, 5)
     bench.frontier.before = lambda name: setattr(bench.clock, "now", bench.clock.now + 3)  # a slow call
     assert await bench.prefetcher._fill(8) == 0.0
-    assert [one.start_by - 1000.0 for one in bench.queue.buffer] == [20.0, 20.0]  # counted from before the call
+    assert [one.slot.start_by - 1000.0 for one in bench.queue.buffer] == [20.0, 20.0]  # counted from before the call
     assert bench.woken == 1
 
 

@@ -267,12 +267,12 @@ async def test_a_page_leased_before_the_file_was_known_goes_back_once(monkeypatc
     site.book.hold(other := Request(URL), late)
     with pytest.raises(TooLateError) as back:
         await site.middleware.process_request(page)
-    assert (back.value.wait_ms, early.reported, early.started_at) == (0, False, site.clock.now)
+    assert (back.value.wait_ms, early.slot.reported, early.slot.started_at) == (0, False, site.clock.now)
     await site.middleware.process_request(other)
-    assert not late.lent
-    early.lent, early.started_at = False, None
+    assert not late.slot.lent
+    early.slot.lent, early.slot.started_at = False, None
     await site.middleware.process_request(page)
-    assert early.lent, "a file that is forgotten at once must not keep it for ever: it takes another turn"
+    assert early.slot.lent, "a file that is forgotten at once must not keep it for ever: it takes another turn"
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ async def test_a_page_whose_host_has_no_delay_need_not_go_back(
             await site.middleware.process_request(page)
     else:
         await site.middleware.process_request(page)
-    assert (lease.lent, lease.needs_turn) == (True, goes_back)
+    assert (lease.slot.lent, lease.slot.needs_turn) == (True, goes_back)
 
 
 @pytest.mark.parametrize("state", [{"reported": True}, {"downloads": 2}])
@@ -301,10 +301,10 @@ async def test_what_cannot_go_back_takes_another_turn(monkeypatch: pytest.Monkey
     site.clock.now += 1
     lease = held(1)
     for name, value in state.items():
-        setattr(lease, name, value)
+        setattr(lease.slot if hasattr(lease.slot, name) else lease, name, value)
     site.book.hold(page := Request(URL), lease)
     await site.middleware.process_request(page)
-    assert lease.lent
+    assert lease.slot.lent
 
 
 async def test_a_page_goes_in_its_turn_where_the_file_was_known_when_it_was_leased(
@@ -314,7 +314,7 @@ async def test_a_page_goes_in_its_turn_where_the_file_was_known_when_it_was_leas
     site.clock.now += 1
     site.book.hold(page := Request(URL), lease := held(1))
     await site.middleware.process_request(page)
-    assert not lease.lent
+    assert not lease.slot.lent
 
 
 def test_files_are_remembered_within_their_number_and_their_memory() -> None:

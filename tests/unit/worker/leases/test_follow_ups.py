@@ -26,7 +26,7 @@ def group_of(request: Request) -> str:
 def lease(**changes: Any) -> HeldLease:
     held = a_lease()
     for name, value in changes.items():
-        setattr(held, name, value)
+        setattr(held.slot if hasattr(held.slot, name) else held, name, value)
     return held
 
 

@@ -89,9 +89,9 @@ def test_only_what_is_not_on_the_wire_can_lend_its_turn() -> None:
     book.hold(Request(URL), first)
     book.hold(Request(URL), second)
     assert book.unstarted("b.example") is None
-    first.started_at = Clock.now
+    first.slot.started_at = Clock.now
     assert book.unstarted("a.example") is second
-    second.started_at = Clock.now
+    second.slot.started_at = Clock.now
     assert book.unstarted("a.example") is None
 
 
@@ -108,10 +108,10 @@ def test_what_has_ended_lends_nothing() -> None:
 def test_a_fetch_is_slow_from_its_start_to_its_answer() -> None:
     lease = held()
     assert not lease.on_wire_since(Clock.now)
-    lease.started_at = Clock.now - 1
+    lease.slot.started_at = Clock.now - 1
     assert lease.on_wire_since(Clock.now)
     assert not lease.on_wire_since(Clock.now - 2)
-    lease.reported = True
+    lease.slot.reported = True
     assert not lease.on_wire_since(Clock.now)
 
 

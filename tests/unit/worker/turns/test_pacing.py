@@ -107,7 +107,7 @@ async def test_a_page_was_paced_when_it_was_handed_out(site: Site) -> None:
     await site.outbox.flush()
     await site.pacer.confirm(turn)
     assert site.frontier.names == ["start on wire", "report"]
-    assert (lease.started_at, lease.reported, lease.lost) == (1000.0, True, False)
+    assert (lease.slot.started_at, lease.slot.reported, lease.lost) == (1000.0, True, False)
 
 
 async def test_who_tells_the_moment_later_charges_before_and_reports_the_moment(site: Site) -> None:
@@ -198,8 +198,8 @@ async def test_a_page_that_is_always_late_takes_another_turn_here(site: Site) ->
 
 async def test_a_late_page_that_needs_another_turn_anyway_takes_it_here(site: Site) -> None:
     lease = site.holds(PAGE)
-    lease.lent = True
-    site.clock.now = lease.start_by + 0.1
+    lease.slot.lent = True
+    site.clock.now = lease.slot.start_by + 0.1
     site.frontier.takes = [GRANTED]
     assert (await site.pacer.turn(PAGE)).handle == ("0:1", 1)
 
@@ -208,7 +208,7 @@ async def late(site: Site) -> Turn:
     """A turn for a page whose middlewares have taken too long."""
     site.book.release(PAGE)
     lease = site.holds(PAGE)
-    site.clock.now = lease.start_by + 0.1
+    site.clock.now = lease.slot.start_by + 0.1
     return await site.pacer.turn(PAGE)
 
 
@@ -239,8 +239,8 @@ async def test_a_page_lends_its_turn_to_the_robots_txt_it_waits_for(site: Site) 
     lease = site.holds(PAGE)
     site.frontier.takes = [GRANTED]
     robots = await site.pacer.turn(ROBOTS)
-    assert (site.taken(), robots.keep, lease.lent) == ([], True, True), "nobody has to be asked"
-    assert (robots.handle, robots.start_by) == (lease.handle, lease.start_by)
+    assert (site.taken(), robots.keep, lease.slot.lent) == ([], True, True), "nobody has to be asked"
+    assert (robots.handle, robots.start_by) == (lease.handle, lease.slot.start_by)
     site.pacer.answered(robots, Response(ROBOTS.url))
     page = await site.pacer.turn(PAGE)  # asks for a turn of its own, after the report
     assert site.frontier.names == ["report", "take"]
@@ -257,7 +257,7 @@ async def test_a_turn_that_is_not_fresh_is_asked_for_before_it_is_lent(site: Sit
 
 
 async def test_a_turn_is_not_lent_past_its_time(site: Site) -> None:
-    site.holds(PAGE).start_by = site.clock.now + 0.1
+    site.holds(PAGE).slot.start_by = site.clock.now + 0.1
     site.clock.now += 0.2
     site.frontier.takes = [GRANTED]
     assert (await site.pacer.turn(ROBOTS)).keep
@@ -293,7 +293,7 @@ async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(
 async def test_where_there_is_no_delay_a_page_follows_what_went_in_its_turn(site: Site) -> None:
     lease = site.holds(PAGE)
     robots = await site.pacer.turn(ROBOTS)
-    lease.free_at = site.clock.now
+    lease.slot.free_at = site.clock.now
     waiting = asyncio.ensure_future(site.pacer.turn(PAGE))
     await asyncio.wait([waiting], timeout=0.01)
     assert not waiting.done(), "one slot, one request"
@@ -303,7 +303,7 @@ async def test_where_there_is_no_delay_a_page_follows_what_went_in_its_turn(site
 
 async def test_a_page_that_needs_no_other_turn_asks_once_it_is_not_fresh(site: Site) -> None:
     lease = site.holds(PAGE)
-    lease.lent, lease.free_at = True, site.clock.now
+    lease.slot.lent, lease.slot.free_at = True, site.clock.now
     site.clock.now += 0.2
     site.frontier.ours = False
     waiting = asyncio.ensure_future(site.pacer.turn(PAGE))
@@ -333,14 +333,14 @@ async def test_a_borrowed_turn_that_was_missed_is_free_for_the_next(site: Site) 
 
 
 async def test_a_page_on_the_wire_has_nothing_to_lend(site: Site) -> None:
-    site.holds(PAGE).started_at = site.clock.now
+    site.holds(PAGE).slot.started_at = site.clock.now
     site.frontier.takes = [GRANTED]
     assert not (await site.pacer.turn(ROBOTS)).keep
     assert site.taken() == [None]
 
 
 async def test_when_the_lenders_lease_is_lost_robots_txt_goes_alone(site: Site) -> None:
-    site.holds(PAGE).lent = True
+    site.holds(PAGE).slot.lent = True
     site.frontier.takes = [Slot(0, lost=True), REFUSED, GRANTED]
     assert not (await site.pacer.turn(ROBOTS)).keep
     assert site.taken() == [("0:1", 1), None, None]
@@ -354,7 +354,7 @@ async def test_what_goes_beside_the_queue_waits_and_asks_again(site: Site) -> No
 
 
 async def test_a_redirect_hop_takes_a_turn_without_its_lease_and_goes_back_when_that_takes_long(site: Site) -> None:
-    site.holds(PAGE).reported = True
+    site.holds(PAGE).slot.reported = True
     site.frontier.takes = [Slot(3_600_000)] * 60
     with pytest.raises(TooLateError) as late:
         await site.pacer.turn(PAGE)
@@ -366,7 +366,7 @@ async def test_a_redirect_hop_takes_a_turn_without_its_lease_and_goes_back_when_
 @pytest.mark.parametrize("is_hop", [False, True])
 async def test_a_request_that_is_sent_was_not_replaced_for_nothing(site: Site, is_hop: bool) -> None:
     lease = site.holds(PAGE)
-    lease.reported, lease.unsent_hops = is_hop, 5
+    lease.slot.reported, lease.unsent_hops = is_hop, 5
     site.frontier.takes = [GRANTED]
     turn = await site.pacer.turn(PAGE)
     assert lease.unsent_hops == 5
@@ -376,7 +376,7 @@ async def test_a_request_that_is_sent_was_not_replaced_for_nothing(site: Site, i
 
 async def test_a_redirect_is_not_followed_once_operators_say_so(site: Site) -> None:
     lease = site.holds(PAGE)
-    lease.reported = True
+    lease.slot.reported = True
     site.frontier.takes = [GRANTED]
     turn = await site.pacer.turn(PAGE)
     assert site.pacer.allowed(turn)
@@ -540,7 +540,7 @@ async def test_time_for_which_the_loop_was_held_up_is_no_latency_of_the_host(sit
 async def test_what_goes_beside_the_queue_waits_no_longer_than_its_worker_may(site: Site) -> None:
     """A host that asks for an hour kept a worker from ending; the page that asked for it is given back."""
     page = site.holds(PAGE)
-    page.started_at = 1.0  # its own turn is used: there is none to borrow
+    page.slot.started_at = 1.0  # its own turn is used: there is none to borrow
     media = Request("http://a.example/picture")
     site.book.found(media, page)
     site.frontier.takes = [REFUSED] * 100
@@ -581,7 +581,7 @@ async def test_a_closing_worker_waits_for_what_a_page_asks_for_beside_the_queue(
     held_page = site.holds(page)
     media = Request("http://a.example/picture")
     site.book.found(media, held_page)
-    held_page.started_at = 1.0
+    held_page.slot.started_at = 1.0
     site.frontier.takes = [GRANTED]
     turn = await site.pacer.turn(media)
     site.pacer.unsent.end()

@@ -28,7 +28,7 @@ class Closing:
     def holds(self, number: int, **noted: float | bool) -> None:
         lease = held(number)
         for name, value in noted.items():
-            setattr(lease, name, value)
+            setattr(lease.slot if hasattr(lease.slot, name) else lease, name, value)
         self.book.hold(Request(f"https://a.example/{number}", callback=parse_slowly), lease)
 
     def looks_after(self, seconds: float) -> None:

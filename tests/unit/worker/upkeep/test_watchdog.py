@@ -77,7 +77,7 @@ class Bench:
 
 def _sent(number: int) -> HeldLease:
     one = held(number)
-    one.started_at = 1000.0
+    one.slot.started_at = 1000.0
     return one
 
 
@@ -132,7 +132,7 @@ def test_a_lease_beyond_the_hard_cap_is_lost(bench: Bench) -> None:
 
 def test_buffered_leases_go_back_once_it_is_too_late_for_them(bench: Bench) -> None:
     late, later = held(1), held(2)
-    late.start_by, later.start_by = 1020.5, 1025.5
+    late.slot.start_by, later.slot.start_by = 1020.5, 1025.5
     bench.buffer.append(late)
     bench.buffer.append(later)
     bench.passes(20)
@@ -152,7 +152,7 @@ def test_what_was_not_sent_in_time_is_left_to_expire(bench: Bench) -> None:
 
 def test_a_buffered_lease_is_not_lost_when_redis_is_away(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     late = held(1)
-    late.start_by = 1001.0
+    late.slot.start_by = 1001.0
     bench.buffer.append(late)
     bench.scripts.away = True
     bench.passes(25)
