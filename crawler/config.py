@@ -5,25 +5,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, get_args
 
 from scrapy.utils.misc import load_object
 
+from crawler import defaults
 from crawler.errors import ConfigError
 
+# Of each number in defaults.py: its kind, the lowest and the highest value.
+NUMBERS: Final = {
+    name: get_args(kind) for name, kind in defaults.__annotations__.items() if hasattr(kind, "__metadata__")
+}
 A_CLASS: Final = "the path of a class that can be imported"
 _SCHEME = re.compile(r"[a-z][a-z0-9+]*", re.IGNORECASE)
 _TYPE_NAMES = {int: "an integer", float: "a number"}
 
 
-def integer(settings: Mapping[str, Any], name: str, low: int, high: int) -> int:
-    """The setting as int within [low, high]; raises ConfigError naming setting, value and range."""
-    return int(_number(settings, name, int, low, high))
+def integer(settings: Mapping[str, Any], name: str, *within: int) -> int:
+    """The setting as int in its range, that of defaults.py if none is given; raises ConfigError naming all three."""
+    return int(_number(settings, name, int, *within or bounds(name)))
 
 
-def number(settings: Mapping[str, Any], name: str, low: float, high: float) -> float:
-    """The setting as float within [low, high]; raises ConfigError naming setting, value and range."""
-    return _number(settings, name, float, low, high)
+def number(settings: Mapping[str, Any], name: str, *within: float) -> float:
+    """The setting as float in its range, that of defaults.py if none is given; raises ConfigError naming all three."""
+    return _number(settings, name, float, *within or bounds(name))
+
+
+def bounds(name: str) -> tuple[Any, Any]:
+    """The lowest and the highest value of that number in defaults.py."""
+    _, low, high = NUMBERS[name]
+    return low, high
+
+
+def check_numbers(settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for the first number of defaults.py that is out of its range."""
+    for name, (kind, low, high) in NUMBERS.items():
+        _number(settings, name, kind, low, high)
 
 
 def boolean(settings: Mapping[str, Any], name: str) -> bool:

@@ -53,11 +53,11 @@ def render(source: str) -> str:
     read = 0
     for node in ast.parse(source).body:
         sections = [match[1] for line in lines[read : node.lineno - 1] if (match := _SECTION.match(line))]
-        out.extend(f"\n## {section}\n\n| setting | default | meaning |\n|---|---|---|" for section in sections)
+        out.extend(f"\n## {section}\n\n| setting | default (range) | meaning |\n|---|---|---|" for section in sections)
         read = node.end_lineno or node.lineno
         if (name := _name(node)) is not None and name not in {"PROJECT_DIR", ENVIRONMENT}:
             value = ast.unparse(node.value) if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value else ""
-            out.append(f"| `{name}` | {_code(value)} | {_comment(lines, node)} |")
+            out.append(f"| `{name}` | {_code(value)}{_range(node)} | {_comment(lines, node)} |")
     return "\n".join(out) + "\n"
 
 
@@ -69,6 +69,14 @@ def _name(node: ast.stmt) -> str | None:
 def _code(value: str) -> str:
     value = _ENVIRONMENT.sub(r"\2", " ".join(value.split())).replace("|", "\\|")
     return f"`{value}`" if len(value) <= 80 else "see the file"
+
+
+def _range(node: ast.stmt) -> str:
+    """Of a number: what stands in its annotation."""
+    match node:
+        case ast.AnnAssign(annotation=ast.Subscript(value=ast.Name("Annotated"), slice=ast.Tuple([_, low, high]))):
+            return " ({:,} to {:,})".format(*map(ast.literal_eval, (low, high)))
+    return ""
 
 
 def _comment(lines: list[str], node: ast.stmt) -> str:

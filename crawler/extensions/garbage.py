@@ -8,14 +8,8 @@ from typing import ClassVar, Self
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import BaseSettings
 
 from crawler import config
-
-
-def gc_threshold(settings: BaseSettings) -> int:
-    """Objects between two collections; raises ConfigError."""
-    return config.integer(settings, "GC_THRESHOLD", 0, 1_000_000)
 
 
 class GarbageExtension:
@@ -35,7 +29,7 @@ class GarbageExtension:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Off with GC_THRESHOLD = 0, and outside the fleet."""
-        threshold = gc_threshold(crawler.settings)
+        threshold = config.integer(crawler.settings, "GC_THRESHOLD")
         if not threshold or not crawler.settings.getbool("FRONTIER_ENABLED"):
             raise NotConfigured
         extension = cls(threshold)

@@ -12,7 +12,6 @@ from typing import Final, Self
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
-from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks
 from crawler.frontier.errors import FrontierError
@@ -33,11 +32,6 @@ LOOKS: Final = 10  # checks that do not wait for the engine's heartbeat: what ha
 MOST_TOLD: Final = 5  # hosts
 
 logger = logging.getLogger(__name__)
-
-
-def max_idle_seconds(settings: BaseSettings) -> float:
-    """After which a worker ends; raises ConfigError."""
-    return config.number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0, 31_536_000)
 
 
 class IdleExtension:
@@ -62,7 +56,7 @@ class IdleExtension:
         """Off where the spider does not use the shared frontier."""
         if not in_use(crawler.settings):
             raise NotConfigured
-        extension = cls(crawler, max_idle_seconds(crawler.settings))
+        extension = cls(crawler, config.number(crawler.settings, "MAX_IDLE_TIME_BEFORE_CLOSE"))
         crawler.signals.connect(extension._idle, signals.spider_idle)
         return extension
 

@@ -55,9 +55,9 @@ class MetricsConfig:
         """Raises ConfigError when a value is out of range."""
         return cls(
             host=config.text(settings, "METRICS_HOST"),
-            port=config.integer(settings, "METRICS_PORT", -1, 65_535),
-            max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS", 1, 3_600),
-            callback_seconds=config.number(settings, "FRONTIER_HARD_CAP_SECONDS", 1, 86_400),
+            port=config.integer(settings, "METRICS_PORT"),
+            max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS"),
+            callback_seconds=config.number(settings, "FRONTIER_HARD_CAP_SECONDS"),
         )
 
     def serve(self, routes: Routes) -> ProbeServer:

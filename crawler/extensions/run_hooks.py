@@ -51,7 +51,7 @@ class HooksConfig:
             url=url,
             secret=str(settings.get("RUN_WEBHOOK_SECRET") or ""),
             signals=config.boolean(settings, "RUN_SIGNALS"),
-            failure_share=config.number(settings, "RUN_FAILURE_SHARE", 0, 1),
+            failure_share=config.number(settings, "RUN_FAILURE_SHARE"),
         )
 
 

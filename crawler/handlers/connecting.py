@@ -25,7 +25,7 @@ FAILURES: Final = (CannotResolveHostError, DownloadConnectionRefusedError, Downl
 
 def connect_seconds(settings: BaseSettings) -> float:
     """How long a connection may take, from the first SYN to the end of its TLS handshake; raises ConfigError."""
-    return config.number(settings, "CONNECT_TIMEOUT_SECONDS", 0.1, 600)
+    return config.number(settings, "CONNECT_TIMEOUT_SECONDS")
 
 
 def too_slow(to: Route, seconds: float) -> DownloadTimeoutError | ProxyError:

@@ -46,12 +46,12 @@ class ResolverConfig:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Scrapy's settings where those exist; at least one thread per concurrent request. Raises ConfigError."""
-        most = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
+        most = config.integer(settings, "CONCURRENT_REQUESTS")
         cached = config.boolean(settings, "DNSCACHE_ENABLED")
         return cls(
-            seconds=config.number(settings, "DNSCACHE_SECONDS", 0, 86_400) if cached else 0,
+            seconds=config.number(settings, "DNSCACHE_SECONDS") if cached else 0,
             size=config.integer(settings, "DNSCACHE_SIZE", 0, 10_000_000),
-            timeout=config.number(settings, "DNS_TIMEOUT", 0.1, 600),
+            timeout=config.number(settings, "DNS_TIMEOUT"),
             threads=max(
                 config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, MOST_THREADS), min(most, MOST_THREADS)
             ),

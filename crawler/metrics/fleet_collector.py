@@ -37,8 +37,8 @@ class FleetConfig:
     def from_settings(cls, settings: BaseSettings) -> FleetConfig:
         """Raises ConfigError for a value out of range."""
         return cls(
-            every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
-            workers=config.integer(settings, "FLEET_WORKERS", 0, 100_000),
+            every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS"),
+            workers=config.integer(settings, "FLEET_WORKERS"),
             budgets=TierBudgets(
                 daily_limits(settings, "TIER_DAILY_REQUESTS"), daily_limits(settings, "TIER_DAILY_COST")
             ),

@@ -13,7 +13,6 @@ from typing import Any, Self
 from urllib.parse import urljoin
 
 from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import config
@@ -30,11 +29,6 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 _SCHEMA_ORG = re.compile(r"^https?://schema\.org/", re.IGNORECASE)
 
 
-def most_characters(settings: BaseSettings) -> int:
-    """Of a text; raises ConfigError."""
-    return config.integer(settings, "ITEM_TEXT_MAX_CHARS", 100, 4_000_000)
-
-
 class CleanPipeline:
     """White space, Unicode form, absolute image URLs, number types, lengths."""
 
@@ -45,7 +39,7 @@ class CleanPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         assert crawler.stats is not None
-        return cls(most_characters(crawler.settings), crawler.stats)
+        return cls(config.integer(crawler.settings, "ITEM_TEXT_MAX_CHARS"), crawler.stats)
 
     async def process_item(self, item: Any) -> Any:
         """Clean *item* in place; a text that is cut gets the issue `truncated_<field>`. Raises RejectedItem for an item

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Self
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import config
@@ -35,12 +34,6 @@ class _Sent(NamedTuple):
     page: str
 
 
-def remembered(settings: BaseSettings) -> tuple[int, float]:
-    """How many items, and for how many seconds; raises ConfigError."""
-    size = config.integer(settings, "ITEM_DEDUPE_SIZE", 0, 10_000_000)
-    return size, config.number(settings, "ITEM_DEDUPE_SECONDS", 1, 86_400)
-
-
 class DedupePipeline:
     """Drops an item whose content this worker sent to storage less than *seconds* of fetch time before.
 
@@ -59,9 +52,10 @@ class DedupePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         assert crawler.stats is not None
-        size, seconds = remembered(crawler.settings)
+        size = config.integer(crawler.settings, "ITEM_DEDUPE_SIZE")
         if not size:
             raise NotConfigured
+        seconds = config.number(crawler.settings, "ITEM_DEDUPE_SECONDS")
         pipeline = cls(size, seconds, crawler.stats, lambda: datetime.now(UTC))
         crawler.signals.connect(pipeline.forget, signals.item_error)
         return pipeline

@@ -11,7 +11,6 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, urls
 from crawler.errors import ConfigError
-from crawler.frontier.config import MOST_SHARDS
 from crawler.policy.pace import Pace
 from crawler.policy.rules.domains import DomainRules, Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier
@@ -57,16 +56,16 @@ class HostRules:
     def from_settings(cls, settings: BaseSettings) -> HostRules:
         """Reads the settings and DOMAINS_FILE; raises ConfigError for a value out of range."""
         grouping = config.choice(settings, "POLITENESS_GROUP", ("hostname", "domain", "ip"))
-        if grouping == "ip" and config.integer(settings, "FRONTIER_SHARDS", 1, MOST_SHARDS) > 1:
+        if grouping == "ip" and config.integer(settings, "FRONTIER_SHARDS") > 1:
             allowed = "hostname or domain with FRONTIER_SHARDS above 1: hosts of one address lie on different shards"
             raise ConfigError("POLITENESS_GROUP", grouping, allowed)
         return cls(
-            delay_ms=round(config.number(settings, "DOWNLOAD_DELAY", 0, 86_400) * 1000),
-            cap=config.integer(settings, "CONCURRENT_REQUESTS_PER_DOMAIN", 1, 1_000),
+            delay_ms=round(config.number(settings, "DOWNLOAD_DELAY") * 1000),
+            cap=config.integer(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
             slots=_slots(settings),
             grouping="domain" if grouping == "domain" else "hostname",
             domains=load_rules(settings["DOMAINS_FILE"]),
-            burst=config.integer(settings, "POLITENESS_BURST", 1, 1_000),
+            burst=config.integer(settings, "POLITENESS_BURST"),
             by_address=grouping == "ip",
         )
 
@@ -152,6 +151,7 @@ class HostRules:
 
 
 _SLOT_KEYS: Final = ("delay", "concurrency", "jitter", "randomize_delay", "throttle")  # the last three are Scrapy's
+_DELAYS, _CAPS = config.bounds("DOWNLOAD_DELAY"), config.bounds("CONCURRENT_REQUESTS_PER_DOMAIN")
 
 
 def _slots(settings: BaseSettings) -> dict[str, dict[str, float]]:
@@ -162,12 +162,13 @@ def _slot(name: str, slot: Any) -> dict[str, float]:
     read: dict[str, float] = {}
     try:
         if "delay" in slot:
-            read["delay"] = config.number(slot, "delay", 0, 86_400)
+            read["delay"] = config.number(slot, "delay", *_DELAYS)
         if "concurrency" in slot:
-            read["concurrency"] = config.integer(slot, "concurrency", 1, 1_000)
+            read["concurrency"] = config.integer(slot, "concurrency", *_CAPS)
         unknown = [key for key in slot if key not in _SLOT_KEYS]
     except (ConfigError, TypeError, AttributeError):
-        allowed = "a dict with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
+        delays, caps = ("{} to {}".format(*bounds) for bounds in (_DELAYS, _CAPS))
+        allowed = f"a dict with delay ({delays} seconds), concurrency ({caps}), or both"
         raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, allowed) from None
     if unknown:  # a delay that is misspelt would not be kept
         raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, f"delay, concurrency, or both, and no {unknown[0]!r}")

@@ -28,7 +28,7 @@ class ServeConfig:
             raise ConfigError("SERVE_HOST", host, "an address or a host name of this machine")
         return cls(
             host=host.strip(),
-            port=config.integer(settings, "SERVE_PORT", 0, 65_535),
-            lease_seconds=config.number(settings, "SERVE_LEASE_SECONDS", 1, 600),
-            max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS", 1, 3_600),
+            port=config.integer(settings, "SERVE_PORT"),
+            lease_seconds=config.number(settings, "SERVE_LEASE_SECONDS"),
+            max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS"),
         )

@@ -22,7 +22,7 @@ class Bounds:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError."""
         return cls(
-            characters=config.integer(settings, "PARSE_APART_KB", 0, 1_000_000) * 1_000,
-            seconds=config.number(settings, "PARSE_MAX_SECONDS", 1, 3_600),
-            memory_bytes=config.integer(settings, "PARSE_MAX_MB", 256, 1_000_000) * 1_000_000,
+            characters=config.integer(settings, "PARSE_APART_KB") * 1_000,
+            seconds=config.number(settings, "PARSE_MAX_SECONDS"),
+            memory_bytes=config.integer(settings, "PARSE_MAX_MB") * 1_000_000,
         )

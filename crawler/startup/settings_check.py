@@ -1,6 +1,6 @@
 """The settings of a worker and of its store, looked at before the log begins: a wrong one is a line, not a dead worker.
 
-Known weakness: what tiers beyond http read (BROWSER_*, API_*) is looked at as their handlers are built.
+Known weakness: what tiers beyond http read (BROWSER_*, API_*), but numbers, is looked at as their handlers are built.
 """
 
 from __future__ import annotations
@@ -12,17 +12,11 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, defaults
 from crawler.errors import ConfigError
-from crawler.extensions.garbage import gc_threshold
-from crawler.extensions.idle import max_idle_seconds
 from crawler.extensions.metrics import MetricsConfig
 from crawler.extensions.run_hooks import HooksConfig
 from crawler.frontier.config import FrontierConfig
 from crawler.handlers.http.handler import HttpConfig
 from crawler.handlers.resolver import ResolverConfig
-from crawler.middlewares.conditional.downloader import conditional_days
-from crawler.middlewares.downloader.cookies import session_seconds
-from crawler.pipelines.clean import most_characters
-from crawler.pipelines.dedupe import remembered
 from crawler.pipelines.validate import fatal_issues
 from crawler.policy.address_guard import AddressPolicy
 from crawler.policy.endings.retries import RetryPolicy
@@ -31,28 +25,20 @@ from crawler.policy.shared_addresses import SharedAddresses
 from crawler.proxies.pools import ProxyConfig
 from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
-from crawler.spiders.bounds import Bounds
 from crawler.storage.archive.config import ArchiveConfig
-from crawler.storage.attempts import AttemptsConfig
 from crawler.storage.config import StorageConfig
 from crawler.tracing.config import TracesConfig
-from crawler.worker.config import WorkerConfig
 from crawler.worker.lease_queue import served_tiers
-from crawler.worker.maintenance import MaintenanceConfig
-from crawler.worker.prefetch import PrefetchConfig
 from crawler.worker.robots_fetcher import RobotsConfig
 from crawler.worker.upkeep.run_stats import read_table
 from crawler.worker.upkeep.tier_tracker import TierConfig
 
 Reader = Callable[[BaseSettings], object]  # raises ConfigError for a value that is out of range
 
-# In this order, so that a value is named by who knows most of it.
+# Of those who read more than numbers; in this order, so that a value is named by who knows most of it.
 READERS: Final[tuple[Reader, ...]] = (
     FrontierConfig.from_settings,
     HostRules.from_settings,
-    PrefetchConfig.from_settings,
-    MaintenanceConfig.from_settings,
-    WorkerConfig.from_settings,
     RetryPolicy.from_settings,
     RobotsConfig.from_settings,
     served_tiers,
@@ -62,31 +48,24 @@ READERS: Final[tuple[Reader, ...]] = (
     HttpConfig.from_settings,
     ResolverConfig.from_settings,
     ProxyConfig.from_settings,
-    Bounds.from_settings,
     lambda settings: read_scope(config.mapping(settings, "SCOPE"), "SCOPE"),
     spider_budget,
     read_table,
     MetricsConfig.from_settings,
     HooksConfig.from_settings,
     TracesConfig.from_settings,
-    max_idle_seconds,
-    gc_threshold,
-    session_seconds,
 )
 STORE_READERS: Final[tuple[Reader, ...]] = (
     StorageConfig.from_settings,
     ArchiveConfig.from_settings,
-    AttemptsConfig.from_settings,
-    most_characters,
     fatal_issues,
-    remembered,
-    conditional_days,
 )
 
 
 def check_settings(settings: BaseSettings) -> None:
     """Read them; raises ConfigError for the first that is out of range."""
     _check_switches(settings)
+    config.check_numbers(settings)
     for read in (*READERS, *(STORE_READERS if config.boolean(settings, "SHOAL_STORE") else ())):
         read(settings)
 

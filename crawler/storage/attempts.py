@@ -46,8 +46,8 @@ class AttemptsConfig:
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Raises ConfigError naming the setting, its value and what is expected."""
         return cls(
-            days=config.integer(settings, "ATTEMPTS_DAYS", 0, 3_650),
-            per_second=config.integer(settings, "ATTEMPTS_PER_SECOND", 1, 100_000),
+            days=config.integer(settings, "ATTEMPTS_DAYS"),
+            per_second=config.integer(settings, "ATTEMPTS_PER_SECOND"),
         )
 
 

@@ -35,15 +35,15 @@ class StorageConfig:
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Raises ConfigError naming the setting, its value and what is expected."""
         return cls(
-            batch_size=config.integer(settings, "STORAGE_BATCH_SIZE", 1, 10_000),
-            batch_ms=config.integer(settings, "STORAGE_BATCH_MS", 1, 10_000),
-            item_max_bytes=int(config.number(settings, "ITEM_MAX_MB", 0.01, 5) * 2**20),
-            retry_max_seconds=config.number(settings, "STORAGE_RETRY_MAX_SECONDS", 0.05, 600),
-            rejected_days=config.integer(settings, "REJECTED_ITEMS_DAYS", 1, 3650),
-            run_items_kept=config.integer(settings, "RUN_ITEMS_KEPT", 0, 10_000),
+            batch_size=config.integer(settings, "STORAGE_BATCH_SIZE"),
+            batch_ms=config.integer(settings, "STORAGE_BATCH_MS"),
+            item_max_bytes=int(config.number(settings, "ITEM_MAX_MB") * 2**20),
+            retry_max_seconds=config.number(settings, "STORAGE_RETRY_MAX_SECONDS"),
+            rejected_days=config.integer(settings, "REJECTED_ITEMS_DAYS"),
+            run_items_kept=config.integer(settings, "RUN_ITEMS_KEPT"),
             spool_dir=str(settings.get("SPOOL_DIR") or ""),
-            spool_max_bytes=int(config.number(settings, "SPOOL_MAX_MB", 1, 10_000_000) * 2**20),
-            spool_high_water=config.number(settings, "SPOOL_HIGH_WATER", 0.05, 1),
+            spool_max_bytes=int(config.number(settings, "SPOOL_MAX_MB") * 2**20),
+            spool_high_water=config.number(settings, "SPOOL_HIGH_WATER"),
             restate=config.boolean(settings, "STORAGE_RESTATE"),
             link_duplicates=_linked(settings),
             history=_history(settings),

@@ -38,7 +38,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
     """
     uri = str(settings.get("MONGODB_URI") or "") or _bundled(settings)
     config.check_escaped("MONGODB_URI", uri, "/?")
-    timeout_ms = int(config.number(settings, "STORAGE_CONNECT_SECONDS", 0.1, 60) * 1000)
+    timeout_ms = int(config.number(settings, "STORAGE_CONNECT_SECONDS") * 1000)
     try:
         return AsyncMongoClient(
             uri,
@@ -48,9 +48,9 @@ def connect(settings: Mapping[str, Any]) -> Client:
             appname="shoal",
             serverSelectionTimeoutMS=timeout_ms,
             connectTimeoutMS=timeout_ms,
-            socketTimeoutMS=int(config.number(settings, "STORAGE_REPLY_SECONDS", 0.1, 600) * 1000),
+            socketTimeoutMS=int(config.number(settings, "STORAGE_REPLY_SECONDS") * 1000),
             # shorter than most pauses of an outage: a user that was made anew is refused on connections of the old one
-            maxIdleTimeMS=int(min(config.number(settings, "STORAGE_RETRY_MAX_SECONDS", 0.05, 600) / 3, 5) * 1000),
+            maxIdleTimeMS=int(min(config.number(settings, "STORAGE_RETRY_MAX_SECONDS") / 3, 5) * 1000),
         )
     except OSError as error:
         reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)

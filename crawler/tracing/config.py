@@ -29,7 +29,7 @@ class TracesConfig:
         if url and not _is_http(url):
             allowed = "the address of an OTLP receiver, http://collector:4318/v1/traces"
             raise ConfigError("TRACES_URL", config.shown_uri(url), allowed)
-        return cls(ratio=config.number(settings, "TRACES_RATIO", 0, 1), url=url)
+        return cls(ratio=config.number(settings, "TRACES_RATIO"), url=url)
 
     def samples(self, fingerprint: int) -> bool:
         """Whether requests with *fingerprint* are traced: the same for whoever pushes and whoever fetches it."""

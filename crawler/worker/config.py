@@ -21,6 +21,6 @@ class WorkerConfig:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError for a value out of range."""
         return cls(
-            close_seconds=config.number(settings, "FRONTIER_CLOSE_SECONDS", 1, 3_600),
-            address_seconds=config.number(settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400),
+            close_seconds=config.number(settings, "FRONTIER_CLOSE_SECONDS"),
+            address_seconds=config.number(settings, "POLITENESS_ADDRESS_SECONDS"),
         )

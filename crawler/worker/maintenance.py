@@ -36,11 +36,11 @@ class MaintenanceConfig:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
         """Raises ConfigError for a value out of range."""
-        poll = config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60)
+        poll = config.number(settings, "FRONTIER_POLL_SECONDS")
         return cls(
             seeds=poll,
             idle=min(1.0, 2 * poll),
-            tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
+            tiers=config.number(settings, "TIER_REFRESH_SECONDS"),
         )
 
 

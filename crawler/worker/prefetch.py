@@ -50,13 +50,13 @@ class PrefetchConfig:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> PrefetchConfig:
         """Raises ConfigError when a value is out of range."""
-        slots = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
+        slots = config.integer(settings, "CONCURRENT_REQUESTS")
         if served_tiers(settings) == ("browser",):  # another worker could load what waits for a tab here
-            slots = min(slots, config.integer(settings, "BROWSER_CONCURRENCY", 1, 64))
+            slots = min(slots, config.integer(settings, "BROWSER_CONCURRENCY"))
         return cls(
             slots=slots,
-            poll_seconds=config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60),
-            slow_seconds=config.number(settings, "FRONTIER_SLOW_HOST_SECONDS", 0.1, 3_600),
+            poll_seconds=config.number(settings, "FRONTIER_POLL_SECONDS"),
+            slow_seconds=config.number(settings, "FRONTIER_SLOW_HOST_SECONDS"),
         )
 
 

@@ -57,12 +57,12 @@ class RobotsConfig:
             allowed = f"it unset: replaced by ROBOTSTXT_UNREACHABLE_SECONDS = {86_400} (in seconds)"
             raise ConfigError(OLD_NAME, settings[OLD_NAME], allowed)
         return cls(
-            ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
-            cache_size=config.integer(settings, "ROBOTSTXT_CACHE_SIZE", 1, 1_000_000),
-            cache_bytes=config.integer(settings, "ROBOTSTXT_CACHE_MB", 1, 100_000) * 2**20,
-            timeout=config.number(settings, "ROBOTSTXT_TIMEOUT_SECONDS", 1, 600),
-            retry=config.number(settings, "ROBOTSTXT_RETRY_SECONDS", 0.1, 3_600),
-            unreachable=config.number(settings, "ROBOTSTXT_UNREACHABLE_SECONDS", 1, 31_536_000),
+            ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS"),
+            cache_size=config.integer(settings, "ROBOTSTXT_CACHE_SIZE"),
+            cache_bytes=config.integer(settings, "ROBOTSTXT_CACHE_MB") * 2**20,
+            timeout=config.number(settings, "ROBOTSTXT_TIMEOUT_SECONDS"),
+            retry=config.number(settings, "ROBOTSTXT_RETRY_SECONDS"),
+            unreachable=config.number(settings, "ROBOTSTXT_UNREACHABLE_SECONDS"),
         )
 
 

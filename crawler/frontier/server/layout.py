@@ -8,11 +8,12 @@ from typing import Final
 
 from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError
 
+from crawler import config
 from crawler.errors import ConfigError
-from crawler.frontier.config import MOST_SHARDS
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
 
+MOST_SHARDS: Final = config.bounds("FRONTIER_SHARDS")[1]
 SAMPLED: Final = 16  # hosts checked per shard if the number is not recorded
 
 

@@ -58,7 +58,7 @@ class Seeds:
             kind = "set"
         elif config.boolean(settings, "REDIS_START_URLS_AS_ZSET"):
             kind = "zset"
-        return cls(client, key, kind, round(config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) * 1000))
+        return cls(client, key, kind, round(config.number(settings, "FRONTIER_LEASE_SECONDS") * 1000))
 
     async def lease(self, limit: int) -> list[Seed]:
         """Up to *limit* entries: a list from the left, a zset from the highest score. Raises ConfigError for a key of

@@ -98,15 +98,15 @@ class BrowserConfig:
         """Raises ConfigError, also if no Chromium is found."""
         return cls(
             executable=find(str(settings.get("BROWSER_EXECUTABLE") or "")),
-            concurrency=config.integer(settings, "BROWSER_CONCURRENCY", 1, 64),
-            pages=config.integer(settings, "BROWSER_MAX_PAGES", 1, 1_000_000),
-            memory_bytes=config.integer(settings, "BROWSER_MEMORY_MB", 128, 1_000_000) * MEGABYTE,
-            context_pages=config.integer(settings, "BROWSER_CONTEXT_PAGES", 1, 100_000),
-            context_seconds=config.number(settings, "BROWSER_CONTEXT_SECONDS", 1, 86_400),
-            idle_seconds=config.number(settings, "BROWSER_SETTLE_SECONDS", 0, 60),
-            check_seconds=config.number(settings, "BROWSER_CHECK_SECONDS", 0.1, 600),
-            connection_bytes=config.integer(settings, "BROWSER_CONNECTION_MAX_MB", 1, 10_000) * MEGABYTE,
-            page_requests=config.integer(settings, "BROWSER_PAGE_REQUESTS", 1, 1_000_000),
+            concurrency=config.integer(settings, "BROWSER_CONCURRENCY"),
+            pages=config.integer(settings, "BROWSER_MAX_PAGES"),
+            memory_bytes=config.integer(settings, "BROWSER_MEMORY_MB") * MEGABYTE,
+            context_pages=config.integer(settings, "BROWSER_CONTEXT_PAGES"),
+            context_seconds=config.number(settings, "BROWSER_CONTEXT_SECONDS"),
+            idle_seconds=config.number(settings, "BROWSER_SETTLE_SECONDS"),
+            check_seconds=config.number(settings, "BROWSER_CHECK_SECONDS"),
+            connection_bytes=config.integer(settings, "BROWSER_CONNECTION_MAX_MB") * MEGABYTE,
+            page_requests=config.integer(settings, "BROWSER_PAGE_REQUESTS"),
             blocked=_blocked(settings.get("BROWSER_BLOCKED_RESOURCES")),
         )
 

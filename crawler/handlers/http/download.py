@@ -26,7 +26,6 @@ from crawler.scrapy_hooks import is_heard
 logger = logging.getLogger(__name__)
 
 FRAMING_BYTES: Final = 65_536  # allowed besides the body, and a sixteenth of its limit
-_MANY: Final = 1 << 50
 _PROXY_AUTHENTICATION: Final = 407
 
 
@@ -41,8 +40,8 @@ class DownloadLimits:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError."""
         return cls(
-            config.integer(settings, "DOWNLOAD_MAXSIZE", 0, _MANY),
-            config.integer(settings, "DOWNLOAD_WARNSIZE", 0, _MANY),
+            config.integer(settings, "DOWNLOAD_MAXSIZE"),
+            config.integer(settings, "DOWNLOAD_WARNSIZE"),
         )
 
     @property

@@ -63,12 +63,12 @@ class HttpConfig:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError."""
         return cls(
-            timeout=config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 86_400),
+            timeout=config.number(settings, "DOWNLOAD_TIMEOUT"),
             connect_seconds=connect_seconds(settings),
             body=DownloadLimits.from_settings(settings),
             head=HeadLimits(
-                config.integer(settings, "DOWNLOAD_HEADERS_MAXSIZE", 1_024, 16_777_216),
-                config.integer(settings, "DOWNLOAD_HEADERS_MAXCOUNT", 16, 65_536),
+                config.integer(settings, "DOWNLOAD_HEADERS_MAXSIZE"),
+                config.integer(settings, "DOWNLOAD_HEADERS_MAXCOUNT"),
             ),
             fail_on_dataloss=config.boolean(settings, "DOWNLOAD_FAIL_ON_DATALOSS"),
             pool=PoolConfig.from_settings(settings),

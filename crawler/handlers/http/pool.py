@@ -41,9 +41,9 @@ class PoolConfig:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError."""
         return cls(
-            seconds=config.number(settings, "CONNECTION_IDLE_SECONDS", 0.1, 3_600),
-            limit=config.integer(settings, "CONNECTION_IDLE_LIMIT", 0, 100_000),
-            room=config.integer(settings, "CONNECTION_IDLE_MB", 1, 100_000) * MB,
+            seconds=config.number(settings, "CONNECTION_IDLE_SECONDS"),
+            limit=config.integer(settings, "CONNECTION_IDLE_LIMIT"),
+            room=config.integer(settings, "CONNECTION_IDLE_MB") * MB,
         )
 
     @property

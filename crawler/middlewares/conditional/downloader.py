@@ -40,11 +40,6 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def conditional_days(settings: BaseSettings) -> int:
-    """For which the version of a page is kept; raises ConfigError."""
-    return config.integer(settings, "CONDITIONAL_DAYS", 1, 3_650)
-
-
 class ConditionalMiddleware:
     """Works on leased GET requests of the http tier, in a run that crawls known pages once more: `push --recrawl`, a
     schedule.
@@ -58,8 +53,8 @@ class ConditionalMiddleware:
         self._crawler = crawler
         settings = crawler.settings
         self._client = connection.connect(settings)
-        kept = config.integer(settings, "RUN_ITEMS_KEPT", 0, 10_000)
-        self._versions = PageVersions(connection.database(self._client, settings), conditional_days(settings), kept)
+        days, kept = config.integer(settings, "CONDITIONAL_DAYS"), config.integer(settings, "RUN_ITEMS_KEPT")
+        self._versions = PageVersions(connection.database(self._client, settings), days, kept)
         self._clock = clock
         self._away_until = 0.0
         self._asked: WeakKeyDictionary[Request, StoredVersion] = WeakKeyDictionary()

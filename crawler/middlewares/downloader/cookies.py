@@ -18,7 +18,6 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
-from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks
 from crawler import stats as names
@@ -49,11 +48,6 @@ class JarUse:
     jar: CookieJar
 
 
-def session_seconds(settings: BaseSettings) -> int:
-    """For which an unused jar is kept; raises ConfigError."""
-    return config.integer(settings, "SESSION_SECONDS", 60, 31_536_000)
-
-
 class SessionsMiddleware(CookiesMiddleware):
     """`cookies = "host"` or `"session"` of a domain: one jar per politeness group, and per `meta["session"]` or, as
     projects have it, `meta["cookiejar"]`, in Redis.
@@ -68,7 +62,7 @@ class SessionsMiddleware(CookiesMiddleware):
         super().__init__(crawler.settings.getbool("COOKIES_DEBUG"))
         self.crawler = crawler
         self._rules = rules
-        self._ttl_ms = session_seconds(crawler.settings) * 1000
+        self._ttl_ms = config.integer(crawler.settings, "SESSION_SECONDS") * 1000
         self._scrapys = crawler.settings.getbool("COOKIES_ENABLED")
         self._uses: WeakKeyDictionary[Request, JarUse] = WeakKeyDictionary()
         self._set: WeakKeyDictionary[CookieJar, Counter[str]] = WeakKeyDictionary()  # since they were counted

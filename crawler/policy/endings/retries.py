@@ -13,11 +13,11 @@ from crawler.policy.endings.backoff import full_jitter
 from crawler.policy.endings.failures import FailureClass, classify
 
 RETRIED: Final = tuple(kind for kind in FailureClass if kind is not FailureClass.PERMANENT)
-_KEYS: Final = MappingProxyType(  # of a class's row: the setting that it replaces, and the expected value
+_KEYS: Final = MappingProxyType(  # of a class's row: the setting that it replaces, its kind and range
     {
-        "times": ("RETRY_TIMES", config.integer, 0, 1_000),
-        "base_seconds": ("RETRY_BASE_SECONDS", config.number, 0, 3_600),
-        "cap_seconds": ("RETRY_CAP_SECONDS", config.number, 0, 86_400),
+        "times": ("RETRY_TIMES", config.integer, (0, 1_000)),
+        "base_seconds": ("RETRY_BASE_SECONDS", config.number, config.bounds("RETRY_BASE_SECONDS")),
+        "cap_seconds": ("RETRY_CAP_SECONDS", config.number, config.bounds("RETRY_CAP_SECONDS")),
     }
 )
 
@@ -81,8 +81,8 @@ class RetryPolicy:
 
 
 def _shared(settings: Settings, key: str) -> Any:
-    name, read, low, high = _KEYS[key]
-    return read({name: settings.get(name)}, name, low, high)
+    name, read, bounds = _KEYS[key]
+    return read({name: settings.get(name)}, name, *bounds)
 
 
 def _budget(settings: Settings, kind: FailureClass, row: Any, default: RetryBudget) -> RetryBudget:
@@ -95,10 +95,10 @@ def _budget(settings: Settings, kind: FailureClass, row: Any, default: RetryBudg
 
 def _own(settings: Settings, where: str, key: str, row: Mapping[str, Any]) -> Any:
     """The class's value; None if it has none or a setting of higher priority overrides it."""
-    shared, read, low, high = _KEYS[key]
+    shared, read, bounds = _KEYS[key]
     if key not in row:
         return None
-    value = read({f"{where}[{key!r}]": row[key]}, f"{where}[{key!r}]", low, high)
+    value = read({f"{where}[{key!r}]": row[key]}, f"{where}[{key!r}]", *bounds)
     return None if (settings.getpriority(shared) or 0) > (settings.getpriority("RETRY_CLASSES") or 0) else value
 
 

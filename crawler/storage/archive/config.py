@@ -55,12 +55,12 @@ class ArchiveConfig:
             directory=Path(str(settings.get("ARCHIVE_DIR"))).absolute(),
             uri=_uri(settings),
             options=config.mapping(settings, "ARCHIVE_OPTIONS"),
-            file_bytes=int(config.number(settings, "ARCHIVE_FILE_MB", 0.001, 10_240) * 2**20),
-            file_seconds=config.number(settings, "ARCHIVE_FILE_SECONDS", 1, 86_400),
-            keep_days=config.integer(settings, "ARCHIVE_KEEP_DAYS", 0, 36_500),
-            keep_bytes=int(config.number(settings, "ARCHIVE_KEEP_GB", 0, 1_000_000) * 2**30),
-            failed_bytes=int(config.number(settings, "ARCHIVE_FAILED_GB", 0, 1_000_000) * 2**30),
-            pending_bytes=int(config.number(settings, "ARCHIVE_PENDING_GB", 0.001, 1_000_000) * 2**30),
+            file_bytes=int(config.number(settings, "ARCHIVE_FILE_MB") * 2**20),
+            file_seconds=config.number(settings, "ARCHIVE_FILE_SECONDS"),
+            keep_days=config.integer(settings, "ARCHIVE_KEEP_DAYS"),
+            keep_bytes=int(config.number(settings, "ARCHIVE_KEEP_GB") * 2**30),
+            failed_bytes=int(config.number(settings, "ARCHIVE_FAILED_GB") * 2**30),
+            pending_bytes=int(config.number(settings, "ARCHIVE_PENDING_GB") * 2**30),
         )
 
 

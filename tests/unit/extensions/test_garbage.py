@@ -10,7 +10,6 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from crawler.errors import ConfigError
 from crawler.extensions.garbage import GarbageExtension
 
 
@@ -53,9 +52,3 @@ def test_of_several_crawls_in_a_process_the_last_one_puts_back_what_was_before()
 def test_off(settings: dict[str, object]) -> None:
     with pytest.raises(NotConfigured):
         GarbageExtension.from_crawler(crawler(**settings))
-
-
-@pytest.mark.parametrize("value", [-1, 1_000_001, "often"])
-def test_a_threshold_out_of_range_is_refused(value: object) -> None:
-    with pytest.raises(ConfigError, match=r"GC_THRESHOLD.*0 to 1000000"):
-        GarbageExtension.from_crawler(crawler(GC_THRESHOLD=value))

@@ -32,8 +32,6 @@ def event(number: int = 1, *, tries: int = 1) -> RunEvent:
         ("RUN_WEBHOOK_URL", "ftp://me:s3cret@hooks.example/"),
         ("RUN_WEBHOOK_URL", "nonsense"),
         ("RUN_SIGNALS", "perhaps"),
-        ("RUN_FAILURE_SHARE", 1.5),
-        ("RUN_FAILURE_SHARE", -1),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name: str, value: object) -> None:

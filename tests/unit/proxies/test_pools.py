@@ -43,12 +43,7 @@ def write(path: Path, text: str, age: int = 0) -> None:
     ("name", "value", "allowed"),
     [
         ("PROXY_POOL", "No Name", "a pool name"),
-        ("PROXY_RELOAD_SECONDS", 0, "0.1 to 3600"),
-        ("PROXY_RETRY_TIMES", 21, "0 to 20"),
-        ("PROXY_FAILURES", 0, "1 to 100"),
-        ("PROXY_QUARANTINE_SECONDS", 0, "0.1 to 86400"),
         ("PROXY_QUARANTINE_MAX_SECONDS", 1, "at least PROXY_QUARANTINE_SECONDS"),
-        ("PROXY_QUARANTINE_MAX_SECONDS", 10**6, "0.1 to 86400"),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:

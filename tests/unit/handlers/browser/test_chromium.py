@@ -33,14 +33,6 @@ def test_the_defaults_are_in_range(binary: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("BROWSER_CONCURRENCY", 0, "1 to 64"),
-        ("BROWSER_MAX_PAGES", 0, "1 to 1000000"),
-        ("BROWSER_MEMORY_MB", 1, "128 to 1000000"),
-        ("BROWSER_CONTEXT_PAGES", 0, "1 to 100000"),
-        ("BROWSER_CONTEXT_SECONDS", 0, "1 to 86400"),
-        ("BROWSER_SETTLE_SECONDS", 61, "0 to 60"),
-        ("BROWSER_CHECK_SECONDS", 0, "0.1 to 600"),
-        ("BROWSER_CONNECTION_MAX_MB", 0, "1 to 10000"),
         ("BROWSER_BLOCKED_RESOURCES", ["pictures"], "any of fetch, font, image"),
         ("BROWSER_BLOCKED_RESOURCES", ["websocket"], "any of fetch, font, image"),  # Playwright does not route them
         ("BROWSER_BLOCKED_RESOURCES", 5, "any of fetch, font, image"),

@@ -181,7 +181,7 @@ def test_off_where_it_has_nothing_to_do(middleware: Any, changed: dict[str, obje
         middleware.from_crawler(SimpleNamespace(settings=project(**changed)))
 
 
-@pytest.mark.parametrize(("name", "value"), [("CONDITIONAL_DAYS", 0), ("CONDITIONAL_REQUESTS", "perhaps")])
+@pytest.mark.parametrize(("name", "value"), [("CONDITIONAL_REQUESTS", "perhaps")])
 def test_a_value_out_of_range_is_refused_by_name(name: str, value: object) -> None:
     crawler: Any = SimpleNamespace(settings=project(**{name: value}), stats=None)
     with pytest.raises(ConfigError, match=name):

@@ -20,7 +20,6 @@ from scrapy.utils.test import get_crawler
 from tldextract.cache import DiskCache
 
 from crawler import stats as names
-from crawler.errors import ConfigError
 from crawler.middlewares.downloader import cookies as module
 from crawler.middlewares.downloader.cookie_jar_limit import CookieJarLimit
 from crawler.middlewares.downloader.cookies import DOMAIN_BYTES, MOST, SLACK, JarUse, SessionsMiddleware
@@ -43,12 +42,6 @@ def test_it_is_off_where_nothing_asks_for_cookies() -> None:
     with pytest.raises(NotConfigured):
         built()
     assert isinstance(built(COOKIES_ENABLED=True), SessionsMiddleware)
-
-
-@pytest.mark.parametrize("value", [59, 31_536_001])
-def test_a_value_out_of_range_is_refused_by_name(value: int) -> None:
-    with pytest.raises(ConfigError, match=r"SESSION_SECONDS = .* 60 to 31536000"):
-        built(SESSION_SECONDS=value)
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,6 @@ def test_the_defaults() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("ROBOTSTXT_TTL_SECONDS", 0, "1 to 86400"),
-        ("ROBOTSTXT_TTL_SECONDS", 86_401, "1 to 86400"),
-        ("ROBOTSTXT_CACHE_SIZE", 0, "1 to 1000000"),
-        ("ROBOTSTXT_CACHE_MB", 0, "1 to 100000"),
-        ("ROBOTSTXT_TIMEOUT_SECONDS", 0, "1 to 600"),
-        ("ROBOTSTXT_RETRY_SECONDS", 0, "0.1 to 3600"),
-        ("ROBOTSTXT_UNREACHABLE_SECONDS", 0, "1 to 31536000"),
         ("ROBOTSTXT_UNREACHABLE_DAYS", 30, "replaced by ROBOTSTXT_UNREACHABLE_SECONDS = 86400"),
     ],
 )
