@@ -24,7 +24,7 @@ from twisted.python.failure import Failure
 
 from crawler.counting.by_run import of_run
 from crawler.engine import closing, generator_callbacks, header_names, media_urls, page_task, safe_urls
-from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
+from crawler.engine.interruptions import UNINTERRUPTED
 from crawler.engine.quick_signals import QuickSignals, called
 from crawler.engine.spider_chain import fold
 from crawler.meta import RUN_ID
@@ -105,13 +105,14 @@ class Signals(QuickSignals):
 
 
 async def _scrape(scraper: Scraper, scrape: Callable[..., Any], result: Response | Failure, request: Request) -> None:
-    """As `Scraper._scrape`: what callbacks, errbacks and pipelines count is part of the page's run, and what they raise
-    that is no Exception is an error of the spider."""
+    """As `Scraper._scrape`: what callbacks, errbacks and pipelines count is part of the page's run. What Scrapy lets
+    pass (what is no Exception, a line that cannot be logged) is an error of the spider: the page would count as
+    done."""
     with of_run(request.meta.get(RUN_ID) or "", request):
         try:
             with UNINTERRUPTED:
                 await scrape(result, request)
-        except InterruptedPageError:
+        except Exception:  # noqa: BLE001 - it is logged there
             scraper.handle_spider_error(Failure(), request, result)  # type: ignore[no-untyped-call]
         finally:
             if isinstance(result, TextResponse):  # a page and its selector refer to each other: the parsed page, ten

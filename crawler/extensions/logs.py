@@ -158,6 +158,18 @@ class _MaskingFormatter(logging.Formatter):
         self._secrets = secrets
         self._worker = worker
 
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without what is nested too deep to be shown: logging would raise that where the line is written,
+        and an item that is refused would not be kept."""
+        try:
+            return self._line(record)
+        except RecursionError:
+            record.args = _shallow(record.args)
+            return self._line(record)
+
+    def _line(self, record: logging.LogRecord) -> str:
+        return super().format(record)
+
     def _mask(self, text: str) -> str:
         return mask(text, self._secrets)
 
@@ -184,18 +196,16 @@ class TextFormatter(_MaskingFormatter):
             record.message = f"[worker {self._worker}] {record.message}"
         return super().formatMessage(record)
 
-    def format(self, record: logging.LogRecord) -> str:
-        """The line, and the traceback if there is one."""
+    def _line(self, record: logging.LogRecord) -> str:
         record.exc_text = record.exc_text or self._traceback(record)
-        return self._mask(super().format(record))
+        return self._mask(super()._line(record))
 
 
 class JsonFormatter(_MaskingFormatter):
     """One object on one line, in the schema of docs/operations.md: ts (UTC), level, event, logger; spider and worker
     once the crawl is open; on lines about a request also run_id, request_id, parent_id, host, url, attempt and tier."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+    def _line(self, record: logging.LogRecord) -> str:
         fields: dict[str, Any] = {
             "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -238,6 +248,21 @@ def _about(record: logging.LogRecord) -> Mapping[str, Any]:
     """The fields that a line was given with `extra={"about": ...}`, as there is no Request."""
     about = getattr(record, "about", None)
     return about if isinstance(about, Mapping) else {}
+
+
+def _shallow(args: Any) -> Any:
+    """A line's arguments, without those that are nested too deep."""
+    if isinstance(args, Mapping):
+        return {name: _shown(one) for name, one in args.items()}
+    return tuple(map(_shown, args or ()))
+
+
+def _shown(argument: object) -> object:
+    try:
+        repr(argument)
+    except RecursionError:
+        return "(nested too deep to be shown)"
+    return argument
 
 
 def _host(url: str) -> str | None:

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
 from scrapy.http import Response
+from scrapy.logformatter import LogFormatter
 from twisted.python.failure import Failure
 
 from crawler.items import PageItem
@@ -57,6 +58,13 @@ class ItemErrorOnce(Ending):
 
     name = "item_error_once"
     custom_settings = {"ITEM_PIPELINES": {f"{HERE}.OnceFailingPipeline": 1}}
+
+
+class UnloggedItem(Ending):
+    """The line about its item cannot be made, so nobody hears what became of it."""
+
+    name = "unlogged_item"
+    custom_settings = {"LOG_FORMATTER": f"{HERE}.FailingFormatter"}
 
 
 class DroppedItem(Ending):
@@ -559,6 +567,11 @@ class FailingPipeline:
 
     def process_item(self, item: Any) -> Any:
         raise OSError("the disk is full")
+
+
+class FailingFormatter(LogFormatter):
+    def scraped(self, item: Any, response: Any, spider: Spider) -> Any:
+        raise ValueError("no line")
 
 
 class OnceFailingPipeline:

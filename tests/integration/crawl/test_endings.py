@@ -77,6 +77,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "item_error": ({"dead": 1}, ["item_error"]),
     "item_error_once": ({"done": 1}, []),
     "dropped_item": ({"done": 1}, []),
+    "unlogged_item": ({"dead": 1}, ["spider_error"]),
     "raises_midway": ({"done": 1, "dead": 1}, ["spider_error"]),  # done: its child
     "cancelled": ({"done": 1, "dead": 1}, ["spider_error"]),
     "panics": ({"dead": 1}, ["spider_error"]),

@@ -100,6 +100,19 @@ def test_a_line_is_written_whatever_a_spider_keeps_under_our_keys(key: str) -> N
     assert fields["attempt"] == 1
 
 
+def test_what_is_nested_too_deep_to_be_shown_ends_nobody_who_logs_it() -> None:
+    """logging raises a RecursionError where the line is written: an item that was refused would not be kept."""
+    item: list[Any] = []
+    for _ in range(sys.getrecursionlimit()):
+        item = [item]
+    for formatter in (TextFormatter("%(message)s"), JsonFormatter()):
+        for args in ((REQUEST, item), ({"on": REQUEST, "item": item},)):
+            text = "refused: %(on)s %(item)s" if len(args) == 1 else "refused: %s %s"
+            line = formatter.format(_record(text, *args))
+            assert f"refused: {REQUEST} (nested too deep to be shown)" in line
+            assert "0:17" in line
+
+
 def test_a_json_line_has_its_traceback_inside() -> None:
     try:
         raise ValueError("no price")
