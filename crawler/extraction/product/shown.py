@@ -29,7 +29,7 @@ from crawler.extraction.visible import (
 )
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
-from crawler.extraction.words import url_identifiers
+from crawler.extraction.words import url_identifiers, values
 from crawler.utils.lazy import cached_property
 
 # A short text, and a button's label; each begins with what is found fast.
@@ -169,11 +169,11 @@ class Shown:
 
     @cached_property
     def is_internal(self) -> bool:
-        """Whether the identifier in structured data is not visible, and the page labels another one."""
+        """Whether the identifier in structured data is not visible, or is a GTIN, and the page labels another one."""
         if self.draft.lacks("sku") or self.draft.found_in["sku"] == "rule":
             return False
-        document = self.draft.document
-        if identifiers.is_shown(self.draft.fields["sku"], document.markup):
+        document, sku = self.draft.document, self.draft.fields["sku"]
+        if identifiers.is_shown(sku, document.markup) and values.gtin(sku) is None:
             return False
         return document.has_tree or identifiers.may_label(document.markup)  # a tree answers in less time
 

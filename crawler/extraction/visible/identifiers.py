@@ -46,7 +46,7 @@ _PARTED = re.compile(r"[|·•]|(?= SKU\b)")
 _BRACKETED = re.compile(r"[\[(]([A-Za-z0-9][\w./-]{2,38})[])]")
 # In the name of an element.
 _SKU = re.compile(
-    r"(?<![a-z])(?:sku|(?:product|prod|item|article|artikel|art|style|stock|variant)[-_]{0,2}"
+    r"(?<![a-z])(?:sku(?:[-_]?ref(?:erence)?)?|(?:product|prod|item|article|artikel|art|style|stock|variant)[-_]{0,2}"
     r"(?:sku|number|num|no|nr|code|id|ref(?:erence)?)|cat(?:alog(?:ue)?)?[-_]?(?:number|num|no|nr)"
     r"|artikelnummer|bestellnummer|r[ée]f[ée]ren(?:ce|cia|z))(?![a-z])",
     re.IGNORECASE,

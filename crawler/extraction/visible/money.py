@@ -22,6 +22,7 @@ MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
+_SIGNED = re.compile(r"[^\W\d]{0,4}[^\w\s]?\s?\d")  # a number with its sign before it
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _PERCENT = re.compile(r"\(?\d{1,2}(?:[.,]\d)? ?%\)? ?")
 _DISCOUNT = re.compile(
@@ -141,7 +142,7 @@ def _of_surroundings(page: View, index: int, number: str, country: str) -> Candi
         if money := _money(whole, country):
             # Otherwise it is another number's cents, or next to one.
             begins = money[0].startswith(number) and whole.find(money[0]) in (-1, whole.find(number))
-            is_own = begins and not _runs_on(page, index, number, money[0])
+            is_own = begins and not (_runs_on(page, index, number, money[0]) or _is_before_signed(page, index))
             return Candidate(index, element, *money) if is_own else None
     if not unit and (page.flags(node) & view.PRICE or surroundings.says("price", page, index)):
         return _completed(page, Candidate(index, node, number, None))
@@ -152,6 +153,12 @@ def _runs_on(page: View, index: int, number: str, whole: str) -> bool:
     """Whether the *whole* runs on from a *number* into the price behind it: "up to 4" "129,90 €"."""
     following = page.texts[index + 1][0] if len(whole) > len(number) and index + 1 < len(page.texts) else ""
     return following[:1].isdigit() and _money(following, page.document.country) is not None
+
+
+def _is_before_signed(page: View, index: int) -> bool:
+    """Whether a text with words stands before a number that has its own sign: "LN-A5" "$ 399"."""
+    following = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
+    return _is_in_words(page, index) and _SIGNED.match(following) is not None
 
 
 def _is_mentioned(page: View, index: int, country: str) -> bool:
@@ -241,8 +248,8 @@ def _beside(page: View, index: int, number: str, country: str) -> str | None:
     mentions = currencies.mentions
     if not ((before and mentions(before, country)) or (after and mentions(after, country))):
         return None  # nearly always
-    if after and _is_in_words(page, index) and _is_of_next(page, index):
-        after = ""  # the next number's: "Amp X3" "$" "399"
+    if after and _is_in_words(page, index) and (_is_of_next(page, index) or _is_before_signed(page, index)):
+        after = ""  # the next number's: "Amp X3" "$" "399", "LN-A5" "$ 399"
     return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
 
 

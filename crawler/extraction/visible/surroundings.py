@@ -17,6 +17,8 @@ MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 ABOVE: Final = 60  # texts before a row in which the product's own price may stand
 BEFORE: Final = 3  # texts before a price that may be one label, with a number in per cent
+MORE: Final = 2  # pieces, at the least, that another price is of
+FEWER: Final = 8  # texts before the price of more pieces in which that of fewer stands
 ROW: Final = 3  # elements around a text up to its row
 _OF_PRICE: Final = ("price", "past_price")
 _LABELS: Final = tag_ids("td th dt label")
@@ -52,6 +54,11 @@ WITHOUT_TAX: Final = (
 _QUANTITY = re.compile(
     r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})"
     r"(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
+)
+_FROM = re.compile(
+    r"(?:(?:from|ab|dès|à partir de|a partir (?:de|di)|desde|da|vanaf|fra|från|od|від|от|alkaen|≥|>=?) )?(\d{1,5})"
+    r" ?(?:\+|[-–~] ?\d[\d.,]{0,9})?(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?",
+    re.IGNORECASE,
 )
 _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
@@ -133,6 +140,22 @@ def is_of_quantity(page: View, index: int) -> bool:
     return index > 0 and _QUANTITY.match(page.texts[index - 1][0]) is not None
 
 
+def is_of_more(page: View, index: int) -> bool:
+    """Whether the text before a price says from how many pieces on it holds (`from 10`, `10 - 99`), and another price
+    stands before that: the one of fewer."""
+    least = _FROM.fullmatch(_joined_before(page, index)) if index > 1 else None
+    if least is None or int(least[1]) < MORE:
+        return False
+    country = page.document.country
+    return any(currencies.mentions(text, country) for text, _ in page.texts[max(0, index - FEWER) : index - 1])
+
+
+def _joined_before(page: View, index: int) -> str:
+    """The text before, with the one before that if it is just a number: `from` `10`."""
+    text = page.texts[index - 1][0]
+    return f"{page.texts[index - 2][0]} {text}" if text.isdecimal() else text
+
+
 def is_aside(page: View, index: int) -> bool:
     """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
     after it."""
@@ -143,7 +166,7 @@ def is_aside(page: View, index: int) -> bool:
     if label and says("side_price", label) and (label[-1] in ":：" or _is_label_of(page, index)):
         return True
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
-    if len(after) <= MAX_CODE and index + 2 < len(texts) and currencies.is_word(after):
+    if len(after) <= MAX_CODE and index + 2 < len(texts) and (currencies.is_word(after) or _is_joint(after)):
         index, after = index + 1, texts[index + 2][0]
     if _PER.match(after):
         return True
@@ -152,6 +175,11 @@ def is_aside(page: View, index: int) -> bool:
     if not is_own or not says("side_price", after):
         return False
     return not (index + 2 in page.numbered and _is_label_of(page, index + 2))
+
+
+def _is_joint(text: str) -> bool:
+    """Whether *text* is a short word in front of what a price is paid with: `$90` `via` `Pix`."""
+    return text.isalpha() and text.islower()
 
 
 def _is_rate(text: str) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from crawler.extraction.visible import view
+from crawler.extraction.visible import statements, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_price import MIN_SCORE, PAST
 
 LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
 BY_BUTTON: Final = 12  # texts between a price and its buy button
+NEXT: Final = 2  # texts from an old price to the one that replaces it
+SAID: Final = -2.0  # score of that; amounts saved and instalments have less
 BEHIND: Final = 4  # texts from a buy button to its price
 
 
@@ -32,16 +34,24 @@ def price_by_button(page: View, prices: Sequence[Price], buttons: Sequence[int])
 def only_price(page: View, prices: Sequence[Price]) -> Price | None:
     """The price of a page that asks just one, with a currency, whatever stands around it.
 
-    Where it asks none but in a sentence, it is the one recommended by the maker (`MRP 499`) or called regular, unless
-    struck through, or another product's.
+    Where it asks none but in a sentence, it is a lower one in that right behind a past one (`Was $40` `Yours for $30`),
+    else the one recommended by the maker (`MRP 499`) or called regular, unless struck through, or another product's.
     """
     asked = _asked(page, prices)
     if all(each.wordy for each in asked):
         listed = [each for each in prices if each.past and each.currency and each.score >= LEAST - PAST]
         elsewhere = view.PAST | view.HIDDEN | view.LINK | view.OTHER
-        asked = [each for each in listed if not page.flags(page.texts[each.index][1]) & elsewhere] or asked
+        instead = [each for each in asked if each.score >= SAID and any(_replaces(each, old) for old in listed)]
+        listed = [each for each in listed if not page.flags(page.texts[each.index][1]) & elsewhere]
+        asked = instead or listed or asked
     is_one = len({each.amount for each in asked}) == 1 and not asked[0].repeated
     return asked[0] if is_one else None
+
+
+def _replaces(price: Price, old: Price) -> bool:
+    """Whether *price* stands right behind an *old* one and is lower, not as a part of it would be."""
+    is_behind = 0 < price.index - old.index <= NEXT
+    return is_behind and old.amount * statements.MIN_DISCOUNTED <= price.amount < old.amount
 
 
 def _asked(page: View, prices: Sequence[Price]) -> list[Price]:

@@ -99,6 +99,7 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     offered = _is_offered(page, each)
     text = each.said or page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each)
+    aside = aside or surroundings.is_of_more(page, each.index)
     wordy = surroundings.is_wordy(text)
     named = offered or bool(flags & view.PRICE)
     named = named or (

@@ -139,8 +139,9 @@ def _announced(page: View) -> str | None:
     places = buy_places(page) if said is not None else ()
     if said is None or not places or places[0] <= page.heading_index:
         return said
-    above = "\n".join(text for text, _ in page.texts[: places[0] + 1] if len(text) <= MAX_WORDS)
-    return said if page.lexicon.place(said, above.lower()) is not None else None
+    above = (text.lower() for text, _ in page.texts[: places[0] + 1] if len(text) <= MAX_WORDS)
+    stated = "\n".join(_stated_first(page, text) for text in above)
+    return said if page.lexicon.place(said, stated) is not None else None
 
 
 def _announced_on_button(page: View) -> str | None:
@@ -160,7 +161,13 @@ def _near_stock(page: View) -> list[tuple[str, LexborNode]]:
     """Those that say something of stock, and not behind the label of one place: few or none."""
     near = page.once(_near)
     likely = page.lexicon.of_stock.among([text for text, _ in near])
-    return [near[at] for at in likely if not _is_of_place(page, near, at)]
+    return [(_stated_first(page, near[at][0]), near[at][1]) for at in likely if not _is_of_place(page, near, at)]
+
+
+def _stated_first(page: View, text: str) -> str:
+    """*text* without what stands in brackets behind a promise: `5 in stock (can be backordered)`."""
+    before, bracket, _ = text.partition("(")
+    return before if bracket and page.lexicon.place("InStock", before) is not None else text
 
 
 def _is_of_place(page: View, near: Sequence[tuple[str, LexborNode]], at: int) -> bool:

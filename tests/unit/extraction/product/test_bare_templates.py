@@ -1,0 +1,140 @@
+"""Templates of shop systems whose elements have no names, or names made anew at each release: words and places tell."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from crawler.extraction import extract_product
+from crawler.items import ProductItem
+
+BUY = "<button>{}</button>"
+BUYS = {
+    "bg": "Купи", "de": "In den Warenkorb", "en": "Add to cart", "es": "Agregar al carrito", "fi": "Lisää ostoskoriin",
+    "ko": "장바구니", "pl": "Do koszyka", "pt": "Comprar", "ru": "В корзину", "uk": "Додати в кошик",
+}  # fmt: skip
+
+
+def found(body: str, lang: str, name: str = "Lamp X", head: str = "") -> ProductItem:
+    bought = "" if "<button" in body else BUY.format(BUYS[lang])
+    page = f"<html lang={lang}><head><title>{name}</title>{head}</head><body><main><h1>{name}</h1>{body}{bought}</main>"
+    item = extract_product(page, "https://shop.example.com/product/lamp-x")
+    assert item is not None
+    return item
+
+
+def stated(**fields: object) -> str:
+    product = {"@context": "https://schema.org", "@type": "Product", "name": "Lamp X", **fields}
+    return f'<script type="application/ld+json">{json.dumps(product)}</script>'
+
+
+# language|what stands between the heading and the button|amount|currency
+PRICES = """
+en|<div><p>SKU</p><p>LN-A5</p></div><p>€ 18.50</p>|18.50|EUR
+en|<p>Model LN 5</p><p>R$ 399</p>|399|BRL
+ru|<dl><dt>Артикул</dt><dd>ДУ-650-Р</dd></dl><div>4 990 руб.</div>|4990|RUB
+en|<p>from 12</p><p>€</p>|12|EUR
+ru|<p>650 р</p>|650|RUB
+pt|<p>R$ 259,00</p><p><span>R$ 246,05</span> com <b>Pix</b></p>|259.00|BRL
+es|<p>€ 95,00</p><p><span>€ 85,50</span> con <b>Transferencia</b></p>|95.00|EUR
+en|<p>$40.00 <span>via</span> <b>courier</b></p>|40.00|USD
+en|<h2><i>$24.99</i><b>Sale: $19.99</b><u>Save: 20% off</u></h2>|19.99|USD
+en|<h2><i>$24.99</i><b>Shipping: $19.99</b></h2>|24.99|USD
+de|<p>Unser bisheriger Preis 79,95 EUR</p><p>Jetzt nur 64,95 EUR</p><p>Sie sparen 19% / 15,00 EUR</p>|64.95|EUR
+de|<p>Statt 8,99 EUR</p><p>Nur 6,49 EUR</p>|6.49|EUR
+uk|<p><i>199</i> <i>грн</i></p><p>Ви заощаджуєте: <b><i>100</i> <i>грн</i></b></p>|199|UAH
+de|<table><tr><th>Bis 9<td>19,95 €<tr><th>Ab <b>10</b><td>17,95 €</table>|19.95|EUR
+"""
+
+
+@pytest.mark.parametrize("page", PRICES.strip().splitlines())
+def test_the_price_that_is_asked(page: str) -> None:
+    lang, body, amount, currency = page.split("|")
+    item = found(body, lang)
+    assert (item.price, item.currency) == (Decimal(amount), currency)
+
+
+@pytest.mark.parametrize(
+    ("shown", "amount"),
+    [
+        ("<p>Unser bisheriger Preis 79,95 EUR</p><p>Jetzt nur 64,95 EUR</p><p>Sie sparen 15,00 EUR</p>", "64.95"),
+        ("<p>Statt 8,99 EUR</p><p>Nur 6,49 EUR</p>", "6.49"),
+        ("<p>UVP 8,99 EUR</p><p>Sie sparen 3,00 EUR</p>", "8.99"),
+        ("<p>UVP 8,99 EUR</p><p>zehn Stück für nur 59,00 EUR</p>", "8.99"),
+    ],
+)
+def test_prices_in_sentences_far_from_the_button(shown: str, amount: str) -> None:
+    assert found(f"{shown}{'<p>Eigenschaft</p>' * 13}", "de").price == Decimal(amount)
+
+
+TIERS = "<table><tr><th>{first}<td>€19.95<tr><th>{second}<td>€17.95</table>"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "amount"),
+    [
+        ("up to 9", "from 10", "19.95"),
+        ("1 - 9", "10 - 99", "19.95"),
+        ("10 - 99", "100 - 499 pieces", "19.95"),
+        ("Size 38", "Size 40", "17.95"),
+        ("up to 1", "from 1", "17.95"),
+    ],
+)
+def test_the_lowest_of_a_range_may_be_that_of_more_pieces(first: str, second: str, amount: str) -> None:
+    offers = {"@type": "AggregateOffer", "lowPrice": "17.95", "highPrice": "19.95", "priceCurrency": "EUR"}
+    item = found(TIERS.format(first=first, second=second), "en", head=stated(offers=offers))
+    assert item.price == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    ("shown", "amount", "currency"),
+    [
+        ("<p class=price>€27.00</p>", "27.00", "EUR"),
+        ("<p class=price>€27.00</p><p>$30.00</p>", "30.00", "USD"),
+        ("<p class=price>C$41.00</p>", "30.00", "USD"),  # `$` may be either
+        ("<p>Free shipping from €27.00</p>", "30.00", "USD"),
+        ("<p class=price>€27.00</p><p class=price>€29.00</p>", "30.00", "USD"),
+    ],
+)
+def test_a_shop_that_states_its_own_currency_to_a_visitor_from_abroad(shown: str, amount: str, currency: str) -> None:
+    offers = {"@type": "Offer", "price": "30.00", "priceCurrency": "USD"}
+    item = found(shown, "en", head=stated(offers=offers, sku="LX"))
+    assert (item.price, item.currency) == (Decimal(amount), currency)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "availability"),
+    [
+        ("en", "5 in stock (can be backordered)", "InStock"),
+        ("de", "5 vorrätig (kann nachbestellt werden)", "InStock"),
+        ("en", "Available on backorder", "BackOrder"),
+        ("en", "Out of stock (can be backordered)", "BackOrder"),
+        ("fi", "Saatavilla jälkitoimituksena", "BackOrder"),
+        ("es", "Disponible para reserva", "BackOrder"),
+        ("pl", "Dostępność: na wyczerpaniu", "InStock"),
+        ("pl", "Dostępność: wyczerpany", "OutOfStock"),
+        ("ko", "품절임박", "InStock"),
+    ],
+)
+def test_stock_that_may_be_ordered_again_or_runs_out(lang: str, text: str, availability: str) -> None:
+    assert found(f"<p>20 €</p><p>{text}</p>", lang).availability == availability
+
+
+@pytest.mark.parametrize(
+    ("shown", "sku"),
+    [
+        ("<p>Item number: 118822</p><p>EAN: 4006381333931</p>", "118822"),
+        ("<p>Item number: 4006381333931</p>", "4006381333931"),
+        ("<p>EAN: 4006381333931</p>", "4006381333931"),
+    ],
+)
+def test_a_gtin_in_place_of_the_identifier_gives_way_to_a_labelled_one(shown: str, sku: str) -> None:
+    offers = {"@type": "Offer", "price": "30.00", "priceCurrency": "USD"}
+    item = found(f"<p>$30.00</p>{shown}", "en", head=stated(offers=offers, sku="4006381333931"))
+    assert item.sku == sku
+
+
+def test_an_element_named_for_the_reference() -> None:
+    assert found("<div class=skuReference>TC-884</div><p>R$ 299,90</p>", "pt").sku == "TC-884"
