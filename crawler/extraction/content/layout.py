@@ -39,7 +39,13 @@ _BLOCKS: Final = str.split(
     option p pre search section select summary table tbody td tfoot th thead tr ul
     """
 )
-_KEPT: Final = {"a": "a", "code": "code", "kbd": "code", "b": "strong", "strong": "strong", "i": "em", "em": "em"}
+_KEPT: Final = {
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), "code"),
+    **dict.fromkeys(("b", "strong"), "strong"),
+    **dict.fromkeys(("i", "em"), "em"),
+    **dict.fromkeys(("del", "s", "strike"), "del"),
+    **{tag: tag for tag in ("a", "q", "sub", "sup")},
+}
 
 _SAMPLE: Final = LexborHTMLParser("<body>text<!--comment-->")
 

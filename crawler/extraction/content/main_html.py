@@ -17,13 +17,13 @@ MAX_EMPTY: Final = 50  # cells in a row, one after the other
 
 _HEADINGS: Final = frozenset(str.split("h1 h2 h3 h4 h5 h6"))
 _STRUCTURE: Final = _HEADINGS | frozenset(str.split("ul ol li table tr td th blockquote pre"))
-_HOLDS_TEXT: Final = _HEADINGS | {"li", "td", "th", "pre"}
-_ONLY_TEXT: Final = _HEADINGS | {"pre"}
-_ONE_LINE: Final = _HEADINGS | {"td", "th", "pre"}
+_HOLDS_TEXT: Final = _HEADINGS | {"li", "pre"}
+_ONE_LINE: Final = _HEADINGS | {"pre"}
+_ONLY_TEXT: Final = _ONE_LINE | {"td", "th"}
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
-_EMPHASIS: Final = frozenset(("<em>", "<strong>"))
-_ENDS: Final = frozenset(("</em>", "</strong>"))
+_EMPHASIS: Final = frozenset(("<em>", "<strong>", "<del>"))
+_ENDS: Final = frozenset(("</em>", "</strong>", "</del>"))
 
 Levels: TypeAlias = tuple[Box, ...]
 
@@ -38,9 +38,8 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
         levels = _levels(passage.box, known, tables)
         writer.go(levels)
         inner = levels[-1] if levels else None
-        pieces = passage.pieces if passage.box.tag not in _HEADINGS else _unlinked(document, passage.pieces)
         is_code = inner is not None and inner.tag == "pre"
-        inside = _code(pieces) if is_code else _inline(document, pieces, images)
+        inside = _code(passage.pieces) if is_code else _inline(document, passage.pieces, images)
         line = before is not None and before.box is passage.box and before.breaks == 1
         before = passage
         if is_code:
@@ -77,6 +76,8 @@ class _Writer:
             if box.parent is not None and box.tag in {"td", "th"}:
                 self._fill(box.parent, box.column)
                 self._filled[box.parent] = box.column + 1
+            elif box.tag == "blockquote" and self.parts[-1:] == ["</blockquote>"]:
+                self.parts.append("<br>")  # else the library makes one of both
             self.parts.append(f'<{box.tag} start="{box.start}">' if box.start else f"<{box.tag}>")
         self._open = levels
 
@@ -130,16 +131,10 @@ def _has_place(box: Box, levels: Levels) -> bool:
     return not (levels and levels[-1].tag in _ONLY_TEXT)
 
 
-def _unlinked(document: Document, pieces: Sequence[Piece]) -> Sequence[Piece]:
-    """*pieces* of a heading without the link to itself that is around all of it."""
-    shown = [piece for piece in pieces if not (isinstance(piece, str) and piece.isspace())]
-    first = shown[0] if shown else ""
-    if isinstance(first, str) or first[0] != "a" or "#" not in first[1] or shown[-1] != ("/a", ""):
-        return pieces
-    is_own = document.absolute(first[1]) == document.absolute(document.url)
-    return (
-        shown[1:-1] if is_own and sum(piece[0] == "a" for piece in shown if isinstance(piece, tuple)) == 1 else pieces
-    )
+def link_of(document: Document, target: str) -> str | None:
+    """The absolute URL of a link, None for one to nowhere or to a place in the page itself (`#note`)."""
+    address = document.absolute(target)
+    return None if address is None or ("#" in target and address == document.absolute(document.url)) else address
 
 
 def _code(pieces: Sequence[Piece]) -> str:
@@ -166,10 +161,12 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
                 else:
                     parts.append(f"<{tag}>")
         elif len(open_) < MAX_LEVELS:
-            address = document.absolute(target) if tag == "a" else ""
-            if address is None:
-                continue
-            parts.append(f'<a href="{escape(address)}">' if address else f"<{tag}>")
+            if tag == "a":
+                if (address := link_of(document, target)) is None:
+                    continue
+                parts.append(f'<a href="{escape(address)}">')
+            else:
+                parts.append(f"<{tag}>")
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
     return "".join(parts if _EMPHASIS.isdisjoint(parts) else _without_stuck(parts))

@@ -16,7 +16,7 @@ _FENCE = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]++)*+(`{3,})")
 _MARKERS = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]+)*+(?:\d{1,9}\\[.)](?=[ ]|$)|\\[-+=#>~])?+")
 # A sign that means something at the start of a line only, `_` in a word, an escape that stays, or code.
 _ESCAPED = re.compile(
-    r"\\([-+=>.)]|#(?=\w)|&(?!#?\w{1,40};))|(?<=[^\W_])((?:\\_)++)(?=[^\W_])|\\.|(?<!`)(`++)(?!`).+?(?<!`)\3(?!`)"
+    r"\\([-+=>.)]|#(?=\w)|&(?!#?\w{1,40};))|\\(?<=[^\W_]\\)(_(?:\\_)*+)(?=[^\W_])|\\.|(?<!`)(`++)(?!`).+?(?<!`)\3(?!`)"
 )
 
 
@@ -37,7 +37,15 @@ def _options() -> Any:
     import html_to_markdown
 
     return html_to_markdown.ConversionOptions(
-        escape_misc=True, escape_asterisks=True, escape_underscores=True, extract_metadata=False
+        escape_misc=True,
+        escape_asterisks=True,
+        escape_underscores=True,
+        sup_symbol="<sup>",
+        sub_symbol="<sub>",
+        br_in_tables=True,
+        compact_tables=True,  # a model reads each space, too
+        keep_inline_images_in=["h1", "h2", "h3", "h4", "h5", "h6"],
+        extract_metadata=False,
     )
 
 
@@ -59,4 +67,4 @@ def _plain(line: str) -> str:
 
 
 def _needed(found: re.Match[str]) -> str:
-    return found[1] or (found[0].replace("\\", "") if found[2] else found[0])
+    return found[1] or (found[2] or "").replace("\\", "") or found[0]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Final
 
-from crawler.extraction.content.main_html import main_html
+from crawler.extraction.content.main_html import link_of, main_html
 from crawler.extraction.content.main_text import main_passages
 from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.marks import BITS
@@ -98,9 +98,7 @@ def _lines(body: str) -> str:
 def _links(document: Document, passage: Passage) -> Iterator[str]:
     """The absolute URLs of the links in *passage*, not of those to a place in the page itself."""
     for target in (piece[1] for piece in passage.pieces if isinstance(piece, tuple) and piece[0] == "a"):
-        address = document.absolute(target)
-        is_place = "#" in target and address == document.absolute(document.url)
-        if address and len(address) <= MAX_URL_LENGTH and not is_place:
+        if (address := link_of(document, target)) and len(address) <= MAX_URL_LENGTH:
             yield address
 
 

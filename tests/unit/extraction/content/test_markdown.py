@@ -79,3 +79,55 @@ def test_emphasis_that_markdown_cannot_set_is_left_out(html: str, written: str) 
     """Its signs would be read: with a letter before and a sign behind them they open nothing, nor do they close."""
     assert markdown_of(f"<p>{html}</p>") == written
     assert rendered(f"<p>{html}</p>").text().split() == tree_of(html).text().split()
+
+
+def test_what_is_in_a_cell_stays_apart_there() -> None:
+    cells = (
+        "<ul><li>New York<li>Old Town</ul>",
+        "Mill Lane 5<br>Old Town",
+        "<p>One</p><p>Two</p>",
+        "one<h3>two</h3>three<br><br>four",
+    )
+    table = f"<table><tr><th>A<th>B</tr>{''.join(f'<tr><td>x<td>{cell}</tr>' for cell in cells)}</table>"
+    found = [each.html for each in rendered(table).css("td:last-child")]
+    parts = [[part.strip() for part in (each or "")[4:-5].split("<br>")] for each in found]
+    assert parts == [
+        ["New York", "Old Town"],
+        ["Mill Lane 5", "Old Town"],
+        ["One", "Two"],
+        ["one", "two", "three", "four"],
+    ]
+
+
+def test_a_table_is_not_padded_to_its_longest_cell() -> None:
+    table = f"<table><tr><th>A<th>B</tr><tr><td>{'word ' * 99}<td>x</tr></table>"
+    assert markdown_of(table).startswith("| A | B |\n| --- | --- |\n| word ")
+
+
+@pytest.mark.parametrize("level", range(1, 7))
+def test_an_image_in_a_heading_is_one(level: int) -> None:
+    assert markdown_of(f"<h{level}>On x <img src=/i.png alt=y></h{level}>", images=True) == (
+        f"{'#' * level} On x ![y](https://site.example/i.png)"
+    )
+
+
+def test_what_stands_higher_or_lower_is_marked() -> None:
+    found = markdown_of(
+        "<h2>10<sup>-3</sup> m</h2><p>H<sub>2</sub>O <sup>*</sup> <sup></sup></p><pre>2<sup>8</sup></pre>"
+    )
+    assert found == "## 10<sup>-3</sup> m\n\nH<sub>2</sub>O <sup>\\*</sup>\n\n```\n28\n```"
+
+
+def test_what_is_struck_through_is_marked() -> None:
+    html = "<p>was <del>£20</del> <s>x</s>y a<strike>(b)</strike>c, ~~d~~ <q>so</q>, <tt>t_</tt> <samp>s_</samp></p>"
+    assert markdown_of(html) == 'was ~~£20~~ ~~x~~y a(b)c, \\~\\~d\\~\\~ "so", `t_` `s_`'
+
+
+def test_two_quotations_are_two() -> None:
+    found = rendered("<blockquote>a<blockquote>b</blockquote>c</blockquote><blockquote>d</blockquote><p>e</p>")
+    assert [each.text().split() for each in found.css("blockquote")] == [["a", "b", "c"], ["b"], ["d"]]
+
+
+def test_a_link_to_a_place_in_the_page_is_its_text() -> None:
+    html = f"<p>See <a href='#n'>a <b>note</b></a><sup><a href='page#x'>[1]</a></sup> of <a href='{URL}'>it</a></p>"
+    assert markdown_of(html) == f"See a **note**<sup>\\[1\\]</sup> of [it]({URL})"

@@ -166,7 +166,7 @@ def test_captions_stand_below_their_images() -> None:
 
 def test_an_image_in_a_cell_or_an_item_stays_in_it() -> None:
     table = "<table><tr><th>Name of it</th><th>Look</th></tr><tr><td>A mill</td><td><img src=/i.png></td></tr></table>"
-    assert f"| A mill     | ![]({AT}/i.png) |\n" in markdown(table)
+    assert f"| A mill | ![]({AT}/i.png) |\n" in markdown(table)
     assert f"- ![]({AT}/i.png)\n" in markdown(f"<ul><li><img src=/i.png></li><li>{LONG}</li></ul>")
 
 
