@@ -9,6 +9,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.content.code_lines import LINES, numbers_lines
 from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, OTHER, TEXT, UNSEEN, Layout, source_of
 from crawler.extraction.content.marks import BITS, CODE_LANGUAGE, bits_of
 from crawler.extraction.content.passages import Blocks, Box, Passage, Picture, Piece
@@ -57,30 +58,6 @@ def _sign(pieces: Sequence[Piece]) -> int | None:
     if start[:1] == ("a",) and "#" in start[1] and _SIGN.fullmatch("".join(map(str, pieces[at + 1 :]))):
         return at
     return None
-
-
-def _numbers_lines(before: Passage, box: Box, code: str) -> bool:
-    """Whether *before* holds the numbers of the lines of *code* in *box*, beside it in the one row of a table."""
-    if before.box.tag != "pre" or before.words < 2 or before.words != code.count("\n") + 1:
-        return False
-    first, *others = before.text.split()
-    if not (first.isdecimal() and len(first) < 9 and _share_one_row(before.box, box)):
-        return False
-    return others == [str(int(first) + at) for at in range(1, before.words)]
-
-
-def _share_one_row(one: Box, other: Box) -> bool:
-    """Whether both are in different cells of a table's only row."""
-    one, other = _cell(one), _cell(other)
-    part = one.parent.parent if one.parent is not None else None
-    return one is not other and one.parent is other.parent and part is not None and part.rows == 1
-
-
-def _cell(box: Box) -> Box:
-    """The cell around *box*, else the outermost box."""
-    while box.tag not in _CELLS and box.parent is not None:
-        box = box.parent
-    return box
 
 
 class _Walk:
@@ -142,7 +119,7 @@ class _Walk:
     def _pass(self, layout: Layout, node: LexborNode) -> None:
         """An element without content."""
         if layout.manner == BLOCK:
-            if layout.name == "br" and self._box.tag == "pre":
+            if self._box.tag == "pre" and (layout.name == "br" or layout.name in LINES):
                 self._pieces.append("\n")
                 return
             if self._pieces:
@@ -164,6 +141,9 @@ class _Walk:
         if attributes:
             bits |= bits_of(attributes)
         if manner == BLOCK:
+            if self._box.tag == "pre" and name in LINES:
+                self._end_line()
+                return
             if self._pieces:
                 self._flush()
             self._enter_box(name, bits, attributes)
@@ -177,6 +157,12 @@ class _Walk:
                 self._pieces.append((name, attributes.get("href") or "" if name == "a" else ""))
             if name == "code" and attributes and self._box.tag == "pre":
                 self._note(attributes)
+
+    def _end_line(self) -> None:
+        """Of code, unless it has ended."""
+        last = next((piece for piece in reversed(self._pieces) if type(piece) is str), "\n")
+        if not last.endswith("\n"):
+            self._pieces.append("\n")
 
     def _enter_box(self, name: str, bits: int, attributes: Mapping[str, str | None]) -> None:
         box = self._box
@@ -206,6 +192,9 @@ class _Walk:
     def _leave(self, layout: Layout) -> None:
         manner, name, _ = layout
         if manner == BLOCK:
+            if self._box.tag == "pre" and name in LINES:
+                self._end_line()
+                return
             if self._pieces:
                 self._flush()
             assert self._box.parent is not None
@@ -251,7 +240,7 @@ class _Walk:
             linked = words if text in texts[0] else sum(map(words_in, texts))
             box.linked += linked
         box.words += words
-        if box.tag == "pre" and self.passages and _numbers_lines(self.passages[-1], box, text):
+        if box.tag == "pre" and self.passages and numbers_lines(self.passages[-1], box, text):
             self.passages.pop()
         passage = Passage(text, words, linked, box.around | bits, box.own | bits, box, pieces, images)
         box.prose += words if passage.is_prose else 0

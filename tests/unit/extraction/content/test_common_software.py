@@ -211,3 +211,16 @@ def code_of(element: str) -> str:
 def test_the_language_of_code_is_known_by_what_stands_around_it(around: str, language: str) -> None:
     assert code_of(f"{around}<pre>{CODE}</pre>{'</div>' * 3}") == language
     assert code_of(f"{around}<pre><code class=language-go>{CODE}</code></pre>{'</div>' * 3}") == "go"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "<div>if (x) {</div><div>  y();</div><div><br></div><div>}</div>",
+        "<code><div class=token-line>if (x) {</div><div>  <i>y</i>();</div><div>\n</div><div>}</div></code>",
+        "<ol><li><div><code>if (x) {</code></div></li><li>  y();</li><li><p></li><li>}</li></ol>",
+        "if (x) {<div>  y();\n\n</div>}",
+    ],
+)
+def test_each_line_of_code_is_kept_whatever_it_stands_in(code: str) -> None:
+    assert texts(f"<p>As</p><pre>{code}</pre>") == ["As", "if (x) {\n  y();\n\n}"]
