@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from crawler.extraction.content.passages import Box, Passage
+from crawler.extraction.content.passages import Box, Passage, cell_of, row_of
 
 LINES: Final = frozenset(("div", "ol", "ul", "li", "p"))  # what places a line in <pre>
-
-_CELLS: Final = frozenset(("td", "th"))
 
 
 def numbers_lines(before: Passage, box: Box, code: str) -> bool:
@@ -23,13 +21,6 @@ def numbers_lines(before: Passage, box: Box, code: str) -> bool:
 
 def _share_one_row(one: Box, other: Box) -> bool:
     """Whether both are in different cells of a table's only row."""
-    one, other = _cell(one), _cell(other)
-    part = one.parent.parent if one.parent is not None else None
-    return one is not other and one.parent is other.parent and part is not None and part.rows == 1
-
-
-def _cell(box: Box) -> Box:
-    """The cell around *box*, else the outermost box."""
-    while box.tag not in _CELLS and box.parent is not None:
-        box = box.parent
-    return box
+    row = row_of(one)
+    part = row.parent if row is not None else None
+    return row is row_of(other) and cell_of(one) is not cell_of(other) and part is not None and part.rows == 1

@@ -13,8 +13,9 @@ from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_facts import facts, typed_nodes
 from crawler.extraction.content.page_kind import Kind, kind_of
-from crawler.extraction.content.passages import Box, Passage
+from crawler.extraction.content.passages import Box, Passage, row_of
 from crawler.extraction.content.pictures import MAX_IMAGES, addresses, illustrated
+from crawler.extraction.content.tables import whole_rows
 from crawler.extraction.content.walk import MAX_CHARACTERS, passages
 from crawler.extraction.structured import jsonld, opengraph, properties, schema_org
 from crawler.extraction.tree.document import Document
@@ -37,12 +38,12 @@ def extract_page(html: str | bytes | Document, url: str, *, links: bool = False,
     document = html if isinstance(html, Document) else Document(html, url)
     kind, found = kind_and_passages(document)
     chosen = main_passages(found, kind)
-    shown = illustrated(document, found, chosen) if images else chosen
+    shown = whole_rows(illustrated(document, found, chosen) if images else chosen)
     stated = facts(document, opengraph.metas(document), kind, found, datetime.now(UTC).date())
     return PageItem(
         url=document.canonical_url,
         title=stated.title,
-        text=_text(chosen) or _stated_text(document),
+        text=_text(whole_rows(chosen) if images else shown) or _stated_text(document),
         markdown=markdown(main_html(document, shown, images=images)) or None,
         links=_some_of((_links(document, each) for each in chosen), MAX_LINKS) if links else None,
         images=_some_of((addresses(document, each) for each in shown), MAX_IMAGES) if images else None,
@@ -64,19 +65,10 @@ def _text(chosen: Sequence[Passage]) -> str:
     parts: list[str] = []
     row: Box | None = None
     for passage in chosen:
-        of = _row(passage) if passage.around & _CELLS else None
+        of = row_of(passage.box) if passage.around & _CELLS else None
         parts.append((" | " if of is not None and of is row else "\n" if parts else "") + passage.text)
         row = of
     return "".join(parts)
-
-
-def _row(passage: Passage) -> Box | None:
-    box: Box | None = passage.box
-    for _ in range(8):
-        if box is None or box.tag == "tr":
-            return box
-        box = box.parent
-    return None
 
 
 def _stated_text(document: Document) -> str | None:

@@ -15,6 +15,9 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.content.marks import BITS
 from crawler.extraction.words.counting import SENTENCE
 
+CELLS: Final = frozenset(("td", "th"))
+LEVELS: Final = 8  # of elements between a cell and its text
+
 _H1: Final = BITS["h1"]
 
 Piece = str | tuple[str, str]  # text, or (inline tag, target; end tags start with "/")
@@ -36,6 +39,7 @@ class Box:
     column: int = 0  # of a cell
     rows: int = 0  # of a part of a table, so far
     held: dict[int, int] | None = None  # of such a part: by column, the row at which a cell of several rows ends
+    signs: list[Passage] | None = None  # of a row: its cells without words
     language: str = ""  # of the code in it
     start: str = ""  # the first number of an <ol>, where that is not 1
 
@@ -87,3 +91,19 @@ class Blocks(NamedTuple):
 
     passages: list[Passage]
     pictures: list[Picture]
+
+
+def cell_of(box: Box) -> Box | None:
+    """The cell around *box*, if it is near."""
+    step: Box | None = box
+    for _ in range(LEVELS):
+        if step is None or step.tag in CELLS:
+            return step
+        step = step.parent
+    return None
+
+
+def row_of(box: Box) -> Box | None:
+    """The row of the cell around *box*."""
+    cell = cell_of(box)
+    return cell.parent if cell is not None else None

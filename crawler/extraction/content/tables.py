@@ -1,20 +1,51 @@
-"""Which tables of the main text hold data: others only place what is in them, and would lose paragraphs and code."""
+"""Which tables of the main text hold data, and all that is in their rows: others only place what is in them, and would
+lose paragraphs and code."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 from crawler.extraction.content.marks import BITS
-from crawler.extraction.content.passages import Box, Passage
+from crawler.extraction.content.passages import CELLS, Box, Passage, cell_of, row_of
 
 MOST_IN_CELL: Final = 6  # passages
 LONGEST_CELL: Final = 120  # words of one passage
 
 _TABLE: Final = BITS["table"]
-_CELLS: Final = frozenset(("td", "th"))
+_IN_CELL: Final = BITS["td"] | BITS["th"]
 _NO_DATA: Final = frozenset(("pre", "h1", "h2"))
+
+
+def whole_rows(chosen: Sequence[Passage]) -> Sequence[Passage]:
+    """*chosen*, and what has signs only (✓, –) in the other cells of its rows, if their table holds data."""
+    inside = {at: each for at, each in enumerate(chosen) if each.around & _IN_CELL}
+    begins = {row: at for at in reversed(inside) if (row := row_of(inside[at].box)) is not None and row.signs}
+    if not begins:
+        return chosen
+    placed = placing(chosen)
+    begins = {row: at for row, at in begins.items() if _table(row) not in placed}
+    taken = {cell_of(each.box) for each in inside.values()}
+    signs = [each for row in begins for each in row.signs or () if cell_of(each.box) not in taken]
+    order = [(_place(each, begins) or (at, 0), each) for at, each in enumerate([*chosen, *signs])]
+    return [each for _, each in sorted(order, key=itemgetter(0))]
+
+
+def _place(passage: Passage, begins: Mapping[Box, int]) -> tuple[int, int] | None:
+    """Where its row begins, and its column there."""
+    cell = cell_of(passage.box) if passage.around & _IN_CELL else None
+    if cell is None or cell.parent is None or cell.parent not in begins:
+        return None
+    return begins[cell.parent], cell.column
+
+
+def _table(box: Box) -> Box | None:
+    step: Box | None = box
+    while step is not None and step.tag != "table":
+        step = step.parent
+    return step
 
 
 def placing(chosen: Sequence[Passage]) -> set[Box]:
@@ -59,7 +90,7 @@ def _around(
             if table is not None:
                 found.add(table)
             table, cell = each, None
-        elif each.tag in _CELLS:
+        elif each.tag in CELLS:
             cell = each
         known[each] = (table, cell)
     return table, cell

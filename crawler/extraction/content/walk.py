@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.content.code_lines import LINES, numbers_lines
 from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, OTHER, TEXT, UNSEEN, Layout, source_of
 from crawler.extraction.content.marks import BITS, CODE_LANGUAGE, bits_of
-from crawler.extraction.content.passages import Blocks, Box, Passage, Picture, Piece
+from crawler.extraction.content.passages import CELLS, Blocks, Box, Passage, Picture, Piece, row_of
 from crawler.extraction.tree.document import Document
 from crawler.extraction.words.counting import words_in
 
@@ -26,7 +26,7 @@ MAX_IMAGES: Final = 2_000
 
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
-_CELLS: Final = frozenset(("td", "th"))
+_IN_CELL: Final = BITS["td"] | BITS["th"]
 # All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
 _SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
 
@@ -126,7 +126,7 @@ class _Walk:
                 self._flush()
             if layout.name == "br" and self.passages:
                 self.passages[-1].breaks += 1
-            elif layout.name in _CELLS:
+            elif layout.name in CELLS:
                 _column(self._box, node.attributes)
         elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES and self._most:
             self._most -= 1
@@ -172,7 +172,7 @@ class _Walk:
         elif name == "div":
             if "language-" in (value := attributes.get("class") or "") or "highlight-" in value:
                 self._note(attributes)
-        elif name in _CELLS:
+        elif name in CELLS:
             self._box.column = _column(box, attributes)
         elif name == "tr":
             box.rows += 1
@@ -234,6 +234,9 @@ class _Walk:
         if not words or (box.language and box.tag == "div" and text.lower() == box.language):  # a label of its code
             if images and not words:
                 self.pictures.append(Picture(len(self.passages), box, bits, pieces, images))
+            elif text and box.around & _IN_CELL and (row := row_of(box)) is not None:
+                row.signs = row.signs or []
+                row.signs.append(Passage(text, 0, 0, box.around | bits, box.own | bits, box, pieces))
             return
         linked = 0
         if texts:

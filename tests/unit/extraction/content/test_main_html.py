@@ -214,6 +214,25 @@ def test_cells_of_several_rows_keep_the_others_in_their_columns(rows: str, secon
     assert table[2:] == [second, third]
 
 
+PLANS = f"""<table><tr><th>{CELL}</th><th>Free</th><th>Team</th></tr>
+<tr><td>{CELL} 1</td><td><b>✓</b></td><td> – </td></tr><tr><td>✗</td><td>{CELL} 2<br>+</td><td><div>★★☆</div></td></tr>
+<tr><td>✓</td><td>&nbsp;</td><td>✓</td></tr></table>"""
+
+
+@pytest.mark.parametrize("images", [False, True])
+def test_signs_in_cells_are_kept_beside_words(images: bool) -> None:
+    html = f"<main><article><h1>Heading</h1><p>{LONG}</p>{PLANS}<p>{LONG}</p></article></main>"
+    item = extract_page(html, URL, images=images)
+    rows = [f"{CELL} 1 | ✓ | –", f"✗ | {CELL} 2 | ★★☆"]
+    assert [line for line in (item.text or "").splitlines() if CELL in line][1:] == rows
+    assert f"| {CELL} 1 | **✓** | – |\n| ✗ | {CELL} 2 | ★★☆ |\n\n{LONG.strip()}" in (item.markdown or "")
+
+
+def test_signs_between_things_that_a_table_places_are_no_text() -> None:
+    inner = f"<td>{CELL}</td><td>|</td><td><table><tr><td>{CELL} 2</td></tr></table></td>"
+    assert "|" not in of(f"<table><tr>{inner}<td>»</td></tr></table>")
+
+
 @pytest.mark.parametrize(
     ("html", "shown", "links"),
     [
