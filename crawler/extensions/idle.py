@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config, scrapy_hooks
+from crawler import stats as names
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection.held_back import held_back
@@ -68,19 +69,20 @@ class IdleExtension:
             return  # the engine may close
         if not self._said and finished and key:
             self._said = True
-            logger.info(
-                "Waiting for work: nothing is queued for %(spider)s. Push URLs with `scrapy push %(spider)s URL...` "
-                "or `%(redis)s LPUSH %(key)s URL`",
-                {
-                    "spider": spider.name,
-                    "key": key,
-                    "redis": server_check.redis_cli(worker.frontier.client),
-                },
-            )
+            self._say_how_to_push(spider.name, key, server_check.redis_cli(worker.frontier.client))
         if not finished and self._clock() - self._told_at >= TELL_SECONDS:
             self._told_at = self._clock()
             self._telling = asyncio.get_running_loop().create_task(self._tell(worker, spider.name))
         raise DontCloseSpider
+
+    def _say_how_to_push(self, spider: str, key: str, redis_cli: str) -> None:
+        how = f"`scrapy push {spider} URL...` or `{redis_cli} LPUSH {key} URL`"
+        logger.info("Waiting for work: nothing is queued for %s. Push URLs with %s", spider, how)
+        assert self._crawler.stats is not None
+        count = self._crawler.stats.get_value
+        if count(names.DUPLICATES) and not count(names.PUSHED) and not count(names.LEASED):
+            how = f"`scrapy push {spider} URL --recrawl` crawls them, and all they lead to, again"
+            logger.info("The start requests of %s are known to its crawl: %s", spider, how)
 
     async def _tell(self, worker: Worker, spider: str) -> None:
         """Log which hosts the crawl waits for."""

@@ -92,6 +92,15 @@ async def test_idle_worker_waits_while_others_hold_work_and_says_so_once(fleet: 
     assert count(results[1][1], "frontier/leased") == 0
 
 
+async def test_a_start_again_whose_start_requests_are_known_says_how_they_are_crawled_anew(fleet: Fleet) -> None:
+    with Site({"/0": Page()}) as site:
+        arguments = ["-a", f"urls={site.url('/0')}", *fleet.options(MAX_IDLE_TIME_BEFORE_CLOSE=0.1)]
+        first, again = [await ended(fleet.runner.fork("crawl", "starting", *arguments)) for _ in range(2)]
+    assert len(site.requested) == 1
+    assert "--recrawl" not in first[1]
+    assert again[1].count("are known to its crawl: `scrapy push starting URL --recrawl` crawls them") == 1
+
+
 async def test_what_pages_lead_to_while_a_worker_drains_is_kept(fleet: Fleet) -> None:
     """A redirect that comes in then goes on in another worker from where it stands."""
     hold = threading.Event()
