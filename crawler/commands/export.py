@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,7 +17,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from crawler.commands.base import FleetCommand
+from crawler.commands.base import FleetCommand, spider_class
 from crawler.commands.options import parse_since
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering
@@ -35,6 +35,7 @@ from crawler.utils import tasks
 from crawler.utils.plural import several
 
 FORMATS = ("jsonl", "csv", "markdown")
+SPIDER = "source.spider"
 STEP = 1_000  # documents between updates of the progress bar
 
 
@@ -42,7 +43,9 @@ class Command(FleetCommand, ScrapyCommand):
     """Streams a collection to standard output or a file; progress and messages go to standard error."""
 
     def syntax(self) -> str:
-        return "<collection> [--format jsonl|csv|markdown] [--raw] [--output FILE|FOLDER] [--since TIME]"
+        return (
+            "<collection> [--format jsonl|csv|markdown] [--raw] [--output FILE|FOLDER] [--spider NAME] [--since TIME]"
+        )
 
     def short_desc(self) -> str:
         return "Write what is stored: products, pages, changes, rejected items"
@@ -60,6 +63,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument(
             "--output", metavar="FILE", help="file to write instead of standard output; for markdown a folder"
         )
+        parser.add_argument("--spider", default="", metavar="NAME", help="only what this spider stored")
         parser.add_argument(
             "--since", metavar="TIME", help="only what changed since then (2026-01-31, 2026-01-31T08:00, 90m, 12h, 7d)"
         )
@@ -68,6 +72,7 @@ class Command(FleetCommand, ScrapyCommand):
         """Exit status 2 with one line if it fails; an empty collection is no error."""
         with answering(args):
             _check(args, opts)
+            self.follow(opts.spider)
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
             try:
                 tasks.run(self._export(args[0], opts, since))
@@ -79,19 +84,30 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _export(self, collection: str, opts: argparse.Namespace, since: datetime | None) -> None:
         config = StorageConfig.from_settings(self.settings)
-        field = reader.time_field(collection, config)
-        query = {field: {"$gte": since}} if since else {}
+        query: dict[str, Any] = {reader.time_field(collection, config): {"$gte": since}} if since else {}
+        query |= {SPIDER: opts.spider} if opts.spider else {}
         async with connection.session(self.settings) as database:
             self.check_collection(collection, {*await reader.collections(database), *collections(config)})
             if not (total := await reader.count(database, collection, query)):
-                self.point_elsewhere(STORES)
-            if since and not total:
-                await _check_time(database, collection, field)
+                await self._explain_none(database, collection, query)
             done = await _write(database, collection, query, total, opts)
-        changed = f" changed since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
-        print(f"{several(done, 'document')}{changed} exported from {collection}", file=sys.stderr)
+        which = f" of spider {opts.spider}" if opts.spider else ""
+        which += f" changed since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
+        print(f"{several(done, 'document')}{which} exported from {collection}", file=sys.stderr)
         if not_stored := await asyncio.to_thread(_not_stored, self.settings, config):
             print(not_stored, file=sys.stderr)
+
+    async def _explain_none(self, database: connection.Database, collection: str, query: Mapping[str, Any]) -> None:
+        """Raise if what is asked for cannot be found, else say where there may be more."""
+        if SPIDER not in query:
+            self.point_elsewhere(STORES)
+        else:
+            spider_class(self.settings, query[SPIDER])
+        if await reader.count(database, collection, {}):
+            for field in query:
+                if not await reader.has_field(database, collection, field):
+                    option = "--spider" if field == SPIDER else "--since"
+                    raise UsageError(f"{option}: documents of {collection} have no {field} to go by")
 
 
 async def _write(
@@ -99,7 +115,8 @@ async def _write(
 ) -> int:
     """Write the documents that *query* finds, about *total*; returns how many that were."""
     csv = opts.format == "csv"
-    names = await _columns(database, collection) if csv else ()
+    of_whom = {SPIDER: query[SPIDER]} if SPIDER in query else {}  # columns are the same whatever has changed
+    names = await _columns(database, collection, of_whom) if csv else ()
     folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
     with (
         _target(None if folder else opts.output) as target,
@@ -130,20 +147,14 @@ def _check(args: list[str], opts: argparse.Namespace) -> None:
         raise UsageError("--raw is for --format csv: the other formats always keep text as it is")
 
 
-async def _check_time(database: connection.Database, collection: str, field: str) -> None:
-    """Raise if --since finds nothing because no document says when it changed."""
-    if await reader.count(database, collection, {}) and not await reader.has_field(database, collection, field):
-        raise UsageError(f"--since: documents of {collection} have no {field} to go by")
-
-
-async def _columns(database: connection.Database, collection: str) -> list[str]:
+async def _columns(database: connection.Database, collection: str, query: Mapping[str, Any]) -> list[str]:
     """Of CSV: what a spider yields as a dict has a column for each of its fields."""
     if fixed := rows.columns(collection):
         return fixed
-    key, *names = await reader.field_names(database, collection)
+    key, *names = await reader.field_names(database, collection, query)
     if collection != UNTYPED:
         return [key, *names]
-    return [key, *await reader.item_field_names(database), *(name for name in names if name != "item")]
+    return [key, *await reader.item_field_names(database, query), *(name for name in names if name != "item")]
 
 
 def collections(config: StorageConfig) -> set[str]:

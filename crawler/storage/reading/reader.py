@@ -85,21 +85,22 @@ async def changes(database: Database, records: str, item: str) -> AsyncIterator[
         yield record
 
 
-async def field_names(database: Database, collection: str) -> list[str]:
-    """Every top-level field name of the collection, `_id` first; reads the whole collection."""
-    return ["_id", *sorted(await _names(database, collection, "$$ROOT") - {"_id", "pending_changes"})]
+async def field_names(database: Database, collection: str, query: Mapping[str, Any] = _ALL) -> list[str]:
+    """Every top-level field name of the documents that *query* finds, `_id` first; reads all of them."""
+    return ["_id", *sorted(await _names(database, collection, "$$ROOT", query) - {"_id", "pending_changes"})]
 
 
-async def item_field_names(database: Database) -> list[str]:
-    """The fields of all items of no class, as `item.<name>`; reads the whole collection."""
-    return [f"item.{name}" for name in sorted(await _names(database, UNTYPED, "$item"))]
+async def item_field_names(database: Database, query: Mapping[str, Any] = _ALL) -> list[str]:
+    """The fields of the items of no class that *query* finds, as `item.<name>`; reads all of them."""
+    return [f"item.{name}" for name in sorted(await _names(database, UNTYPED, "$item", query))]
 
 
-async def _names(database: Database, collection: str, document: str) -> set[str]:
-    """The names in *document*, the path of a document in those of *collection*; another value there has none."""
+async def _names(database: Database, collection: str, document: str, query: Mapping[str, Any]) -> set[str]:
+    """The names in *document*, the path of a document in those that *query* finds; another value there has none."""
     whole = {"$cond": [{"$eq": [{"$type": document}, "object"]}, document, {}]}
     names = {"$map": {"input": {"$objectToArray": whole}, "in": "$$this.k"}}
     stages: list[Mapping[str, Any]] = [
+        {"$match": query},
         {"$project": {"_id": 0, "names": names}},
         {"$unwind": "$names"},
         {"$group": {"_id": "$names"}},

@@ -80,6 +80,16 @@ async def test_csv_of_items_of_no_class_has_a_column_for_each_field(export: Expo
     assert "item" not in rows[0]
 
 
+async def test_items_of_one_spider_have_its_columns_alone(export: Export, writer: Writer) -> None:
+    for spider, item in (("quotes", {"text": "a"}), ("shop", {"price": 5}), ("shop", {"price": 6})):
+        await writer.store(item, Origin(URL, at(0), {"spider": spider}))
+    out, err = await export("items", "--format", "csv", "--spider", "shop")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert sorted(row["item.price"] for row in rows) == ["5", "6"]
+    assert "item.text" not in rows[0]
+    assert err.strip() == "2 documents of spider shop exported from items"
+
+
 async def test_csv_of_items_that_are_no_maps(export: Export, database: Database) -> None:
     items = ["text", None, 5, [{"a": 1}], {"title": "T"}]
     await database["items"].insert_many([{"_id": n, "item": item} for n, item in enumerate(items)])
@@ -124,6 +134,13 @@ async def test_since_is_refused_where_documents_say_no_time(export: Export, data
     assert str(error.value) == "--since: documents of run_items have no last_changed_at to go by"
 
 
+async def test_a_spider_is_refused_where_documents_name_none(export: Export, database: Database) -> None:
+    await database.run_items.insert_one({"run": "20260310-1"})
+    with pytest.raises(UsageError) as error:
+        await export("run_items", "--spider", "products")
+    assert str(error.value) == "--spider: documents of run_items have no source.spider to go by"
+
+
 async def test_since_finds_nothing_new(export: Export, database: Database) -> None:
     await database.offers.insert_one({"last_changed_at": NOW})
     out, err = await export("offers", "--since", "2026-03-11")
@@ -161,6 +178,7 @@ async def test_empty_collection_is_said_and_no_error(export: Export) -> None:
         (["products", "--format", "markdown", "--output", "x"], "--format markdown is for pages"),
         (["pages", "--format", "markdown"], "--format markdown is for pages: scrapy export pages --format"),
         (["pages", "--format", "markdown", "--output", "/dev/null"], "cannot write /dev/null: File exists"),
+        (["products", "--spider", "prodcts"], "there is no spider 'prodcts' (did you mean 'products'?)"),
         (["products", "--raw"], "--raw is for --format csv"),
         (["products", "pages"], "name one collection"),
         ([], "name one collection"),
