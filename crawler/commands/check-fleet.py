@@ -12,7 +12,7 @@ from crawler.commands.base import FleetCommand, one_spider, spider_class
 from crawler.commands.options import named
 from crawler.commands.terminal import answering
 from crawler.handlers import guard_check
-from crawler.startup.fleet_check import findings, start_findings
+from crawler.startup.fleet_check import findings, make_findings, start_findings
 from crawler.utils import tasks
 from crawler.worker.scheduler import in_use
 
@@ -48,7 +48,7 @@ class Command(FleetCommand, ScrapyCommand):
         if not in_use(crawler.settings):
             return []
         guard_check.check(crawler.settings)
-        found = findings(crawler)
-        crawler.spider = crawler.spidercls.from_crawler(crawler, **arguments)
-        found += tasks.run(start_findings(crawler.spider))
+        found = [*findings(crawler), *make_findings(crawler, arguments)]
+        if crawler.spider is not None:
+            found += tasks.run(start_findings(crawler.spider))
         return [*map(str, found), *misspelt.of_spider(crawler.spidercls, arguments)]

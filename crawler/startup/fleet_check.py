@@ -22,7 +22,7 @@ from scrapy.utils.misc import load_object
 from scrapy_redis.spiders import RedisMixin
 
 from crawler.components import TABLES, path_of
-from crawler.errors import CodecError, MessageError
+from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.policy.rules.domains import load_rules
 from crawler.routing import codec
 from crawler.routing.old_start import start
@@ -76,14 +76,29 @@ def findings(crawler: Crawler) -> list[Finding]:
     return [*dict.fromkeys(found)]
 
 
+def make_findings(crawler: Crawler, arguments: Mapping[str, str]) -> list[Finding]:
+    """Makes the spider of *crawler*; a finding where it raises."""
+    try:
+        crawler.spider = crawler.spidercls.from_crawler(crawler, **arguments)
+    except ShoalError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the spider's own
+        return [Finding(f"making {crawler.spidercls.name}", f"{_raised(error)} (what it needs comes with -a)")]
+    return []
+
+
 async def start_findings(spider: Spider) -> list[Finding]:
     """Findings in its first start requests, which are not sent."""
     where = f"start() of {spider.name}"
     try:
         made = [request async for request in _first(start(spider)) if isinstance(request, Request)]
     except Exception as error:  # noqa: BLE001 - the spider's own
-        return [Finding(where, f"raises {type(error).__name__}: {error}")]
+        return [Finding(where, _raised(error))]
     return [Finding(where, what) for request in made if (what := _unfit(request, spider))]
+
+
+def _raised(error: Exception) -> str:
+    return f"raises {type(error).__name__}: {error}"
 
 
 async def _first(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
+from scrapy import Spider
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
 
+from crawler.spiders.products import ProductsSpider
 from tests.shipped import shipped
 
 
@@ -38,6 +40,22 @@ def test_an_argument_without_a_value_is_refused(capsys: pytest.CaptureFixture[st
         checked("-a", "category")
     assert ended.value.code == 2
     assert capsys.readouterr().err == "scrapy check-fleet: -a = 'category' is invalid: expected NAME=VALUE\n"
+
+
+def test_a_spider_that_cannot_be_made_is_found_beside_the_rest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ProductsSpider, "__init__", _of_a_category)
+    assert checked("-a", "start_url=https://shop.example/") == 1
+    [made, argument, count] = capsys.readouterr().out.splitlines()
+    assert made.startswith("making products: raises TypeError: ")
+    assert made.endswith("missing 1 required positional argument: 'category' (what it needs comes with -a)")
+    assert argument.startswith("products has no argument -a start_url: ")
+    assert count == "2 found"
+
+
+def _of_a_category(self: Spider, category: str, **kwargs: str) -> None:
+    """As of a spider that asks for an argument."""
 
 
 @pytest.mark.parametrize(
