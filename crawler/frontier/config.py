@@ -11,15 +11,14 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.frontier import script_constants
+from crawler.frontier.script_constants import BLOOM_PAGE_BITS, MOST_BUCKETS
 
-SCHEMA: Final = 2  # version of the data in Redis; others are refused. Raise it with each change of the layout
-CLOCK_GRAIN_MS: Final = 10  # the clock is not written more often: each write goes to the AOF
 DEDUPE_MODES: Final = ("compact", "exact", "window", "bloom")
-BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: the most memory that a push allocates
-MOST_BLOOM_PAGES: Final = 67_108_864  # of a shard: the twin of MOST_BUCKETS in lua/lib/requests/seen.lua
-SUSPECT_DELIVERIES: Final = 2  # unfinished deliveries after which a request is leased alone
 
 REMOVED: Final = ("FRONTIER_BACKOFF_SECONDS", "FRONTIER_FORGIVE_AFTER", "FRONTIER_FORGIVE_SECONDS")
+
+_COMMON: Final = {name: value for name, value in vars(script_constants).items() if name.isupper()}
 
 logger = logging.getLogger(__name__)
 
@@ -114,8 +113,8 @@ class FrontierConfig:
             )
         if self.memory_high_water > self.memory_limit:
             raise ConfigError("FRONTIER_MEMORY_HIGH_WATER", self.memory_high_water, "at most FRONTIER_MEMORY_LIMIT")
-        if self.dedupe == "bloom" and self._bloom_pages > MOST_BLOOM_PAGES:
-            most = int(MOST_BLOOM_PAGES * BLOOM_PAGE_BITS / self._bloom_bits) * self.shards
+        if self.dedupe == "bloom" and self._bloom_pages > MOST_BUCKETS:
+            most = int(MOST_BUCKETS * BLOOM_PAGE_BITS / self._bloom_bits) * self.shards
             allowed = f"at most {most:,} with this FRONTIER_BLOOM_ERROR_RATE and these FRONTIER_SHARDS"
             raise ConfigError("FRONTIER_BLOOM_CAPACITY", self.bloom_capacity, allowed)
 
@@ -136,11 +135,8 @@ class FrontierConfig:
 
     def constants(self) -> dict[str, float | str]:
         """The scripts' constants: inlined in their text, so that they cost nothing at run time."""
-        return {
-            "SCHEMA": SCHEMA,
+        return _COMMON | {
             "SHARDS": self.shards,
-            "CLOCK_GRAIN_MS": CLOCK_GRAIN_MS,
-            "SUSPECT_DELIVERIES": SUSPECT_DELIVERIES,
             "DEDUPE": self.dedupe,
             "WINDOWS": int(self.dedupe == "window"),  # 1 also where a generation was opened so: see layout
             "WINDOW_S": self.window_s,

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple, Self
 
 from crawler.errors import MessageError
-from crawler.frontier.config import SUSPECT_DELIVERIES
+from crawler.frontier.script_constants import SUSPECT_DELIVERIES
 from crawler.policy.tiers import Tier
 
 MAX_PRIORITY: Final = 1000

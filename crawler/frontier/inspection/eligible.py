@@ -14,8 +14,9 @@ from crawler.frontier.inspection.host_records import lead_of, read_host
 from crawler.frontier.inspection.queue_lengths import queue_lengths
 from crawler.frontier.messages import HostState
 from crawler.frontier.runs.control import Control
+from crawler.frontier.script_constants import ADDRESS
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.state.addresses import ADDRESS, with_lines
+from crawler.frontier.state.addresses import with_lines
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier
 

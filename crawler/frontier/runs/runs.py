@@ -21,6 +21,7 @@ from crawler.frontier.run_record import (
 from crawler.frontier.runs.control import Control, Target, run_target
 from crawler.frontier.runs.plain_runs import KnownRuns, PlainRuns
 from crawler.frontier.runs.run_snapshot import RunSnapshot
+from crawler.frontier.script_constants import RUNS_AT_ONCE
 from crawler.frontier.server.shards import Shards, pack
 from crawler.frontier.server.wire_format import flag
 from crawler.frontier.state.workers import Workers
@@ -213,9 +214,9 @@ class Runs:
         if not (answer := await self._shards.run("runs", 0, turn_ms)):
             return None
         while left := answer[5]:
-            more = await self._shards.run("runs", 0, 0, *left[:_LEFT_OUT])
+            more = await self._shards.run("runs", 0, 0, *left[:RUNS_AT_ONCE])
             answer[4] += more[4]
-            answer[5] = more[5] + left[_LEFT_OUT:]
+            answer[5] = more[5] + left[RUNS_AT_ONCE:]
         return KnownRuns.of(answer)
 
     async def settle(self, *, turn_ms: int = 0, leaving: str = "") -> list[Run]:
@@ -274,7 +275,6 @@ class Runs:
 
 
 _PAGE: Final = 100
-_LEFT_OUT: Final = 250  # the twin of AT_ONCE in lua/runs/runs.lua
 
 
 def _check(**texts: str) -> None:

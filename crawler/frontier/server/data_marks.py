@@ -7,9 +7,9 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from crawler.frontier.script_constants import SEQ_PER_MS
 from crawler.frontier.server.shards import Shards
 
-SEQ_PER_MS: Final = 64  # the twin of the one in lua/lib/shard/state.lua: ids begin there where a state was lost alone
 SET_BACK: Final = (
     "Redis went back to an older state: push again what was pushed since then. Schedules are as they were, and their "
     "ticks since then are due again"

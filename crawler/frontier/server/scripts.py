@@ -15,8 +15,8 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import NoScriptError
 
 from crawler.errors import ServiceError
-from crawler.frontier.config import SCHEMA
 from crawler.frontier.errors import FrontierError, FrontierRefusedError
+from crawler.frontier.script_constants import SCHEMA
 from crawler.frontier.server.failures import Rights, translating
 
 Client = Redis | RedisCluster

@@ -13,6 +13,7 @@ from redis.asyncio.cluster import RedisCluster
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierFullError, FrontierUnavailableError, ShardAwayError
 from crawler.frontier.messages import Handle
+from crawler.frontier.script_constants import GENERATIONS_AT_ONCE
 from crawler.frontier.server import keys
 from crawler.frontier.server.drops import OtherServerError
 from crawler.frontier.server.failures import Commands, translating
@@ -24,7 +25,6 @@ from crawler.frontier.server.wire_format import handle_row
 # their queues, fewer.
 BATCH: Final = 48
 FEW: Final = 16
-GENERATIONS: Final = 100  # the twin of AT_ONCE in lua/upkeep/stats.lua
 Entry = TypeVar("Entry")
 
 
@@ -125,7 +125,7 @@ class Shards:
         such answers that are equal show the moment between them, as those of two shards do."""
         *told, rest = await self.run("stats", shard)
         found = ShardStats(*told)
-        for some in groups(rest, GENERATIONS):
+        for some in groups(rest, GENERATIONS_AT_ONCE):
             *told, _ = await self.run("stats", shard, *some)
             found = found.with_more(ShardStats(*told))
         return found

@@ -7,18 +7,18 @@ import struct
 from typing import Final, NamedTuple
 
 from crawler.frontier.messages import MAX_DEPTH, MAX_MOMENT_MS, MAX_PRIORITY, Handle, Lease, Message, Report
+from crawler.frontier.script_constants import BESIDE, LINKED, RANK_MS, REDIRECTED
 from crawler.frontier.server.keys import split_id
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 # not before, delay, cap, burst, whether to deduplicate, pages, pages per host, depth
 _TERMS: Final = struct.Struct(">dIHHBIIB")
 MAX_COUNT: Final = 2**53  # beyond it Lua's numbers are not exact
-RANK_MS: Final = 604_800_000  # the twin of RANK_MS in lua/lib/limits/pages.lua
 _PRIORITY: Final = struct.Struct(">h")
 _BYTES: Final = [bytes((value,)) for value in range(256)]
 _HANDLE: Final = struct.Struct("<dd")  # id, token
 _REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
-_LED: Final = {"link": 16, "redirect": 32, "beside": 48}  # twins of those in lua/lib/hosts/report.lua
+_LED: Final = {"link": LINKED, "redirect": REDIRECTED, "beside": BESIDE}
 # The head of a lease's record, HEAD_FORMAT in lua/lib/shard/damage.lua: token, score, reserved, start by, started,
 # deliveries, released, status. Behind it stand host, stream, generation and worker, each length-prefixed.
 _RECORD: Final = struct.Struct("<dddddBBH")

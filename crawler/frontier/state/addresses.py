@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from crawler.frontier.script_constants import ADDRESS
 from crawler.frontier.server.shards import Shards, groups
 
-ADDRESS: Final = "ip:"  # the twin of ADDRESS in lua/lib/hosts/addresses.lua
 AT_ONCE: Final = 100  # hosts per call
 MOST: Final = 8  # addresses of one host
 

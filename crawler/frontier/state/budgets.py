@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from crawler.frontier.run_record import run_id_of
+from crawler.frontier.script_constants import STATED_MS
 from crawler.frontier.server.shards import Shards, groups
 from crawler.utils.durations import in_words
 
@@ -16,7 +17,6 @@ _USED: Final = struct.Struct("<4d")
 _SPAN: Final = struct.Struct("<2d")
 MILLION: Final = 1_000_000
 AT_ONCE: Final = 200  # budgets per call
-HELD_MS: Final = 300_000  # unless stated again
 KINDS: Final = {"requests": "requests", "bytes": "bytes", "browser": "browser seconds", "cost": "cost"}
 
 
@@ -37,7 +37,7 @@ class Terms:
     cost: float = 0
     windows: tuple[tuple[int, int], ...] = ()
     lasting: bool = False
-    holds_ms: int = HELD_MS
+    holds_ms: int = STATED_MS
 
     @property
     def is_shared(self) -> bool:

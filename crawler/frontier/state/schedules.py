@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from crawler.frontier.script_constants import REMOVED
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.leader import DeposedError
 
 MOST: Final = 1_000  # schedules: a leader reads all of them every second
 _TOLD_BACK: Final = "surrogateescape"  # what is no UTF-8 stays what it is
 OUT_OF_TURN: Final = "now-"  # prefix of such ticks' epochs
-REMOVED: Final = "/removed"  # suffix of the name of a schedule that is no more: the twin of lua/schedules/schedule_put
 
 
 class TooManyError(Exception):

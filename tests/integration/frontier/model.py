@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from math import ceil, floor, inf
 from typing import Any, Literal
 
-from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.messages import Message, PushOutcome, Report
+from crawler.frontier.script_constants import SUSPECT_DELIVERIES
 from tests.integration.frontier.pace_model import Pace, Rule
 
 JITTER = 0.5

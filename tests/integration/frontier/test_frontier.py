@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from crawler.errors import ServiceError
-from crawler.frontier.config import SCHEMA
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome, SpiderStats
+from crawler.frontier.script_constants import SCHEMA
 from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import (
     START_MS,

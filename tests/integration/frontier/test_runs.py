@@ -12,7 +12,7 @@ from crawler.extensions.run_hooks import find_failing
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import RunCounts, RunError, run_id_of
 from crawler.frontier.runs.runs import Runs
-from crawler.frontier.server.shards import GENERATIONS
+from crawler.frontier.script_constants import GENERATIONS_AT_ONCE
 from crawler.policy.webhooks import ENOUGH
 from tests.integration.frontier.harness import all_keys, everywhere
 from tests.integration.frontier.making import acked, handles, message, open_generation, timed
@@ -457,7 +457,7 @@ async def test_hundreds_of_runs_at_once_are_looked_at_in_slices(
     redis_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = await timed(redis_client)
-    generations = [f"20261122{number:06}" for number in range(1, GENERATIONS + 32)]
+    generations = [f"20261122{number:06}" for number in range(1, GENERATIONS_AT_ONCE + 32)]
     await world.frontier.push([message(1, stream=f"s{n % 3}", generation=one) for n, one in enumerate(generations)])
     asked, run = list[int](), world.frontier.shards.run
 

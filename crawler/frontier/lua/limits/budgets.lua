@@ -4,7 +4,6 @@
 -- ARGV[1...]  name, terms (see lib/budgets) with the ms for which they hold, 0 for ever
 -- Result: 1. O(budgets).
 -- include: clock damage state
-local STATED_MS = 300000 -- as in lib/budgets
 local changed = {} -- by name; '*' for all hosts that it governs
 for i = 1, #ARGV, 2 do
   local holds, terms = struct.unpack('<d', ARGV[i + 1]), string.sub(ARGV[i + 1], 9)

@@ -15,10 +15,10 @@ if not is_read then
 end
 if set.mode == 'bloom' then
   local high, low = struct.unpack('>I4I4', ARGV[2], 3)
-  local at, step = high % 32768, math.floor(high / 32768) * 2 + 1
+  local at, step = high % BLOOM_PAGE_BITS, math.floor(high / BLOOM_PAGE_BITS) * 2 + 1
   for _ = 1, BLOOM_HASHES do
     if call('GETBIT', set.prefix .. low % set.buckets, at) == 0 then return 0 end
-    at = (at + step) % 32768
+    at = (at + step) % BLOOM_PAGE_BITS
   end
   return 1
 end

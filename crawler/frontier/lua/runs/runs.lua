@@ -5,13 +5,12 @@
 -- ARGV[2...]  ids of runs whose records an earlier call left out: only they are told
 -- T:runs:turn STRING ms of the last such call; T:starts HASH spider -> kind and name of its start-URLs key, or ''.
 -- Result: {} if it is not the caller's turn; else {the last run number, T:current, T:starts, T:runs:until,
--- {record, ...}, {id of each run left out, ...}}. O(AT_ONCE + live runs + spiders).
+-- {record, ...}, {id of each run left out, ...}}. O(RUNS_AT_ONCE + live runs + spiders).
 -- include: clock damage state runs
-local AT_ONCE = 250 -- records in one answer: each costs some microseconds
 local records, left = {}, {}
 
 local function tell(id)
-  if #records >= AT_ONCE then
+  if #records >= RUNS_AT_ONCE then
     left[#left + 1] = id
   else
     local run = run_of(id)

@@ -22,7 +22,7 @@ if ARGV[3] == '' then
   for _, of in ipairs({':schedules:cursor', ':schedules:missed', ':schedules:last'}) do call('HDEL', T .. of, name) end
   for _, id in ipairs(call('HKEYS', T .. ':ticks')) do
     if string.sub(id, 1, #name + 1) == name .. ':' then
-      call('HSET', T .. ':ticks', name .. '/removed' .. string.sub(id, #name + 1), call('HGET', T .. ':ticks', id))
+      call('HSET', T .. ':ticks', name .. REMOVED .. string.sub(id, #name + 1), call('HGET', T .. ':ticks', id))
       call('HDEL', T .. ':ticks', id)
     end
   end

@@ -1,14 +1,13 @@
 #!lua flags=no-writes
 -- stats: the counters of every generation, and how many hosts could be leased from now.
 -- KEYS[1]  the shard's tag
--- ARGV     names of the generations, at most AT_ONCE; none: the first ones there are
+-- ARGV     names of the generations, at most GENERATIONS_AT_ONCE; none: the first ones there are
 -- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...},
 -- {{stream, hosts due, hosts waiting, suspects}...}, uncounted, {name...} of generations to ask for in further calls}.
 -- Uncounted: how far what all generations count as queued and delayed is from the backlog, and how many leased requests
 -- they miss, as counters were damaged.
 -- O(generations + streams * log hosts).
 -- include: clock damage state
-local AT_ONCE = 100
 local names, generations, streams, known, rest = ARGV, {}, {}, {}, {}
 local uncounted = 0
 if #names == 0 then
@@ -21,8 +20,8 @@ if #names == 0 then
   end
   uncounted = math.abs(state.backlog - backlog) + math.max(0, call('HLEN', T .. ':body') - leased)
 end
-for i = AT_ONCE + 1, #names do rest[i - AT_ONCE] = names[i] end
-for i = 1, math.min(#names, AT_ONCE) do
+for i = GENERATIONS_AT_ONCE + 1, #names do rest[i - GENERATIONS_AT_ONCE] = names[i] end
+for i = 1, math.min(#names, GENERATIONS_AT_ONCE) do
   local name = names[i]
   generations[#generations + 1] = {name, call('HGETALL', T .. ':gen:' .. name)}
   local stream = string.match(name, '^(.*):')

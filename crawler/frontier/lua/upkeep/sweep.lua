@@ -15,7 +15,7 @@
 -- (lib/refile), and leases whose expiry was lost expire (lib/unindexed). What waits for a time beyond the calendar
 -- comes now. Runs that their lists have lost are listed again (lib/relist), slots of leases that were lost are freed.
 -- include: clock damage state tally hosts addresses members refile unindexed uncounted relist sweep_slice
-local BUCKETS, MOST_BUCKETS, HOSTS, FEW, FAR = 128, 67108864, 512, 2000, 100000000000000
+local BUCKETS, HOSTS, FEW, FAR = 128, 512, 2000, 100000000000000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
   'reaped',

@@ -5,7 +5,6 @@
 -- time for a host that stands alone.
 -- T:line:<stream>::<address> ZSET host -> as in T:due: hosts whose own turn has come.
 -- Such a host is in none of the stream's three sets; the address is in one of them while anybody is in its line.
-local ADDRESS = 'ip:'
 local located = call('EXISTS', T .. ':address') == 1 and {} -- as read: {the ms, the name or ''}, or false
 
 -- The name of the record of a host's address; nil for a host that stands alone.

@@ -8,7 +8,6 @@
 -- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS.
 -- Returns STALE if the token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker,
 -- CLOSED if it closed it.
-local LINKED, REDIRECTED, BESIDE = 16, 32, 48 -- their twins are in server/wire_format.py
 local MOST_ORIGINS = 1000 -- bytes
 
 -- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other

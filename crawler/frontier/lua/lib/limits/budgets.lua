@@ -8,7 +8,7 @@
 local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS, LATER_MS = '<ddddddd', '<dddd', 259200000, 60000, 10000
 -- LATER_MS: until a request of a run that has spent its own budget is looked at again. Some of it may be given back; if
 -- not, spent_runs.py drops the request.
-local FEW_BUDGETS, STATED_MS, DAY_MS = 100, 300000, 86400000
+local FEW_BUDGETS, DAY_MS = 100, 86400000
 local KINDS = {'requests', 'bytes', 'browser', 'cost'}
 local terms_of, used_of, budgets_of, found_as, said_closed = {}, {}, {}, {}, {}
 local any_budgets, all_budgets

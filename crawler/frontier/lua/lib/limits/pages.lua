@@ -2,7 +2,7 @@
 -- T:limited SET <spider>:<generation> of runs with any limit; T:pages:<spider>:<generation> HASH host, '' for all ->
 -- pages leased or at their end (I4), most (I4), 0 for any number.
 -- Leases count; putting a request back into the queue undoes that.
-local PAGES_FORMAT, RANK_MS, DEEPEST = '<I4I4', 604800000, 63
+local PAGES_FORMAT, DEEPEST = '<I4I4', 63
 local page_counts, any_limits, limits_of = {}, nil, {}
 local in_window = {} -- filled by lib/dropped in `window` mode
 

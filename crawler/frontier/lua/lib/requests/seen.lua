@@ -11,7 +11,6 @@
 -- Except for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is exceeded one bucket is
 -- split, so no insert costs more than that. LOAD is such that the fullest bucket keeps its compact encoding under the
 -- default limits of Redis and Valkey (512 integers, 128 strings).
-local MOST_BUCKETS = 67108864 -- a larger number, which only others write, may keep a script busy for ever
 local LOAD = {compact = 192, exact = 40, window = 40}
 local sets, sets_of = {}, {} -- by name, and by stream and generation
 
@@ -153,11 +152,11 @@ end
 
 local function enter_bloom(set, envelope)
   local high, low = struct.unpack('>I4I4', envelope, 3)
-  local at, step = high % 32768, math.floor(high / 32768) * 2 + 1
+  local at, step = high % BLOOM_PAGE_BITS, math.floor(high / BLOOM_PAGE_BITS) * 2 + 1
   local command = {'BITFIELD', set.prefix .. low % set.buckets}
   for i = 1, BLOOM_HASHES do
     command[4 * i - 1], command[4 * i], command[4 * i + 1], command[4 * i + 2] = 'SET', 'u1', at, 1
-    at = (at + step) % 32768
+    at = (at + step) % BLOOM_PAGE_BITS
   end
   local known = 1
   for _, bit in ipairs(call(unpack(command))) do known = known * bit end

@@ -9,7 +9,7 @@
 --   stepped         ms since when time has certainly passed evenly: the clock may have stepped before
 --   again           0 when no dead letter's page is being tried again: see dead_again
 local STATE, STATE_BYTES, SETS_AT, STEP_AFTER_MS = '<ddddddddddddddd', 120, 57, 4500
-local SEQ_PER_MS = 64 -- its twin is in server/data_marks.py
+local CLOCK_GRAIN_MS = 10 -- the clock is not written more often: each write goes to the AOF
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's state is shorter
 
