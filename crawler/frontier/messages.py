@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, Self
 
+from crawler import config
 from crawler.errors import MessageError
 from crawler.frontier.script_constants import SUSPECT_DELIVERIES
 from crawler.policy.tiers import Tier
@@ -14,8 +15,8 @@ from crawler.policy.tiers import Tier
 MAX_PRIORITY: Final = 1000
 MAX_NAME: Final = 255  # bytes; a DNS name has at most 253
 MAX_DIGEST: Final = 64
-MAX_CAP: Final = 1_000  # requests in flight, and per burst
-MAX_DELAY_MS: Final = 86_400_000
+MAX_CAP: Final = config.bounds("CONCURRENT_REQUESTS_PER_DOMAIN")[1]  # requests in flight, and per burst
+MAX_DELAY_MS: Final = 1000 * config.bounds("DOWNLOAD_DELAY")[1]
 MAX_MOMENT_MS: Final = 1e14  # Unix ms
 MAX_PAGES: Final = 4_000_000_000
 MAX_DEPTH: Final = 255

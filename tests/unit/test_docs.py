@@ -169,6 +169,21 @@ def test_settings_exist(page: Path) -> None:
     assert named - _known_names() - OTHERS == set()
 
 
+def test_a_default_beside_the_name_of_a_setting_is_its_default() -> None:
+    """As in `DNS_TIMEOUT` (15 s) and `ROBOTSTXT_UNREACHABLE_SECONDS` (a day)."""
+    units = {"": 1, "s": 1, "%": 0.01, "day": 86_400, "days": 86_400, "MB": 2**20}
+    told = re.compile(r"\b([A-Z]+_[A-Z_]+)`? \(?(a|[\d,.]+)(?: (s|%|days?|MB))?(?=[);]|, | of)")
+    found = [one for page in PAGES for one in told.findall(" ".join(page.read_text().split()))]
+    ours = [one for one in found if hasattr(defaults, one[0])]
+    assert len(ours) > 12
+    wrong = [
+        one
+        for one in ours
+        if float("1" if one[1] == "a" else one[1].replace(",", "")) * units[one[2]] != getattr(defaults, one[0])
+    ]
+    assert wrong == []
+
+
 @page_of
 def test_metrics_exist(page: Path) -> None:
     names = exported.names()

@@ -11,8 +11,10 @@ from types import ModuleType
 import pytest
 from scrapy.settings import Settings, default_settings
 
-from crawler import config, defaults
+from crawler import config, defaults, urls
 from crawler.errors import ConfigError
+from crawler.frontier import messages
+from crawler.policy.rules import scope_values
 from crawler.startup.settings_check import check_settings
 from tests.shipped import shipped
 
@@ -137,6 +139,11 @@ def refusal(name: str, value: object) -> str:
 def test_all_numbers_but_two_of_scrapys_have_a_range() -> None:
     numbers = {name for name, value in vars(defaults).items() if name.isupper() and type(value) in {int, float}}
     assert numbers - set(config.NUMBERS) == {"CONCURRENT_ITEMS", "URLLENGTH_LIMIT"}
+
+
+def test_limits_that_two_places_have_are_the_same() -> None:
+    assert defaults.URLLENGTH_LIMIT == urls.MAX_URL_LENGTH
+    assert messages.MAX_PAGES == scope_values.MOST_PAGES
 
 
 def test_each_number_is_read_as_what_it_is() -> None:

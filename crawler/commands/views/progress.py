@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from crawler.frontier.inspection.waiting import WaitingHost
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.control import run_target
 from crawler.frontier.state.budgets import Closed
-
-SILENT_MS: Final = 15_000  # three heartbeats: a worker says something every 5 s
+from crawler.frontier.state.workers import SILENT_MS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,11 @@ from typing import Final
 
 from rich.table import Table
 
-from crawler.commands.views.progress import SILENT_MS
 from crawler.commands.views.status_snapshot import Snapshot
 from crawler.commands.views.tables import amount, narrow_table, shortly
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.run_record import Run
+from crawler.frontier.state.workers import SILENT_MS
 from crawler.policy.tiers import TIERS
 from crawler.utils.durations import in_words
 

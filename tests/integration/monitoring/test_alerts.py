@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from crawler import defaults
 from docs.prometheus_rule import prometheus_rule
 from tests.integration.monitoring import rules
 from tests.integration.monitoring.cases import CASES, of
@@ -60,6 +61,18 @@ def test_the_operators_rule_says_the_same() -> None:
     text = (MONITORING / "prometheus-rule.yaml").read_text()
     assert text == prometheus_rule(), "run `make docs`"
     assert yaml.safe_load(text)["spec"] == yaml.safe_load(rules.RULES.read_text())
+
+
+def test_alerts_come_at_the_marks_of_the_settings_or_at_half_of_them() -> None:
+    marks = {
+        "ShoalRedisMemory": defaults.FRONTIER_MEMORY_HIGH_WATER,
+        "ShoalSpoolFilling": defaults.SPOOL_HIGH_WATER / 2,
+        "ShoalEventLoopStuck": defaults.HEALTH_MAX_LAG_SECONDS / 2,
+    }
+    assert {alert: float(ALERTS[alert]["expr"].rpartition(" > ")[2]) for alert in marks} == marks
+    limit = f"from {defaults.FRONTIER_MEMORY_LIMIT * 100:.0f} % on workers lease one request at a time"
+    assert limit in ALERTS["ShoalRedisMemory"]["annotations"]["description"]
+    assert limit in " ".join(RUNBOOK.split())
 
 
 # --- the runbook
