@@ -200,6 +200,7 @@ FAULTS = (
         "run.state == 'sealed'",
         RUNS,
     ),
+    Mutant("a cancel ends another's run", "run_cancel", "run.opened ~= tonumber(ARGV[2])", "false", RUNS),
     Mutant("a push ends another's run", "run_seal", "run.opened ~= tonumber(ARGV[3])", "false", RUNS),
     Mutant("a number that is held is given again", "lib/runs", "number > tonumber(last) then", "false then", RUNS),
     Mutant("a run shares nothing", "run_share", "'shares', ARGV[3])", "'shared', ARGV[3])", RUNS),

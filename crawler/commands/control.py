@@ -130,7 +130,7 @@ async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:
     told = f"{counts.queued:,} queued, {counts.delayed:,} delayed, {counts.leased:,} leased"
     if not yes and not agreed(f"Cancel run {run.id} of {run.spider} ({told})?"):
         return False
-    await frontier.runs.cancel(run.id)
+    await frontier.runs.cancel(run.id, run.opened_ms)
     dropped = await frontier.runs.clear()
     await frontier.runs.settle()
     print(f"run {run.id} is cancelled: {several(dropped, 'request')} dropped; requests on the wire finish")

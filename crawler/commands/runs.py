@@ -151,18 +151,18 @@ async def _seal(frontier: Frontier, run_id: str) -> Run:
 
 
 async def _wait(frontier: Frontier, run_id: str, *, as_json: bool) -> int:
-    """Return when the run is over, without a time limit."""
-    away = False
+    """Return when the run is over, without a time limit. Raises UnknownRunError once Redis has lost it."""
+    away, opened_ms = False, 0
     while True:
         try:
             await frontier.runs.settle()
-            run = await frontier.runs.known(run_id)
+            run = await frontier.runs.known(run_id, opened_ms)
         except FrontierUnavailableError as error:  # it restarts, or fails over
             if not away:
                 print(f"Redis is away, waiting goes on: {error}", file=sys.stderr)
             away = True
         else:
-            away = False
+            away, opened_ms = False, run.opened_ms
             if run.is_over:
                 break
         await asyncio.sleep(POLL_SECONDS)

@@ -33,10 +33,11 @@ class RunError(ShoalError):
 
 
 class UnknownRunError(RunError):
-    """There is no run with that id, or no longer."""
+    """There is no run with that id, or no longer: where it *was_there*, another may have its id by now."""
 
-    def __init__(self, run_id: str) -> None:
-        super().__init__(f"there is no run {clipped(run_id)}: `scrapy runs` shows them")
+    def __init__(self, run_id: str, *, was_there: bool = False) -> None:
+        unknown = f"there is no run {clipped(run_id)}: `scrapy runs` shows them"
+        super().__init__(f"run {run_id} is lost: Redis was emptied, or has older data" if was_there else unknown)
 
 
 class RunSkippedError(RunError):

@@ -153,7 +153,7 @@ class TickRunner:
             return False
         words = "Schedule %s: run %s is cancelled: a sitemap of it could not be read (`scrapy dead list %s`)"
         logger.warning(words, schedule.name, run.id, schedule.spider)
-        await self._frontier.runs.cancel(run.id)
+        await self._frontier.runs.cancel(run.id, run.opened_ms)
         return True
 
     async def _push(

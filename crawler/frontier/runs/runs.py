@@ -81,7 +81,7 @@ class Runs:
             await asyncio.sleep(WAIT_SECONDS)
             return
         if overlap == "replace":
-            await self.cancel(run.id)
+            await self.cancel(run.id, run.opened_ms)
             await self.clear()
             return
         kind = RunSkippedError if overlap == "skip" else RunError
@@ -98,18 +98,18 @@ class Runs:
             return await self._change(run.id, "sealed", run.opened_ms)
         return None
 
-    async def cancel(self, run_id: str) -> Run:
+    async def cancel(self, run_id: str, opened_ms: int = 0) -> Run:
         """End it with what is leased now: scripts drop what would be queued again, and `clear` what is queued.
 
-        Raises RunError where there is no such run, and for one in the crawl that start URLs join, which goes on behind
-        it; one that is over stays as it is.
+        Raises RunError where there is no such run, or another than *opened_ms* tells of, and for one in the crawl that
+        start URLs join, which goes on behind it; one that is over stays as it is.
         """
         if (run := await self.get(run_id)) is not None and run.is_plain and not run.is_over:
             words = f"run {run_id} is part of the crawl that plain starts and start URLs join, which goes on"
             raise RunError(f"{words}: `scrapy control purge --spider {run.spider}` drops what is queued", run)
-        raw = await self._shards.run("run_cancel", 0, run_id)
+        raw = await self._shards.run("run_cancel", 0, run_id, opened_ms)
         if not raw:
-            raise UnknownRunError(run_id)
+            raise UnknownRunError(run_id, was_there=opened_ms > 0)
         run = _read(raw)
         if not run.is_over:
             await Control(self._shards).say("cancel", run_target(run))
@@ -147,10 +147,11 @@ class Runs:
             raise UnknownRunError(run_id)
         return _read(raw)
 
-    async def known(self, run_id: str) -> Run:
-        """As `get`; raises UnknownRunError."""
-        if (run := await self.get(run_id)) is None:
-            raise UnknownRunError(run_id)
+    async def known(self, run_id: str, opened_ms: int = 0) -> Run:
+        """As `get`; raises UnknownRunError, also for another than *opened_ms* tells of."""
+        run = await self.get(run_id)
+        if run is None or opened_ms not in {0, run.opened_ms}:
+            raise UnknownRunError(run_id, was_there=opened_ms > 0)
         return run
 
     async def get(self, run_id: str) -> Run | None:

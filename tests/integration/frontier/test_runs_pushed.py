@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from crawler.commands import runs as command
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import Run, RunError, RunSkippedError
 from crawler.frontier.runs.letter_retries import Retries
@@ -101,6 +102,38 @@ async def test_who_seals_a_run_that_is_lost_ends_none_that_was_given_its_number(
     await ends(world)
     assert len(others) == 2
     assert [(await world.frontier.runs.known(other.id)).state for other in others] == ["open", "open"]
+
+
+@pytest.mark.parametrize("numbers_are_given", [True, False])
+async def test_who_waits_for_a_run_or_cancels_it_takes_no_other_for_it(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch, numbers_are_given: bool
+) -> None:
+    """Redis is emptied while `runs wait` waits, or a person is asked whether to cancel it."""
+    monkeypatch.setattr(command, "POLL_SECONDS", 0.0)
+    world = await timed(redis_client)
+    runs, known = world.frontier.runs, world.frontier.runs.known
+    seen, emptied = asyncio.Event(), asyncio.Event()
+
+    async def known_late(*asked: Any) -> Run:
+        if seen.is_set():
+            await emptied.wait()
+        seen.set()
+        return await known(*asked)
+
+    monkeypatch.setattr(runs, "known", known_late)
+    run = await runs.open("s")
+    waiting = asyncio.create_task(command._wait(world.frontier, run.id, as_json=False))
+    await seen.wait()
+    await redis_client.flushall(**everywhere(redis_client))
+    await world.be_silent(5)
+    other = await runs.open("s") if numbers_are_given else None
+    emptied.set()
+    with pytest.raises(RunError, match=f"run {run.id} is lost"):
+        await waiting
+    with pytest.raises(RunError, match=f"run {run.id} is lost"):
+        await runs.cancel(run.id, run.opened_ms)
+    if other is not None:
+        assert (other.id, (await known(other.id)).state) == (run.id, "open")
 
 
 async def test_one_that_was_opened_again_is_not_ended_by_who_saw_it_sealed(redis_client: Any) -> None:
