@@ -56,8 +56,7 @@ def corrected(
     If sources disagree, the most prominent one. If the page shows the stated one only as an old price, the lower
     current one: structured data often lags behind a reduction. If it does not show it at all, a clear one in the same
     *currency* that is not much different. If it shows it only as one without tax, the one with it. If it shows it only
-    in other currencies, the one in *currency* beside it: a switch changed the code and not the number. If it shows
-    neither amount nor *currency*, the one that it clearly asks: a shop abroad states its own. If it is the
+    in other currencies, the one in *currency* beside it: a switch changed the code and not the number. If it is the
     least of a range up to the *highest*, the one in it that the page clearly asks: of the size it shows.
     """
     if len(set(stated)) > 1:
@@ -70,21 +69,10 @@ def corrected(
     if asked is not None and asked.currency == currency and _is_likelier(asked, stated[0], highest, prices):
         return asked
     same = [price for price in prices if price.amount == stated[0]]
-    if asked is not None and not same and _is_abroad(asked, currency, prices):
-        return asked
     if not same and asked is not None and asked.currency == currency and _is_instead(asked, stated[0], prices):
         return asked
     late = bool(same) and all(price.past or price.score < MIN_SCORE for price in same) and any(p.past for p in same)
     return asked if late and asked is not None and asked.amount < stated[0] else None
-
-
-def _is_abroad(asked: Price, currency: str | None, prices: Sequence[Price]) -> bool:
-    """Whether the page clearly asks this price, and shows none in the stated *currency*, whatever symbol it has."""
-    if currency is None or asked.currency is None or currencies.may_look_alike(asked.currency, currency):
-        return False
-    rivals = (each for each in prices if each.amount != asked.amount and not each.past)
-    is_clear = asked.named and not asked.repeated and all(each.score < asked.score - LEAD for each in rivals)
-    return is_clear and all(each.currency not in (None, currency) for each in prices)
 
 
 def _is_likelier(asked: Price, stated: Decimal, highest: Decimal | None, prices: Sequence[Price]) -> bool:

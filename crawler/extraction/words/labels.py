@@ -32,7 +32,7 @@ _WORDS: Final = (
     r" číslice numer"
 )
 _ALONE: Final = (
-    r"ugs sku asin r[ée]f r[ée]f[éeê]r[eê]n(?:[cç]\w+|tie|s|z) referans referin[tț][aă] varukod sipariş_kodu"
+    r"ugs sku asin pzn r[ée]f r[ée]f[éeê]r[eê]n(?:[cç]\w+|tie|s|z) referans referin[tț][aă] varukod sipariş_kodu"
     r" internal_reference interne_referen(?:z|tie) riferimento артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
     r" رقم_(?:المنتج|الصنف|القطعة) رمز_(?:المنتج|الصنف|السلعة) كود_(?:المنتج|الصنف|السلعة)"
     r" کد_(?:محصول|کالا) شناسه_(?:محصول|کالا) उत्पाद_कोड उत्पाद_आईडी"
@@ -40,7 +40,7 @@ _ALONE: Final = (
     r" קוד_(?:מוצר|פריט) מספר_קטלוגי vörunúmer vnr kodi_i_produktit პროდუქტის_კოდი არტიკული ապրանքի_կոդ"
     r" məhsul(?:un)?_kodu mahsulot_kodi бараан(?:ы)?_код тауар_коды šifra_(?:proizvoda|artikla|izdelka)"
     r" kataloški_broj αρ\._προϊόντος αριθμός_προϊόντος 제품\s?(?:번호|코드) 품번"
-    r" 品番・型番 管理(?:{0}) 商品(?:{0}) 製品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
+    r" 品番・型番 管理(?:{0}) 商品[货貨]?(?:{0}) 製品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
     r" 款(?:{0}) 商品料號 자체\s?상품코드 mã_số رمز_التخزين"
     r" 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
 ).replace("{0}", "編號|编号|番号|番|号|號|ID|コード|代碼|代码")
@@ -50,7 +50,7 @@ SKU_LABEL: Final = re.compile(
     rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}"
     rf"|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de l['’]|de|du|della|dell['’]|d['’]|на|по)?\s*+{_THING}"
     rf"|{any_of(_ALONE)}(?:[.\s]{{1,2}}(?:(?i:del? |do |della )?{_THING}|(?i:intern[aeo]))(?![^\W\d_-]))?)"
-    rf"(?![^\W\d_])(?: ?\((?i:sku)\))?[.:：#№º°ª\s)]*"
+    rf"(?![^\W\d_])(?: ?\((?:(?i:sku)|[A-Z]{{3,6}})\))?[.:：#№º°ª\s)]*"
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
 _DOUBTED: Final = (
@@ -86,6 +86,7 @@ GTIN_LABEL: Final = re.compile(
     r"|črtn[aiu] kod|crtični kod|prugasti kod|γραμμω\w+ κώδικα|γραμμωτός κωδικός|բարկոդ|შტრიხ-?კოდ|ბარკოდ"
     r"|ברקוד|באר ?קוד"
     r"|باركود|الباركود|الرمز الشريطي|بارکد|बारकोड|বারকোড|บาร์โค้ด|รหัสแท่ง|mã vạch|kode ?batang|kod bar"
+    r"|(?:jan|ean)\s?コード"
     r"|条形码|条码|條碼|國際條碼|バーコード|国際標準|국제표준|바코드|국제 ?표준 ?도서 ?번호|국제표준도서번호"
     r"|국제표준|国际标准书号|國際標準書號",
     re.IGNORECASE,

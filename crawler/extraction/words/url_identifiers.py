@@ -20,7 +20,7 @@ VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9\u0400-\u04ff][\w./-]{2,38})(?![\w])")
 # In groups with spaces, all of a text: `AB 123 45`, not the day `2019 05 12`.
 GROUPED = re.compile(
     r"(?=.{4,24}\Z)(?!\d{4} \d\d \d\d\Z)"
-    r"((?!(?:EAN|GTIN|UPC|ISBN|MPN|REF|ART|NR|NO|ID|PN)\b)[A-Z]{1,4} \d[\dA-Z]*+(?: \d[\dA-Z]*+){0,3}"
+    r"((?!(?:EAN|GTIN|UPC|ISBN|MPN|REF|ART|NR|NO|ID|PN)\b)[A-Z]{1,4} \d[\dA-Z/-]*+(?: \d[\dA-Z]*+){0,3}"
     r"|\d[\dA-Z]*+(?: \d[\dA-Z]*+){1,3})"
 )
 # The mark of products behind a name of several words, not a letter of an index: /red-shoe/p, but /brands/p, /a-z/p.
@@ -56,6 +56,16 @@ def identifiers(url: str) -> Iterator[str]:
         stem = _SUFFIX.sub("", segment)
         yield from (each for each in _NUMBER.findall(stem)[::-1] if not _YEAR.fullmatch(each))
         yield from _LONG.findall(stem)[::-1]
+
+
+def has(url: str, value: str) -> bool:
+    """Whether the last part of the path of *url* has the words of *value* in a row: /bench-gc-12 those of `GC 12`."""
+    last = _SUFFIX.sub("", urls.split(url).path.rstrip("/").rpartition("/")[2])
+    return f"-{_parted(value)}-" in f"-{_parted(last)}-"
+
+
+def _parted(text: str) -> str:
+    return PUNCTUATION.sub("-", text).lower()
 
 
 def stated(url: str) -> set[str]:

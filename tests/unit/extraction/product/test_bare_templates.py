@@ -89,22 +89,6 @@ def test_the_lowest_of_a_range_may_be_that_of_more_pieces(first: str, second: st
 
 
 @pytest.mark.parametrize(
-    ("shown", "amount", "currency"),
-    [
-        ("<p class=price>€27.00</p>", "27.00", "EUR"),
-        ("<p class=price>€27.00</p><p>$30.00</p>", "30.00", "USD"),
-        ("<p class=price>C$41.00</p>", "30.00", "USD"),  # `$` may be either
-        ("<p>Free shipping from €27.00</p>", "30.00", "USD"),
-        ("<p class=price>€27.00</p><p class=price>€29.00</p>", "30.00", "USD"),
-    ],
-)
-def test_a_shop_that_states_its_own_currency_to_a_visitor_from_abroad(shown: str, amount: str, currency: str) -> None:
-    offers = {"@type": "Offer", "price": "30.00", "priceCurrency": "USD"}
-    item = found(shown, "en", head=stated(offers=offers, sku="LX"))
-    assert (item.price, item.currency) == (Decimal(amount), currency)
-
-
-@pytest.mark.parametrize(
     ("lang", "text", "availability"),
     [
         ("en", "5 in stock (can be backordered)", "InStock"),

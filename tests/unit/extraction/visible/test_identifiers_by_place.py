@@ -1,0 +1,52 @@
+"""Identifiers as shops label them, and those without a label that the address has, too."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction import extract_product
+
+BOUGHT = "<p>$30.00</p><button>Add to cart</button>"
+PAGE = "<html lang={lang}><title>{name} | Shop</title><main><h1>{name}</h1>{shown}{bought}</main>"
+
+
+def sku(shown: str, lang: str = "en", slug: str = "garden-chair", name: str = "Garden Chair") -> str | None:
+    page = PAGE.format(lang=lang, name=name, shown=shown, bought=BOUGHT)
+    item = extract_product(page, f"https://shop.example.com/product/{slug}.html")
+    assert item is not None
+    return item.sku
+
+
+@pytest.mark.parametrize(
+    ("lang", "shown", "identifier"),
+    [
+        ("en", "<p>UPC: 036000291452</p><p>Item Number (DPCI): 091-04-0241</p>", "091-04-0241"),
+        ("fi", "<p>Tuotetunnus (SKU): VT-100</p>", "VT-100"),
+        ("en", "<p>Item number (optional)</p><p>4 pieces</p>", None),
+        ("de", "<p>PZN: 01234567</p>", "01234567"),
+        ("zh", "<p>商品货号：GC-1</p>", "GC-1"),
+        ("hu", "<p>Cikkszám: GK 12/3</p>", "GK 12/3"),
+        ("ja", "<table><tr><th>型番<td>GC100<tr><th>JANコード<td>4901234567894</table>", "GC100"),
+        ("ja", "<table><tr><th>JANコード<td>4901234567894</table>", "4901234567894"),
+    ],
+)
+def test_labels(lang: str, shown: str, identifier: str | None) -> None:
+    assert sku(shown, lang) == identifier
+
+
+@pytest.mark.parametrize(
+    ("slug", "shown", "identifier"),
+    [
+        ("gc-7781", "<h2>GC-7781</h2>", "GC-7781"),
+        ("garden-chair-gc-7781", "<p>GC/7781</p>", "GC/7781"),
+        ("garden-chair-gc-7781-x", "<p>GC-77</p>", None),
+        ("garden-chair-400ml", "<p>400ml</p>", None),
+        ("gc-7781", f"{'<p>Colour</p>' * 12}<p>GC-7781</p>", None),
+    ],
+)
+def test_a_code_behind_the_name_and_in_the_address(slug: str, shown: str, identifier: str | None) -> None:
+    assert sku(shown, slug=slug) == identifier
+
+
+def test_a_model_in_the_name_is_none() -> None:
+    assert sku("<p>XPS-13</p>", slug="laptop-xps-13", name="Laptop XPS-13") is None
