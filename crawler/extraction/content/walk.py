@@ -26,6 +26,7 @@ MAX_IMAGES: Final = 2_000
 
 _NOTED = frozenset({"pre", "ol"})
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
+_END_OF_LINK: Final = ("/a", "")
 _IN_CELL: Final = BITS["td"] | BITS["th"]
 # All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
 _SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
@@ -151,6 +152,8 @@ class _Walk:
         self._extra |= bits
         if manner == KEPT:
             if name == "a":
+                if self._pieces and self._pieces[-1] == _END_OF_LINK:
+                    self._pieces.append(" ")  # as a style parts them
                 self._links += 1
                 self._bare = len(self._pieces)
             if len(self._pieces) < MAX_PIECES:

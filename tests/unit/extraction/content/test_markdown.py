@@ -131,3 +131,9 @@ def test_two_quotations_are_two() -> None:
 def test_a_link_to_a_place_in_the_page_is_its_text() -> None:
     html = f"<p>See <a href='#n'>a <b>note</b></a><sup><a href='page#x'>[1]</a></sup> of <a href='{URL}'>it</a></p>"
     assert markdown_of(html) == f"See a **note**<sup>\\[1\\]</sup> of [it]({URL})"
+
+
+def test_two_links_are_two_words() -> None:
+    """Styles part them, where no space does."""
+    found = passages(Document("<p>Tags: <a href=/x>red</a><a href=/y><b>blue</b></a>, as <a href=/z>i</a>s", URL))
+    assert [each.text for each in found] == ["Tags: red blue, as is"]
