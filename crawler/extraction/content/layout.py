@@ -28,7 +28,7 @@ class Layout(NamedTuple):
 
 _UNSEEN: Final = str.split(
     """
-    script style template svg head iframe object embed canvas video audio map datalist math link meta title base
+    script style template svg head iframe object embed canvas video audio map datalist link meta title base
     source track param col colgroup textarea noembed noframes
     """
 )
@@ -70,8 +70,10 @@ LAYOUT: Final = {
     **_by_number(KEPT, _KEPT),
     **_by_number(IMAGE, _same(("img",))),
     **_by_number(UNSEEN, _same(_UNSEEN)),
+    **_by_number(UNSEEN, _same(("math",))),
     _numbers()[2]: Layout(UNSEEN, "", 0),  # comments
 }
+MATH: Final = LAYOUT[_SAMPLE.create_node("math").tag_id]
 OTHER: Final = Layout(INLINE, "", 0)  # of elements that are not in LAYOUT
 
 

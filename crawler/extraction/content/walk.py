@@ -10,7 +10,8 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.content.code_lines import LINES, numbers_lines
-from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, OTHER, TEXT, UNSEEN, Layout, source_of
+from crawler.extraction.content.formulas import is_shown_again, signs_of, tex_of
+from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, MATH, OTHER, TEXT, UNSEEN, Layout, source_of
 from crawler.extraction.content.marks import BITS, CODE_LANGUAGE, bits_of
 from crawler.extraction.content.passages import CELLS, Blocks, Box, Passage, Picture, Piece, row_of
 from crawler.extraction.tree.document import Document
@@ -25,6 +26,7 @@ MAX_CHARACTERS: Final = 2_000_000  # in all texts
 MAX_IMAGES: Final = 2_000
 
 _NOTED = frozenset({"pre", "ol"})
+Open = tuple[LexborNode, Layout, int]  # an element that the walk is in, and BITS around it
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
 _END_OF_LINK: Final = ("/a", "")
 _IN_CELL: Final = BITS["td"] | BITS["th"]
@@ -83,7 +85,7 @@ class _Walk:
 
     def _run(self, root: LexborNode) -> None:
         node, elements = root.child, 0
-        open_: list[tuple[LexborNode, Layout, int]] = []
+        open_: list[Open] = []
         while elements < MAX_ELEMENTS and self._left > 0:
             if node is None:
                 if not open_:
@@ -102,6 +104,9 @@ class _Walk:
                     continue
                 if layout is not OTHER:
                     self._pass(layout, node)
+            elif layout is MATH:
+                elements += 1
+                self._formula(node, open_)
             node = node.next
 
     def _text(self, text: str) -> None:
@@ -116,6 +121,19 @@ class _Walk:
             if self._links:
                 self._linked.append(text)
                 self._bare = -1
+
+    def _formula(self, math: LexborNode, open_: list[Open]) -> None:
+        """Its TeX as code, or its signs; what shows it again behind the element around it is passed over."""
+        if tex := tex_of(math):
+            self._text("$")
+            self._pieces.append(("code", ""))
+            self._text(tex)
+            self._pieces.append(("/code", ""))
+            self._text("$")
+        else:
+            self._text(signs_of(math))
+        if open_ and (again := open_[-1][0].next) is not None and is_shown_again(again, tex):
+            open_[-1] = (again, *open_[-1][1:])
 
     def _pass(self, layout: Layout, node: LexborNode) -> None:
         """An element without content."""
