@@ -23,6 +23,7 @@ _ONLY_TEXT: Final = _ONE_LINE | {"td", "th"}
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
 _EMPHASIS: Final = frozenset(("<em>", "<strong>", "<del>"))
+_RUNS: Final = frozenset(("em", "strong", "del", "code"))  # of which two would have their signs side by side
 _ENDS: Final = frozenset(("</em>", "</strong>", "</del>"))
 
 Levels: TypeAlias = tuple[Box, ...]
@@ -160,16 +161,23 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
                     del parts[-2]
                 else:
                     parts.append(f"<{tag}>")
-        elif len(open_) < MAX_LEVELS:
-            if tag == "a":
-                if (address := link_of(document, target)) is None:
-                    continue
-                parts.append(f'<a href="{escape(address)}">')
-            else:
-                parts.append(f"<{tag}>")
+        elif len(open_) < MAX_LEVELS and _begins(document, parts, tag, target):
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
     return "".join(parts if _EMPHASIS.isdisjoint(parts) else _without_stuck(parts))
+
+
+def _begins(document: Document, parts: list[str], tag: str, target: str) -> bool:
+    """Whether an element is kept; one right behind another of its kind goes on with that."""
+    if tag == "a":
+        address = link_of(document, target)
+        parts.append(f'<a href="{escape(address)}">' if address else "")
+        return address is not None
+    if tag in _RUNS and parts[-1:] == [f"</{tag}>"]:
+        parts.pop()
+    else:
+        parts.append(f"<{tag}>")
+    return True
 
 
 def _without_stuck(parts: list[str]) -> list[str]:
