@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from crawler.worker.upkeep.maintenance import MaintenanceConfig
 
 from crawler import urls
 from crawler.commands import schedule as schedule_command
@@ -27,6 +26,7 @@ from crawler.storage.spool import fallback
 from crawler.supervision import local_fleet
 from crawler.worker import robots_fetcher, shortages
 from crawler.worker.leases.requeue import PASS_ON_SECONDS
+from crawler.worker.maintenance import MaintenanceConfig
 from crawler.worker.upkeep import failover_rest
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR

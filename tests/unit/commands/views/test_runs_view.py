@@ -122,7 +122,7 @@ async def test_waiting_outlasts_redis(monkeypatch: pytest.MonkeyPatch, capsys: p
         RUN,
     ]
 
-    async def get(run_id: str) -> Run:
+    async def get(run_id: str, opened_ms: int) -> Run:
         answer = answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
