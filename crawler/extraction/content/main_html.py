@@ -7,6 +7,7 @@ from html import escape
 from typing import Final, TypeAlias
 from unicodedata import category
 
+from crawler.extraction.content.markdown import LINE
 from crawler.extraction.content.passages import Box, Passage, Piece
 from crawler.extraction.content.pictures import address_of
 from crawler.extraction.content.tables import placing
@@ -84,11 +85,13 @@ class _Writer:
 
     def line(self, inside: str) -> None:
         """A further line of the text written last."""
+        inside = inside.lstrip()
+        inside = LINE + inside if inside.startswith("<") else inside
         closed = self.parts[-1].endswith("</p>")
         if self.parts[-1] == "</p>":
             self.parts.pop()
         self.parts[-1] = self.parts[-1].removesuffix("</p>").rstrip() + "<br>"
-        self.parts.extend([inside.lstrip(), "</p>"] if closed else [inside.lstrip()])
+        self.parts.extend([inside, "</p>"] if closed else [inside])
 
     def code(self, inside: str) -> None:
         """A line or more of code; those in one element are one piece of code."""

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 MAX_HTML: Final = 1_000_000  # characters that are converted
 
+# No character of a text: right behind <br> the library takes an element, and all that follows, out of its item.
+LINE: Final = "\ufdd0"
 LONGEST_LINE: Final = 10_000  # characters of a line that is looked through for escapes
 
 _CONTROLS = re.compile(r"[\0-\x08\x0e-\x1f]")  # a few dozen of them are "binary data", which the library refuses
@@ -28,7 +30,7 @@ def markdown(html: str) -> str:
         return ""
     whole = html.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
     result: Any = html_to_markdown.convert(_CONTROLS.sub("", whole), _options())
-    content = str(result.content or "").strip()
+    content = str(result.content or "").strip().replace(LINE, "")
     return "\n".join(_lines(content)) if "\\" in content else content
 
 

@@ -138,3 +138,12 @@ def test_two_links_are_two_words() -> None:
     """Styles part them, where no space does."""
     found = passages(Document("<p>Tags: <a href=/x>red</a><a href=/y><b>blue</b></a>, as <a href=/z>i</a>s", URL))
     assert [each.text for each in found] == ["Tags: red blue, as is"]
+
+
+@pytest.mark.parametrize("second", ["<b>two</b> and", "<a href=/x>two</a>", "<i><code>two</code></i>"])
+def test_what_follows_a_line_break_stays_in_its_item(second: str) -> None:
+    found = rendered(f"<ol><li>one<br>{second}<p>three</p><ul><li>four</ul></li><li>five</ol>")
+    assert [" ".join(each.text().split()) for each in found.css("ol > li")] == [
+        f"one {tree_of(second).text()} three four",
+        "five",
+    ]
