@@ -128,7 +128,7 @@ class Lifecycle:
         except TimeoutError:
             self._let_expire()
         assert self._crawler.stats is not None
-        tell_lost(worker.outbox.offers, self._crawler.stats)
+        tell_lost(worker.outbox.new.offers.left, self._crawler.stats)
         await worker.addresses.close()
         await worker.tasks.end()
         await self._sign_off(until)

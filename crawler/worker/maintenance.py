@@ -118,7 +118,7 @@ class Maintenance:
 
     async def _look_for_room(self) -> None:
         outbox = self._worker.outbox
-        if await self._worker.room.look(refused=outbox.slows):
+        if await self._worker.room.look(refused=outbox.new.slows):
             outbox.offer_again()
         await self._worker.heartbeat.beat_if_urgent()
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from time import monotonic
 from typing import Any, Final
 
@@ -20,16 +19,15 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError, ShardAwayError
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle, Message, PushOutcome, Report
+from crawler.frontier.messages import Handle, Message, Report
 from crawler.frontier.server.outage import RedisOutage
-from crawler.frontier.server.shards import url_in
-from crawler.worker.outbox.children import AGAIN_SECONDS, Children
+from crawler.worker.outbox.children import AGAIN_SECONDS
 from crawler.worker.outbox.entries_away import EntriesAway
 from crawler.worker.outbox.lease_endings import Ending, handle_of
 from crawler.worker.outbox.lost_links import LostLinks
-from crawler.worker.outbox.offers import Offers
+from crawler.worker.outbox.new_requests import NewRequests
 from crawler.worker.outbox.pending_counts import PendingCounts
-from crawler.worker.outbox.queues import Start, both, drain, resolve
+from crawler.worker.outbox.queues import both, resolve
 from crawler.worker.outbox.redis_room import RedisRoom
 from crawler.worker.outbox.returns import Returns
 from crawler.worker.outbox.settler import Settler
@@ -54,79 +52,43 @@ class Outbox:
         self._frontier = frontier
         self._stats = stats
         self._outage = outage
-        self._confirmed = confirmed
         self._wake = wake
-        self._room = room
         self._filled = asyncio.Event()
-        self._suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
         self._lost_links = LostLinks()
-        away = frontier.shards.away
-        self._children = Children(self._shard_of, self._stored, self._complete, self._lost_links, away)
-        self._offers = Offers(
-            self._stored, partial(stats.inc_value, names.REFUSED), lambda one: frontier.shards.serves(one.host)
-        )
-        self._waiting = WaitingEndings(self._children, frontier.config.lease_ms / 1000)
-        self._abandoned: deque[Handle] = deque()
+        self.new = NewRequests(frontier, stats, room, self._lost_links, confirmed, self._complete, self._pushed)
+        self._waiting = WaitingEndings(self.new.children, frontier.config.lease_ms / 1000)
         self.counts = PendingCounts(frontier, self._filled.set)
         self._settler = Settler(frontier, stats, self._lost_links, wake)
-        self._returns = Returns(frontier, stats, self._lost_links, self._settler.sender.count_stale)
-        self._queues: tuple[deque[Any], ...] = (
-            *(self._suspects, self._settler.starts, self._settler.reports, self._settler.endings),
-            *(self._abandoned, self._returns.put_off, self._returns.given_back),
-        )
-        self._away, self._aside = away, EntriesAway(self._queues)
-        self._flushing = asyncio.Lock()
-        self._closing = False
-        self._flushing_since: float | None = None  # or its last answer
-        self.broken = False
-        self._largest: tuple[str, int] | None = None
         self.breakers = self._settler.breakers
+        self._returns = Returns(frontier, stats, self._lost_links, self._settler.sender.count_stale)
+        self._abandoned: deque[Handle] = deque()
+        self._queues: tuple[deque[Any], ...] = (*self._settler.queues, self._abandoned, *self._returns.queues)
+        self._aside = EntriesAway(self._queues)
+        self._flushing = asyncio.Lock()
+        self._flushing_since: float | None = None  # or its last answer
+        self._closing = False
+        self.broken = False
 
     def __len__(self) -> int:
         if self.broken:
             return 0
-        waiting = len(self._children) + len(self._offers) + len(self._waiting)
-        return sum(map(len, self._queues)) + len(self._aside) + len(self.counts) + waiting + self._flushing.locked()
+        waiting = len(self._aside) + len(self.counts) + len(self.new) + len(self._waiting)
+        return sum(map(len, self._queues)) + waiting + self._flushing.locked()
 
     @property
     def waiting(self) -> list[Handle]:
         """Pages that have ended except for unstored children: their leases have to be renewed."""
         return self._waiting.handles
 
-    @property
-    def refused(self) -> bool:
-        """Whether requests found on pages wait for room."""
-        return self._children.refused
-
-    @property
-    def slows(self) -> bool:
-        """Whether leasing has to slow down for these."""
-        return self._children.slows(self._frontier.shards.there)
-
-    @property
-    def offers(self) -> list[Message]:
-        """Start requests that are not stored yet; no one else knows them."""
-        return self._offers.left
-
-    def largest_waiting(self) -> tuple[str, int] | None:
-        """URL of the page whose requests need the most room, and the bytes; remembered after it is put off, until there
-        is room."""
-        if (largest := self._children.largest) is not None:
-            found = url_in(largest[0]), largest[1]
-            self._largest = found if self._largest is None or found[1] >= self._largest[1] else self._largest
-        elif not self._room.full:
-            self._largest = None
-        return self._largest
-
     def push(self, message: Message, parent: Handle, page: bytes = b"") -> None:
         """Queue a child of leased work. Our own limits never refuse it, or its *parent*, the request *page*, could not
         end."""
-        self._children.add(message, parent, page)
+        self.new.children.add(message, parent, page)
         self._filled.set()
 
     def offer(self, message: Message) -> None:
         """Queue a request that no page waits for (a start request); while the frontier is full it waits here."""
-        self._offers.add(message)
+        self.new.offers.add(message)
         self._filled.set()
 
     def ending(self) -> list[Handle]:
@@ -135,7 +97,7 @@ class Outbox:
 
     def offer_again(self) -> None:
         """Retry at once what the frontier refused because it was full."""
-        self._offers.try_now()
+        self.new.offers.try_now()
         self._filled.set()
 
     def end(self, ending: Ending) -> None:
@@ -157,7 +119,7 @@ class Outbox:
         """What Redis confirmed last may be gone: pages under way find their requests again, start requests are sent
         again."""
         self._lost_links.lose()
-        self._offers.lose()
+        self.new.offers.lose()
         self._filled.set()
 
     def report(self, report: Report) -> None:
@@ -171,7 +133,7 @@ class Outbox:
         if self.broken:
             future.set_result(False)
             return future
-        (self._settler.starts if on_wire else self._suspects).append((handle, future))
+        (self._settler.starts if on_wire else self._settler.suspects).append((handle, future))
         self._filled.set()
         return future
 
@@ -179,7 +141,7 @@ class Outbox:
         """Send nothing any more: release all waiters and leave the leases to expire."""
         self.broken = True
         self._aside.sort(())
-        waiting = [*self._suspects, *self._settler.starts]
+        waiting = [*self._settler.suspects, *self._settler.starts]
         resolve(waiting, [False] * len(waiting))
 
     def stuck_for(self, closing: float) -> float:
@@ -192,7 +154,7 @@ class Outbox:
         """Flush while the worker lives: at once after a pause, else with a short one between."""
         flushed = float("-inf")
         while True:
-            patience = AGAIN_SECONDS if self._children or self._waiting or self._offers else None
+            patience = AGAIN_SECONDS if self.new or self._waiting else None
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._filled.wait(), patience)
             await asyncio.sleep(max(0.0, flushed + FLUSH_SECONDS - monotonic()))
@@ -201,14 +163,13 @@ class Outbox:
 
     async def close(self) -> None:
         """Send everything there is room for, and give back pages whose children find none."""
-        self._children.try_now()
-        self._offers.try_now()
+        self.new.try_now()
         await self.flush()
         self._closing = True
         await self.flush()
-        while not self.broken and (self._aside or self._offers.away or self.counts.due):  # of shards that are away
+        while not self.broken and (self._aside or self.new.offers.away or self.counts.due):  # of shards that are away
             await asyncio.sleep(AGAIN_SECONDS)
-            self._offers.try_now()
+            self.new.offers.try_now()
             await self.flush()
 
     async def flush(self) -> None:
@@ -222,19 +183,20 @@ class Outbox:
             self._flushing_since = None
 
     async def _try_flush(self) -> bool:
-        self._offers.forget_old()
-        if not self.broken and (self._away or self._aside):
-            self._aside.sort(self._away)
-        if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self.counts.due):
+        self.new.offers.forget_old()
+        away = self._frontier.shards.away
+        if not self.broken and (away or self._aside):
+            self._aside.sort(away)
+        if self.broken or not (any(self._queues) or self.new.due() or self._waiting or self.counts.due):
             return True
         self._forget_abandoned()
         self._give_up_waiting()
         endings = len(self._settler.endings)  # later ones may belong to children pushed while this flush runs
         try:
             await self.counts.send()
-            await drain(self._suspects, len(self._suspects), self._send_suspects)
-            if self._new_due():
-                await both(self._settler.send(0), self._send_new())
+            await self._settler.send_suspects()
+            if self.new.due():
+                await both(self._settler.send(0), self.new.send())
             await self._settler.send(await self._hold_back(endings))
             await self._returns.send()
             await self.breakers.judge()
@@ -246,31 +208,12 @@ class Outbox:
         self._outage.over()
         return True
 
-    def _shard_of(self, message: Message) -> int:
-        return self._frontier.shards.of_host(message.host)
-
-    def _new_due(self) -> bool:
-        return self._children.due() or self._offers.due()
-
-    async def _send_new(self) -> None:
-        await self._children.send(partial(self._push, forced=True))
-        if self.slows:
-            self._room.refused()
-        await self._offers.send(partial(self._push, forced=False))
-
-    async def _push(self, batch: Sequence[Message], *, forced: bool) -> list[PushOutcome]:
-        outcomes = await self._frontier.push(batch, forced=forced)
+    def _pushed(self) -> None:
         self._flushing_since = monotonic()  # a page may have 300,000 links
         self._wake()
-        return outcomes
-
-    def _stored(self, message: Message, outcome: PushOutcome) -> None:
-        self._stats.inc_value(names.PUSHED if outcome is PushOutcome.ACCEPTED else names.DUPLICATES)
-        self._confirmed(message)
 
     def _complete(self, handle: Handle) -> None:
         """All children of a page are stored: its ending goes out with the next flush."""
-        self._largest = None
         if (ending := self._waiting.release(handle)) is not None:
             self.end(ending)
 
@@ -279,8 +222,8 @@ class Outbox:
 
         Such a page was fetched and parsed: while it waits for room it is not charged, however that ends.
         """
-        held = self._waiting.hold_back(self._settler.endings, count) if self._children else []
-        if held and self._children.refused:
+        held = self._waiting.hold_back(self._settler.endings, count) if self.new.children else []
+        if held and self.new.children.refused:
             self._stats.inc_value(names.WAITED_FOR_ROOM, len(held))
             await self._frontier.renew(held, for_room=True)
         return min(count - len(held), len(self._settler.endings))
@@ -296,6 +239,3 @@ class Outbox:
             lost = [self._abandoned.popleft() for _ in range(len(self._abandoned))]
             self._waiting.forget(lost)
             self._lost_links.ended(lost)
-
-    async def _send_suspects(self, batch: Sequence[Start]) -> None:
-        resolve(batch, await self._frontier.start([handle for handle, _ in batch]))

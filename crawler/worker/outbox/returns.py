@@ -31,6 +31,11 @@ class Returns:
         self.put_off: deque[Handle] = deque()
         self.given_back: deque[Handle] = deque()
 
+    @property
+    def queues(self) -> tuple[deque[Handle], ...]:
+        """Both."""
+        return self.put_off, self.given_back
+
     async def send(self) -> None:
         """Send all."""
         await drain(self.put_off, len(self.put_off), self._send_put_off)

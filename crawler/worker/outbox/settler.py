@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from itertools import islice
+from typing import Any
 
 from scrapy.statscollectors import StatsCollector
 
@@ -18,7 +19,7 @@ from crawler.worker.outbox.breakers import NOTED, Breakers
 from crawler.worker.outbox.ending_sender import EndingSender
 from crawler.worker.outbox.lease_endings import Ending, handle_of
 from crawler.worker.outbox.lost_links import LostLinks
-from crawler.worker.outbox.queues import Start, drop, resolve
+from crawler.worker.outbox.queues import Start, drain, drop, resolve
 
 
 class Settler:
@@ -30,11 +31,24 @@ class Settler:
         self._stats = stats
         self._lost_links = links
         self._wake = wake
+        self.suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
         self.starts: deque[Start] = deque()
         self.reports: deque[Report] = deque()
         self.endings: deque[Ending] = deque()
         self.sender = EndingSender(frontier, stats)
         self.breakers = Breakers(frontier, stats)
+
+    @property
+    def queues(self) -> tuple[deque[Any], ...]:
+        """All of them."""
+        return self.suspects, self.starts, self.reports, self.endings
+
+    async def send_suspects(self) -> None:
+        """Charge those that wait to be sent."""
+        await drain(self.suspects, len(self.suspects), self._charge)
+
+    async def _charge(self, batch: Sequence[Start]) -> None:
+        resolve(batch, await self._frontier.start([handle for handle, _ in batch]))
 
     async def send(self, endings: int) -> None:
         """Send starts, reports and the first *endings* endings: one call for all but endings other than

@@ -58,7 +58,7 @@ class Heartbeat:
         """Send one."""
         queue, outbox = self._queue, self._outbox
         self.outbox_shown, self._shown = len(outbox), self._urgent()
-        largest, size = outbox.largest_waiting() or ("", 0)
+        largest, size = outbox.new.largest_waiting() or ("", 0)
         own = queue.tier_routing.own
         await self._workers.heartbeat(
             self._name,

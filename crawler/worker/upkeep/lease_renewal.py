@@ -33,7 +33,7 @@ class LeaseRenewal:
 
     async def _renew_waiting(self) -> None:
         if waiting := [*filter(self._frontier.shards.has, self._outbox.waiting)]:
-            answers = await self._frontier.renew(waiting, for_room=self._outbox.refused)
+            answers = await self._frontier.renew(waiting, for_room=self._outbox.new.children.refused)
             for handle, ours in zip(waiting, answers, strict=True):
                 if not ours:
                     self._outbox.abandon(handle)

@@ -172,13 +172,13 @@ async def test_a_server_that_goes_while_reports_are_sent_is_sent_no_ending_that_
 
 async def test_start_requests_that_were_stored_last_are_sent_again() -> None:
     desk, clock = Desk(Frontier()), Clock()
-    desk.outbox._offers._clock = clock
+    desk.outbox.new.offers._clock = clock
     for number in range(3):
         desk.outbox.offer(message(number))
         await desk.outbox.flush()
         clock.now += KEPT_SECONDS / 2
     desk.outbox.lose()
-    assert [one.body for one in desk.outbox.offers] == [b"1", b"2"]
+    assert [one.body for one in desk.outbox.new.offers.left] == [b"1", b"2"]
     await desk.outbox.flush()
     clock.now += KEPT_SECONDS + 1
     desk.outbox.lose()
@@ -189,13 +189,13 @@ async def test_start_requests_that_were_stored_last_are_sent_again() -> None:
 async def test_start_requests_that_are_stored_for_good_are_kept_no_longer() -> None:
     """A spider's `start()` is over after seconds, and its worker lives for days."""
     desk, clock = Desk(Frontier()), Clock()
-    desk.outbox._offers._clock = clock
+    desk.outbox.new.offers._clock = clock
     desk.outbox.offer(message(1))
     await desk.outbox.flush()
-    assert len(desk.outbox._offers._kept) == 1
+    assert len(desk.outbox.new.offers._kept) == 1
     clock.now += KEPT_SECONDS + 1
     await desk.outbox.flush()
-    assert not desk.outbox._offers._kept
+    assert not desk.outbox.new.offers._kept
 
 
 async def test_one_whose_answer_was_on_its_way_when_the_server_went_is_sent_again() -> None:
@@ -203,7 +203,7 @@ async def test_one_whose_answer_was_on_its_way_when_the_server_went_is_sent_agai
     desk.outbox.offer(message(1))
     desk.frontier.before = lambda name: desk.outbox.lose() if next(losing, False) else None
     await desk.outbox.flush()
-    assert [one.body for one in desk.outbox.offers] == [b"1"]
+    assert [one.body for one in desk.outbox.new.offers.left] == [b"1"]
     assert not desk.confirmed
     await desk.outbox.flush()
     assert len(desk.frontier.told) == 2

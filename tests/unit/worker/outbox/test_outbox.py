@@ -196,7 +196,7 @@ def test_no_page_is_acknowledged_before_its_children_are_stored(
     async def work() -> None:
         while waiting or len(desk.outbox):
             post(desk, waiting, 1)
-            desk.outbox._children.try_now()
+            desk.outbox.new.children.try_now()
             await desk.outbox.flush()
 
     asyncio.run(work())
@@ -445,9 +445,9 @@ async def test_a_page_waits_for_links_to_a_shard_that_is_away(desk: Desk) -> Non
     desk.outbox.end(("0:2", 2))
     await desk.outbox.flush()
     assert desk.frontier.told == [("forced push", [b"2"]), ("ack", [("0:2", 2)])]
-    assert (desk.outbox.waiting, desk.outbox.refused, desk.room.full) == ([PARENT], False, False)
+    assert (desk.outbox.waiting, desk.outbox.new.children.refused, desk.room.full) == ([PARENT], False, False)
     desk.frontier.away.clear()
-    desk.outbox._children.try_now()
+    desk.outbox.new.children.try_now()
     for _ in range(2):
         await desk.outbox.flush()
     assert desk.frontier.told[2:] == [("forced push", [b"1"]), ("ack", [PARENT])]
@@ -465,24 +465,24 @@ async def test_a_full_shard_slows_leasing_of_others_only_once_their_pages_wait_f
     for number, (page, host) in enumerate(zip(pages, hosts, strict=True)):
         desk.outbox.push(message(number, host=f"{host}.example"), (page, 1))
     await desk.outbox.flush()
-    assert (desk.outbox.refused, desk.outbox.slows, desk.room.full) == (True, slows, slows)
+    assert (desk.outbox.new.children.refused, desk.outbox.new.slows, desk.room.full) == (True, slows, slows)
 
 
 async def test_pages_whose_links_are_on_their_way_do_not_wait(desk: Desk) -> None:
     """Though a shard is full."""
 
     def during(name: str) -> None:
-        if name == "forced push" and not desk.outbox.refused:
+        if name == "forced push" and not desk.outbox.new.children.refused:
             desk.outbox.push(message(2), PARENT)
 
     desk.frontier.before, desk.frontier.outcomes = during, full
     desk.outbox.push(message(1, host="s1.example"), ELSEWHERE)
     await desk.outbox.flush()
-    assert (desk.outbox.refused, desk.outbox.slows, desk.room.full) == (True, False, False)
+    assert (desk.outbox.new.children.refused, desk.outbox.new.slows, desk.room.full) == (True, False, False)
     desk.frontier.before, desk.frontier.outcomes = lambda _: None, lambda _: PushOutcome.ACCEPTED
-    desk.outbox._children.try_now()
+    desk.outbox.new.children.try_now()
     await desk.outbox.flush()
-    assert not desk.outbox._children._held
+    assert not desk.outbox.new.children._held
 
 
 async def test_no_shard_with_room_slows_leasing(desk: Desk) -> None:
@@ -540,7 +540,7 @@ async def test_a_worker_that_ends_waits_for_a_shard_with_what_nobody_else_knows(
     assert not closing.done()
     desk.frontier.away.clear()
     await asyncio.wait_for(closing, 60)
-    assert (len(charged) + len(desk.frontier.told), desk.outbox.offers) == (1, [])
+    assert (len(charged) + len(desk.frontier.told), desk.outbox.new.offers.left) == (1, [])
 
 
 async def test_start_requests_for_a_shard_that_is_away_hold_up_no_other(desk: Desk) -> None:
@@ -588,11 +588,11 @@ async def test_children_without_room_hold_up_their_own_page_and_no_other(desk: D
     await desk.outbox.flush()
     assert desk.frontier.names == ["forced push", "renew for room", "ack", "nack"]
     assert desk.frontier.told[1:3] == [("renew for room", [PARENT]), ("ack", [OTHER])]
-    assert (desk.outbox.waiting, desk.outbox.refused, len(desk.outbox)) == ([PARENT], True, 2)
+    assert (desk.outbox.waiting, desk.outbox.new.children.refused, len(desk.outbox)) == ([PARENT], True, 2)
     await desk.outbox.flush()
     assert len(desk.frontier.told) == 4, "a full server is asked again after a second"
     desk.frontier.outcomes = lambda one: PushOutcome.DUPLICATE  # stored by an earlier try of the page: as good
-    desk.outbox._children.try_now()
+    desk.outbox.new.children.try_now()
     await desk.outbox.flush()
     await desk.outbox.flush()
     assert desk.frontier.told[4:] == [("forced push", [b"1"]), ("ack", [PARENT])]
@@ -634,7 +634,7 @@ async def test_a_page_that_waits_for_longer_than_a_lease_goes_back_and_its_child
     clock.now += 2
     await desk.outbox.flush()
     assert desk.frontier.told[-1] == told
-    assert (desk.outbox.waiting, desk.outbox.refused, len(desk.outbox)) == ([], False, 0)
+    assert (desk.outbox.waiting, desk.outbox.new.children.refused, len(desk.outbox)) == ([], False, 0)
 
 
 async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(desk: Desk) -> None:
@@ -647,7 +647,7 @@ async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(d
         desk.outbox.push(message(number), PARENT, album)
     desk.outbox.end(PARENT)
     await desk.outbox.flush()
-    named = desk.outbox.largest_waiting()
+    named = desk.outbox.new.largest_waiting()
     clock.now += desk.frontier.config.lease_ms / 1000 + 1
     await desk.outbox.flush()
     assert desk.outbox.waiting == []
@@ -655,14 +655,14 @@ async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(d
     desk.outbox.end(OTHER)
     await desk.outbox.flush()
     assert desk.outbox.waiting == [OTHER]
-    assert desk.outbox.largest_waiting() == named
+    assert desk.outbox.new.largest_waiting() == named
     assert named is not None
     assert named[0] == "http://a.example/album"
     desk.frontier.outcomes = lambda one: PushOutcome.ACCEPTED
     desk.room.full = False
-    desk.outbox._children.try_now()
+    desk.outbox.new.children.try_now()
     await desk.outbox.flush()
-    assert desk.outbox.largest_waiting() is None
+    assert desk.outbox.new.largest_waiting() is None
 
 
 async def test_of_too_many_children_those_that_wait_longest_go_back(
@@ -692,7 +692,7 @@ async def test_who_closes_tries_once_more_and_gives_back_what_finds_no_room(desk
     told = len(desk.frontier.told)
     await desk.outbox.close()
     assert desk.frontier.told[told:] == [("forced push", [b"1"]), ("push", [b"2"]), ("put_off", [PARENT])]
-    assert [one.body for one in desk.outbox.offers] == [b"2"]
+    assert [one.body for one in desk.outbox.new.offers.left] == [b"2"]
 
 
 async def test_a_page_whose_lease_is_lost_waits_no_longer(desk: Desk) -> None:

@@ -39,7 +39,8 @@ async def test_what_is_in_hand_and_what_waits_is_renewed_where_its_shard_is_ther
     for lease in (mine, gone, away):
         book.hold(Request("http://a.example/"), lease)
     frontier: Any = Frontier(gone.handle, WAITING)
-    outbox: Any = SimpleNamespace(ending=lambda: [ENDING], waiting=[WAITING], refused=True, abandon=Mock())
+    new = SimpleNamespace(children=SimpleNamespace(refused=True))
+    outbox: Any = SimpleNamespace(ending=lambda: [ENDING], waiting=[WAITING], new=new, abandon=Mock())
     pauses = Pauses()
     pauses.stop("storage", "MongoDB is away")
     await LeaseRenewal(frontier, book, outbox, pauses).renew()
