@@ -95,7 +95,7 @@ class Lifecycle:
         worker.generation.joined(joined.generation)
         await feeds.claim(worker.frontier.shards, settings, spider.name, worker.name)
         if run := await worker.runs.begin(joined.generation):
-            worker.book.plain_runs[joined.generation] = run.id
+            worker.plain_runs.joined(joined.generation, run.id)
             words = "begins" if joined.opened else "is under way: this worker joins it"
             logger.info("Crawl %s of %s %s, run %s", joined.generation, spider.name, words, run.id)
 

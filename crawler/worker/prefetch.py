@@ -175,7 +175,7 @@ class Prefetcher:
     def _buffer(self, batch: Batch, before: float) -> None:
         for lease in batch.leases:
             slot, address = HeldSlot(before + lease.start_within_ms / 1000), batch.addresses.get(lease.host, "")
-            run_id = self._book.run_of(lease.generation)
+            run_id = self._runs.run_of(lease.generation)
             self._queue.buffer.append(HeldLease(lease, before, slot, address, run_id))
 
     async def _learn_scopes(self, leases: Sequence[Lease]) -> None:

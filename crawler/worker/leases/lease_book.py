@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.frontier.run_record import run_id_of
 from crawler.frontier.runs.control import ControlState
 from crawler.meta import REQUEST_ID, RUN_ID, count
 from crawler.worker.leases.held import HeldLease
@@ -36,12 +35,7 @@ class LeaseBook:
         self._parents: WeakKeyDictionary[Request, HeldLease] = WeakKeyDictionary()
         self.hosts: Counter[str] = Counter()
         self._at: defaultdict[str, dict[Request, HeldLease]] = defaultdict(dict)  # `_held` by host
-        self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see plain_run_ids.py)
         self._control = ControlState()  # what operators have paused or cancelled, as of a second ago
-
-    def run_of(self, generation: str) -> str | None:
-        """The id of the run that requests of *generation* are part of; None where nobody can tell."""
-        return run_id_of(generation) or self.plain_runs.get(generation)
 
     def obey(self, control: ControlState) -> list[HeldLease]:
         """Note what operators have said; takes what may not go on the wire out of the buffer."""

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Final
 
 from crawler.frontier.messages import Lease
-from crawler.frontier.run_record import is_run_generation
+from crawler.frontier.run_record import is_run_generation, run_id_of
 from crawler.frontier.runs.plain_runs import PlainRuns
 from crawler.worker.leases.lease_book import LeaseBook
 
@@ -30,6 +30,15 @@ class PlainRunIds:
         self._seconds = TRUSTED * lease_ms / 1000
         self._clock = clock
         self._asked: dict[str, float] = {}  # when, by generation
+        self._ids: dict[str, str] = {}  # of the run there now, by generation
+
+    def run_of(self, generation: str) -> str | None:
+        """The id of the run that requests of *generation* are part of; None where nobody can tell."""
+        return run_id_of(generation) or self._ids.get(generation)
+
+    def joined(self, generation: str, run: str) -> None:
+        """This worker has joined *run* there."""
+        self._ids[generation] = run
 
     def forget(self) -> None:
         """Redis may have lost its runs: ask with the next lease."""
@@ -44,9 +53,9 @@ class PlainRunIds:
                 continue
             run = await self._runs.holding(self._spider, generation)
             self._asked[generation] = before
-            self._book.plain_runs.pop(generation, None)
+            self._ids.pop(generation, None)
             if run is not None:
-                self._book.plain_runs[generation] = run.id
+                self._ids[generation] = run.id
 
     def _knows(self, generation: str, now: float) -> bool:
         asked = self._asked.get(generation)

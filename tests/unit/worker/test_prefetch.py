@@ -43,7 +43,7 @@ class Bench:
         self.pauses = Pauses()
         shared = (self.frontier, self.queue, self.book, outbox, Outage(), self.pauses)
         made: Any = Prefetcher
-        self.prefetcher: Prefetcher = made(crawler, "w", *shared, Mock(), AsyncMock(), self.clock)
+        self.prefetcher: Prefetcher = made(crawler, "w", *shared, Mock(), Mock(learn=AsyncMock()), self.clock)
 
     def _wake(self) -> None:
         self.woken += 1

@@ -42,10 +42,10 @@ async def test_asked_once_while_a_lease_is_held() -> None:
     bench.book.hold(request, await bench.lease())
     bench.buffer.pop()
     await bench.lease()
-    assert (bench.asked, bench.book.run_of("0")) == (["0"], "20261122-1")
+    assert (bench.asked, bench.ids.run_of("0")) == (["0"], "20261122-1")
     bench.book.release(request)
     await bench.lease()
-    assert bench.book.run_of("0") == "20261122-2", "nothing kept the first one from ending"
+    assert bench.ids.run_of("0") == "20261122-2", "nothing kept the first one from ending"
 
 
 async def test_a_worker_that_may_have_lost_its_leases_asks_again() -> None:
@@ -53,15 +53,15 @@ async def test_a_worker_that_may_have_lost_its_leases_asks_again() -> None:
     bench.buffer.append(await bench.lease())
     bench.clock.now += 31
     await bench.lease()
-    assert bench.book.run_of("0") == "20261122-2"
+    assert bench.ids.run_of("0") == "20261122-2"
 
 
 async def test_a_run_with_a_generation_of_its_own_is_known_by_that() -> None:
     bench = Bench()
     await bench.lease("20261122000007")
     await bench.lease("old")
-    assert (bench.asked, bench.book.run_of("20261122000007")) == (["old"], "20261122-7")
-    assert bench.book.run_of("old") is None
+    assert (bench.asked, bench.ids.run_of("20261122000007")) == (["old"], "20261122-7")
+    assert bench.ids.run_of("old") is None
 
 
 async def test_asked_again_when_redis_may_have_lost_its_runs() -> None:
@@ -69,4 +69,4 @@ async def test_asked_again_when_redis_may_have_lost_its_runs() -> None:
     bench.buffer.append(await bench.lease())
     bench.ids.forget()
     await bench.lease()
-    assert (bench.asked, bench.book.run_of("0")) == (["0", "0"], "20261122-2")
+    assert (bench.asked, bench.ids.run_of("0")) == (["0", "0"], "20261122-2")
