@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, cast
 from urllib.parse import quote
@@ -27,15 +27,15 @@ GONE: Final = frozenset({404, 410})
 RAW: Final = "raw"
 MAX_COST: Final = 1e9  # per page
 _TEXTS: Final = {"shape", "job", "results", "result_url", "status_header", "header_prefix", "cost_path", "cost_header"}
-_NUMBERS: Final = {
-    "cost": (1.0, 0, MAX_COST),
-    "concurrency": (4, 1, 10_000),
-    "per_second": (5.0, 0.001, 10_000),
-    "timeout_seconds": (90.0, 0.1, 3_600),
-    "poll_seconds": (5.0, 0.01, 3_600),
-    "job_seconds": (900.0, 1, 86_400),
-    "batch_size": (20, 1, 1_000),
-    "batch_seconds": (1.0, 0.01, 15),
+_NUMBERS: Final[Mapping[str, tuple[Callable[..., float], float, float]]] = {
+    "cost": (config.number, 0, MAX_COST),
+    "concurrency": (config.integer, 1, 10_000),
+    "per_second": (config.number, 0.001, 10_000),
+    "timeout_seconds": (config.number, 0.1, 3_600),
+    "poll_seconds": (config.number, 0.01, 3_600),
+    "job_seconds": (config.number, 1, 86_400),
+    "batch_size": (config.integer, 1, 1_000),
+    "batch_seconds": (config.number, 0.01, 15),
 }
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _OTHERS: Final = {"call", "poll", "page", "done", "failed"}
@@ -109,10 +109,8 @@ class Provider:
             raise ConfigError(where, _shown(raw), "a dict with the keys " + ", ".join(sorted(known)))
         values: dict[str, Any] = {key: _text(where, key, raw[key]) for key in _TEXTS & set(raw)}
         for key in set(_NUMBERS) & set(raw):
-            default, low, high = _NUMBERS[key]
-            given = {f"{where}[{key!r}]": raw[key]}
-            number = config.number(given, f"{where}[{key!r}]", low, high)
-            values[key] = int(number) if isinstance(default, int) else number
+            read, low, high = _NUMBERS[key]
+            values[key] = read({f"{where}[{key!r}]": raw[key]}, f"{where}[{key!r}]", low, high)
         values["shape"] = config.choice({f"{where}['shape']": raw.get("shape")}, f"{where}['shape']", SHAPES)
         values |= _calls(where, raw, values["shape"])
         return cls(name=name, **values)

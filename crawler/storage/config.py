@@ -21,7 +21,7 @@ class StorageConfig:
     batch_size: int = 500
     batch_ms: int = 50
     item_max_bytes: int = 4 * 2**20
-    retry_max_seconds: float = 30.0
+    retry_max_seconds: float = 15.0
     rejected_days: int = 30
     run_items_kept: int = 30
     spool_dir: str = ""  # none

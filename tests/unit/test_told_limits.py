@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import pytest
 
 from crawler import urls
@@ -14,8 +17,8 @@ from crawler.frontier.state.workers import SILENT_MS
 from crawler.handlers.api import calls
 from crawler.metrics import fleet_collector
 from crawler.middlewares.downloader import decompression
+from crawler.policy import api_providers, webhooks
 from crawler.policy import schedules as ticks
-from crawler.policy import webhooks
 from crawler.policy.robots import responses as robots
 from crawler.producers import schedule, sitemap_reader
 from crawler.routing import codec, push_schema
@@ -32,13 +35,19 @@ from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
 
 DAY_S = 86_400
+API: dict[str, Any] = {field.name: field.default for field in fields(api_providers.Provider)}
 TOLD = {
     "README.md": (
         f"at most {urls.MAX_URL_LENGTH} characters",
         f"at most {push_schema.MAX_BODY // 1024} KiB",
     ),
     "docs/archive.md": (f"up to {archive.CLOSE_SECONDS:.0f} s for its last upload",),
-    "docs/browser.md": (f"({calls.REST_SECONDS:.0f} s to {calls.REST_MAX_SECONDS / 60:.0f} min",),
+    "docs/browser.md": (
+        f"({calls.REST_SECONDS:.0f} s to {calls.REST_MAX_SECONDS / 60:.0f} min",
+        "| {concurrency}, {per_second:.0f} |".format(**API),
+        "| {timeout_seconds:.0f}, {poll_seconds:.0f}, {job_seconds:.0f} |".format(**API),
+        "| {batch_size}, {batch_seconds:.0f} |".format(**API),
+    ),
     "docs/download.md": (f"gzip ...`): {decompression.MOST_CODINGS} |",),
     "docs/hooks.md": (
         f"after {webhooks.FIRST_WAIT_MS // 1000} s, then after twice as long",

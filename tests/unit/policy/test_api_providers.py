@@ -55,6 +55,7 @@ def answer(**document: Any) -> bytes:
         ({"page": {"status": "x"}}, "'page'"),
         ({"shape": "batch", "call": {"url": "https://api.example/{urls}"}, "page": "raw"}, "'page'"),
         ({"concurrency": 0}, "1 to 10000"),
+        ({"batch_size": 2.5}, "an integer from 1 to 1000"),
         ({"per_second": 0}, "0.001 to 10000"),
         ({"batch_size": 0}, "1 to 1000"),
         ({"timeout_seconds": "soon"}, "0.1 to 3600"),

@@ -28,9 +28,7 @@ def crawler(**changes: Any) -> Crawler:
 
 
 def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
-    assert StorageConfig.from_settings(shipped()) == StorageConfig(
-        retry_max_seconds=15.0, spool_dir=str(PROJECT_DIR / ".scrapy" / "spool")
-    )
+    assert StorageConfig.from_settings(shipped()) == StorageConfig(spool_dir=str(PROJECT_DIR / ".scrapy" / "spool"))
 
 
 @pytest.mark.parametrize(
