@@ -257,7 +257,7 @@ DNSCACHE_SECONDS: Annotated[float, 0, 86_400] = 300
 # `cookies` in domains.toml. Reader: middlewares/downloader/cookies.py
 SESSION_SECONDS: Annotated[int, 60, 31_536_000] = 86_400
 # Longest URL in characters, the same as in crawler/urls.py. Scrapy: 2083. Reader: Scrapy
-URLLENGTH_LIMIT = 4096
+URLLENGTH_LIMIT: Annotated[int, 0, 1_000_000] = 4096
 
 # --- Safety -------------------------------------------------------------------------------------------------
 # Networks that may be dialled although they are not public, such as `10.1.0.0/16,::1/128`. Every other
@@ -509,7 +509,7 @@ SCALING_HOLD_SECONDS: Annotated[float, 0, 86_400] = 120
 # --- Process ------------------------------------------------------------------------------------------------
 # Items processed at once per response, where Scrapy's own ITEM_PROCESSOR is in use. Scrapy: 100, which starts 101
 # tasks for one item. Reader: Scrapy
-CONCURRENT_ITEMS = 4
+CONCURRENT_ITEMS: Annotated[int, 1, 1_000_000] = 4
 # uvloop with one fix: its timers fire up to 1.5 ms early, which made periodic work run dozens of times.
 # Reader: Scrapy
 ASYNCIO_EVENT_LOOP = "crawler.engine.event_loop.Loop"

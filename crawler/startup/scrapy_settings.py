@@ -1,5 +1,6 @@
 """Settings of Scrapy's that its components would answer with a traceback, in the midst of a crawl, or by waiting for
-ever: they are to be of the kind of their defaults, and within what the components can do."""
+ever: they are to be of the kind of their defaults, and within what the components can do. Numbers that are in
+defaults.py too are looked at with ours."""
 
 from __future__ import annotations
 
@@ -16,7 +17,6 @@ from scrapy.spidermiddlewares.referer import RefererMiddleware
 from crawler import config
 from crawler.errors import ConfigError
 
-FLOATS: Final = ("DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT")  # though their defaults are integers
 BOOLEANS: Final = ("TELNETCONSOLE_ENABLED",)
 CLASSES: Final = (
     *("HTTPCACHE_POLICY", "HTTPCACHE_STORAGE", "LOG_FORMATTER", "REQUEST_FINGERPRINTER_CLASS", "ROBOTSTXT_PARSER"),
@@ -37,14 +37,12 @@ LEAST: Final = {
     "CLOSESPIDER_PAGECOUNT_NO_ITEM": 0,
     "CLOSESPIDER_TIMEOUT": 0,
     "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
-    "CONCURRENT_ITEMS": 1,
     "DEPTH_LIMIT": 0,
     "LOGSTATS_INTERVAL": 0,
     "MEMUSAGE_CHECK_INTERVAL_SECONDS": 0.1,
     "MEMUSAGE_LIMIT_MB": 0,
     "MEMUSAGE_WARNING_MB": 0,
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,
-    "URLLENGTH_LIMIT": 0,
 }
 
 
@@ -102,7 +100,7 @@ def _reader(name: str, default: Any) -> Callable[[BaseSettings, str], object] | 
         return _TEXTS[name]
     if isinstance(default, bool) or name in BOOLEANS:
         return _boolean
-    if isinstance(default, float) or name in FLOATS:
+    if isinstance(default, float):
         return _number
     if isinstance(default, int):
         return _integer
@@ -161,5 +159,5 @@ _TEXTS: Final[dict[str, Callable[[BaseSettings, str], object]]] = {
 _READERS: Final = {
     name: reader
     for name, default in vars(default_settings).items()
-    if name.isupper() and (reader := _reader(name, default)) is not None
+    if name.isupper() and name not in config.NUMBERS and (reader := _reader(name, default)) is not None
 }
