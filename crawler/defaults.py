@@ -343,9 +343,9 @@ RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 
 RETRY_BASE_SECONDS: Annotated[float, 0, 3_600] = 1
 # Longest wait of a retry in seconds. Reader: policy/endings/retries.py
 RETRY_CAP_SECONDS: Annotated[float, 0, 86_400] = 300
-# Retries by class of failure (policy/endings/failures.py): `times` 0 to 1000, `base_seconds` 0 to 3600, `cap_seconds` 0
-# to 86,400. Missing values are RETRY_TIMES, RETRY_BASE_SECONDS and RETRY_CAP_SECONDS; these also win where a
-# spider or the command line sets them. Reader: policy/endings/retries.py
+# Retries by class of failure (policy/endings/failures.py): `times` (0 to 1000), `base_seconds` and `cap_seconds`.
+# Missing values are RETRY_TIMES, RETRY_BASE_SECONDS and RETRY_CAP_SECONDS, whose ranges these have; they also win where
+# a spider or the command line sets them. Reader: policy/endings/retries.py
 RETRY_CLASSES = {
     "rate_limited": {"times": 10},  # the page exists: come back later
     "transient": {},
