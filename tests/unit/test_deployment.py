@@ -470,8 +470,8 @@ def test_two_replicas_keep_the_schedules() -> None:
     container = SERVE["containers"][0]
     assert container["args"] == COMPOSE["services"]["serve"]["command"] == ["serve"]
     assert container["envFrom"] == WORKER["containers"][0]["envFrom"]
-    shared = [variable for variable in container["env"] if variable["name"] != "FLEET_WORKERS"]
-    assert all(variable in WORKER["containers"][0]["env"] for variable in shared)
+    own = [variable for variable in container["env"] if variable not in WORKER["containers"][0]["env"]]
+    assert own == [{"name": "FLEET_WORKERS", "value": str(_find("StatefulSet", "workers")["spec"]["replicas"])}]
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         assert container[probe] == WORKER["containers"][0][probe], "the same paths, under its own port"
     assert _find("PodDisruptionBudget", "serve")["spec"]["maxUnavailable"] == 1
