@@ -471,10 +471,21 @@ def test_two_replicas_keep_the_schedules() -> None:
     assert container["args"] == COMPOSE["services"]["serve"]["command"] == ["serve"]
     assert container["envFrom"] == WORKER["containers"][0]["envFrom"]
     own = [variable for variable in container["env"] if variable not in WORKER["containers"][0]["env"]]
-    assert own == [{"name": "FLEET_WORKERS", "value": str(_find("StatefulSet", "workers")["spec"]["replicas"])}]
+    assert [variable["name"] for variable in own] == ["FLEET_WORKERS"]
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         assert container[probe] == WORKER["containers"][0][probe], "the same paths, under its own port"
     assert _find("PodDisruptionBudget", "serve")["spec"]["maxUnavailable"] == 1
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_the_service_expects_as_many_workers_as_there_are(name: str) -> None:
+    specs = {
+        one["metadata"]["name"]: one["spec"]
+        for one in _build(PROJECT_DIR / "k8s" / name)
+        if "replicas" in one.get("spec", {})
+    }
+    (container,) = specs["serve"]["template"]["spec"]["containers"]
+    assert {"name": "FLEET_WORKERS", "value": str(specs["workers"]["replicas"])} in container["env"]
 
 
 def test_the_port_of_the_service_is_the_same_everywhere() -> None:
