@@ -72,6 +72,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         )
         self.crawler: Crawler | None = None
         self._life: Lifecycle | None = None
+        self._has_closed = False
         self._warned_of_credentials = False
         self._starts = StartDigests()
 
@@ -127,6 +128,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     async def _close(self) -> None:
         if self._life is not None:
             await self._life.close()
+        self._has_closed = True
 
     @property
     def worker(self) -> Worker:
@@ -159,6 +161,10 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
     def enqueue_request(self, request: Request) -> bool:
         """Queue *request*; False if it is known or cannot be stored (then the page it was found on fails)."""
+        if self._has_closed:  # a handler of spider_closed still gets here
+            self._count(names.START_LOST)
+            logger.error("%s is lost: this worker has closed", codec.shown(request))
+            return False
         book = self.worker.book
         chain, parent = book.follow_up(request), book.parent(request)
         try:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -241,3 +242,20 @@ def test_a_fingerprinter_that_fails_fails_one_request() -> None:
     desk.scheduler.queue.encoder._fingerprinter = SimpleNamespace(fingerprint=lambda request: 1 / 0)
     assert not desk.yielded(Request(URL), desk.parent)
     assert "ZeroDivisionError" in desk.parent.evidence.child_errors[0]
+
+
+async def test_a_request_that_comes_after_the_worker_has_closed_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    """As from a handler of spider_closed: nobody would send it, and nothing lead to it again."""
+    desk = Desk()
+
+    async def close() -> None:
+        """Until here it is sent."""
+        assert desk.yielded(Request(URL), None)
+
+    cast("Any", desk.scheduler._life).close = close
+    await desk.scheduler.close("finished").asFuture(asyncio.get_running_loop())
+    with caplog.at_level(logging.ERROR):
+        assert not desk.yielded(Request("http://a.example/p/2"), None)
+    (said,) = caplog.messages
+    assert said == "<GET http://a.example/p/2> is lost: this worker has closed"
+    assert (len(desk.queued), desk.stats.counts) == (1, {names.START_LOST: 1})
