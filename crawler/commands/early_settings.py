@@ -109,7 +109,7 @@ def _check_format(settings: BaseSettings) -> None:
         raise ConfigError("LOG_LEVEL", level, f"one of {', '.join(sorted(names, key=names.__getitem__))}")
     try:
         codecs.lookup("utf-8" if encoding is None else encoding)  # None: the system's
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, ValueError):
         raise ConfigError("LOG_ENCODING", encoding, "the name of an encoding such as utf-8") from None
     try:
         logging.Formatter(settings["LOG_FORMAT"]).format(logging.makeLogRecord({}))  # a field that no record has

@@ -213,9 +213,13 @@ def _checked(settings: BaseSettings, name: str) -> dict[Any, Any]:
     for key, place in given.items():
         if not (isinstance(key, str) or callable(key)):
             raise ConfigError(name, {key: place}, "classes or their paths as keys")
-        if place is not None and not (isinstance(place, int | float) and math.isfinite(place)):
+        if place is not None and not _is_place(place):
             raise ConfigError(f"{name}[{path_of(key)!r}]", place, "a number, or None to switch it off")
     return given
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, int | float) and -math.inf < value < math.inf
 
 
 def check_addons(settings: BaseSettings) -> None:
@@ -224,7 +228,7 @@ def check_addons(settings: BaseSettings) -> None:
         name = f"ADDONS[{path_of(addon)!r}]"
         if place is None:
             continue
-        if not isinstance(place, int | float) or math.isnan(place):
+        if not _is_place(place):
             raise ConfigError(name, place, "a number, or None to switch it off")
         config.loaded(name, addon, place)
 

@@ -14,7 +14,7 @@ import pytest
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
-from scrapy.settings import Settings, default_settings
+from scrapy.settings import BaseSettings, Settings, default_settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import is_reactor_installed
@@ -30,7 +30,7 @@ from crawler.pipelines.mongodb import MongoPipeline
 from crawler.replay.__main__ import DIFFERENCES, RESTATE, prepare
 from crawler.startup import moved
 from crawler.startup.announcement import announcement
-from crawler.startup.wiring import require_components, require_wired
+from crawler.startup.wiring import check_addons, require_components, require_wired
 from crawler.worker.scheduler import Scheduler
 
 TABLES = {
@@ -484,6 +484,22 @@ def test_other_commands_say_nothing_and_stay_scrapys(
 def test_a_spiders_dict_of_components_that_is_none_is_refused_by_name(name: str, given: Any) -> None:
     with pytest.raises(ConfigError, match=name):
         of({name: given})
+
+
+@pytest.mark.parametrize("name", [*sorted(components.TABLES), "ADDONS"])
+def test_a_place_may_be_any_number_and_no_other_value(name: str) -> None:
+    key = "scrapy.extensions.corestats.CoreStats"
+    place_of(name, key, 10**400)  # no float can hold it
+    for place in (float("inf"), float("nan"), "5", [5]):
+        with pytest.raises(ConfigError, match=rf"^{name}\['{key}'\] = .* a number, or None"):
+            place_of(name, key, place)
+
+
+def place_of(name: str, key: str, place: Any) -> None:
+    if name == "ADDONS":
+        check_addons(BaseSettings({name: {key: place}}))
+    else:
+        of({name: {key: place}})
 
 
 @pytest.mark.parametrize("name", sorted(components.TABLES))

@@ -26,7 +26,7 @@ def check(name: str, value: object) -> None:
         ("LOG_LEVEL", ["NOPE", "", "info", "10", None, [], {}], "one of NOTSET, (TRACE, )?DEBUG, INFO, "),
         ("LOG_FORMAT", ["%(asctime", 5], "a format such as"),
         ("LOG_DATEFORMAT", [5, ["x"]], "a format such as"),
-        ("LOG_ENCODING", ["nope", "", 5], "the name of an encoding such as utf-8"),
+        ("LOG_ENCODING", ["nope", "", 5, "\0"], "the name of an encoding such as utf-8"),
         ("LOG_FILE", ["/", "/dev/null/log", 5.5, ["x"]], "a file that can be written"),
         ("LOG_SHORT_NAMES", ["x"], "True or False"),
         ("LOG_ENABLED", ["maybe"], "True or False"),
