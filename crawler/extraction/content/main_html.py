@@ -74,6 +74,8 @@ class _Writer:
             kept += 1
         for box in reversed(self._open[kept:]):
             self._close(box)
+            if box.tag == "table" and any(each.tag == "blockquote" for each in levels[:kept]):
+                self.parts.append("<br>")  # else the library makes what follows a row
         for box in levels[kept:]:
             if box.parent is not None and box.tag in {"td", "th"}:
                 self._fill(box.parent, box.column)

@@ -147,3 +147,14 @@ def test_what_follows_a_line_break_stays_in_its_item(second: str) -> None:
         f"one {tree_of(second).text()} three four",
         "five",
     ]
+
+
+def test_what_follows_a_table_in_a_quotation_is_no_row_of_it() -> None:
+    table = "<table><tr><td>a<td>b</tr></table>"
+    found = rendered(f"<blockquote>{table}<p>c</p>{table}<h2>d</h2></blockquote><p>e</p>")
+    assert [each.text().split() for each in found.css("table, blockquote > p, h2")] == [
+        ["a", "b"],
+        ["c"],
+        ["a", "b"],
+        ["d"],
+    ]
