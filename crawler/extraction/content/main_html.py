@@ -166,20 +166,23 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
                     del parts[-2]
                 else:
                     parts.append(f"<{tag}>")
-        elif len(open_) < MAX_LEVELS and _begins(document, parts, tag, target):
+        elif len(open_) < MAX_LEVELS and _begins(document, parts, open_, piece):
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
     return "".join(parts if _EMPHASIS.isdisjoint(parts) else _without_stuck(parts))
 
 
-def _begins(document: Document, parts: list[str], tag: str, target: str) -> bool:
-    """Whether an element is kept; one right behind another of its kind goes on with that."""
+def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: tuple[str, str]) -> bool:
+    """Whether an element is kept; one right behind another of its kind goes on with that, one in it is none."""
+    tag, target = piece
     if tag == "a":
         address = link_of(document, target)
         parts.append(f'<a href="{escape(address)}">' if address else "")
         return address is not None
     if tag in _RUNS and parts[-1:] == [f"</{tag}>"]:
         parts.pop()
+    elif tag in _RUNS and tag in open_:
+        return False
     else:
         parts.append(f"<{tag}>")
     return True
