@@ -177,8 +177,11 @@ def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: t
     tag, target = piece
     if tag == "a":
         address = link_of(document, target)
-        parts.append(f'<a href="{escape(address)}">' if address else "")
-        return address is not None
+        if address is None:
+            return False
+        parts.extend([LINE] if parts and parts[-1].endswith("!") else ())
+        parts.append(f'<a href="{escape(address)}">')
+        return True
     if tag in _RUNS and parts[-1:] == [f"</{tag}>"]:
         parts.pop()
     elif tag in _RUNS and tag in open_:

@@ -30,7 +30,8 @@ def markdown(html: str) -> str:
         return ""
     whole = html.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
     result: Any = html_to_markdown.convert(_CONTROLS.sub("", whole), _options())
-    content = str(result.content or "").strip().replace(LINE, "")
+    content = str(result.content or "").strip()
+    content = content.replace(f"!{LINE}", "\\!").replace(LINE, "")
     return "\n".join(_lines(content)) if "\\" in content else content
 
 

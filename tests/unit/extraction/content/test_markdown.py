@@ -159,3 +159,11 @@ def test_what_follows_a_table_in_a_quotation_is_no_row_of_it() -> None:
         ["a", "b"],
         ["d"],
     ]
+
+
+def test_a_link_behind_an_exclamation_mark_is_no_image() -> None:
+    html = "<p>Go!<a href=/x>There</a> and !<b>!</b><a href=/y><img src=/i.png alt=z></a>!<img src=/j.png alt=z></p>"
+    found = LexborHTMLParser(RENDERER.render(markdown_of(html, images=True)))
+    assert [each.attributes["href"] for each in found.css("a")] == ["https://site.example/x", "https://site.example/y"]
+    assert len(found.css("img")) == 2
+    assert tree_of(html).text().split() == (found.body or tree_of("")).text().split()
