@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final, TypeAlias
 from unicodedata import category
@@ -23,9 +23,8 @@ _ONE_LINE: Final = _HEADINGS | {"pre"}
 _ONLY_TEXT: Final = _ONE_LINE | {"td", "th"}
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
-_EMPHASIS: Final = frozenset(("<em>", "<strong>", "<del>"))
+_EMPHASIS: Final = ({"<em>": "</em>", "<strong>": "</strong>"}, {"<del>": "</del>"})  # by their signs in Markdown
 _RUNS: Final = frozenset(("em", "strong", "del", "code"))  # of which two would have their signs side by side
-_ENDS: Final = frozenset(("</em>", "</strong>", "</del>"))
 
 Levels: TypeAlias = tuple[Box, ...]
 
@@ -169,7 +168,10 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
         elif len(open_) < MAX_LEVELS and _begins(document, parts, open_, piece):
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
-    return "".join(parts if _EMPHASIS.isdisjoint(parts) else _without_stuck(parts))
+    for tags in _EMPHASIS:
+        if not tags.keys().isdisjoint(parts):
+            parts = _without_stuck(parts, tags)
+    return "".join(parts)
 
 
 def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: tuple[str, str]) -> bool:
@@ -191,15 +193,16 @@ def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: t
     return True
 
 
-def _without_stuck(parts: list[str]) -> list[str]:
-    """*parts* without emphasis that Markdown cannot set: with a sign at its edge and a letter right outside."""
-    kept = [each for each in parts if each and each not in _EMPHASIS and each not in _ENDS]
+def _without_stuck(parts: list[str], tags: Mapping[str, str]) -> list[str]:
+    """*parts* without those of *tags* that Markdown cannot set: with a sign at an edge and a letter right outside."""
+    ends = frozenset(tags.values())
+    kept = [each for each in parts if each and each not in tags and each not in ends]
     stuck = set[int]()
     open_, behind = list[tuple[int, bool]](), 0
     for at, each in enumerate(parts):
-        if each in _EMPHASIS:
+        if each in tags:
             open_.append((at, _is_stuck(kept, behind)))
-        elif each in _ENDS:
+        elif each in ends:
             start, is_stuck = open_.pop()
             if is_stuck or _is_stuck(kept, behind, ends=True):
                 stuck |= {start, at}
