@@ -153,7 +153,7 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
     open_: list[str] = []
     for piece in pieces:
         if isinstance(piece, str):
-            parts.append(escape(piece, quote=False) if "&" in piece or "<" in piece or ">" in piece else piece)
+            parts.append(_written(piece))
             continue
         tag, target = piece
         if tag == "img":
@@ -172,6 +172,12 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
         if not tags.keys().isdisjoint(parts):
             parts = _without_stuck(parts, tags)
     return "".join(parts)
+
+
+def _written(text: str) -> str:
+    """As HTML, without tabs: one behind a number would make a list of it."""
+    text = text.replace("\t", " ")
+    return escape(text, quote=False) if "&" in text or "<" in text or ">" in text else text
 
 
 def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: tuple[str, str]) -> bool:

@@ -168,3 +168,10 @@ def test_a_link_behind_an_exclamation_mark_is_no_image() -> None:
     assert [each.attributes["href"] for each in found.css("a")] == ["https://site.example/x", "https://site.example/y"]
     assert len(found.css("img")) == 2
     assert tree_of(html).text().split() == (found.body or tree_of("")).text().split()
+
+
+def test_a_tab_is_a_space() -> None:
+    """Behind a number it would make an item of a text."""
+    assert markdown_of("<p>1.\tOne</p><ul><li>2)\tTwo</ul><pre>3.\tx</pre>") == (
+        "1\\. One\n\n- 2\\) Two\n\n```\n3.\tx\n```"
+    )
