@@ -79,7 +79,7 @@ class _Writer:
             if box.parent is not None and box.tag in {"td", "th"}:
                 self._fill(box.parent, box.column)
                 self._filled[box.parent] = box.column + 1
-            elif box.tag == "blockquote" and self.parts[-1:] == ["</blockquote>"]:
+            elif box.tag in {"blockquote", "table"} and self.parts[-1:] == ["</blockquote>"]:
                 self.parts.append("<br>")  # else the library makes one of both
             self.parts.append(f'<{box.tag} start="{box.start}">' if box.start else f"<{box.tag}>")
         self._open = levels

@@ -126,6 +126,11 @@ def test_what_is_struck_through_is_marked() -> None:
     assert markdown_of(html) == 'was ~~£20~~ ~~x~~y a(b)c, \\~\\~d\\~\\~ "so", `t_` `s_`'
 
 
+def test_a_table_behind_a_quotation_in_an_item_is_one() -> None:
+    found = rendered("<ul><li>a<blockquote>b</blockquote><table><tr><td>c<td>d</tr></table></ul>")
+    assert [each.text().split() for each in found.css("blockquote, table")] == [["b"], ["c", "d"]]
+
+
 def test_two_quotations_are_two() -> None:
     found = rendered("<blockquote>a<blockquote>b</blockquote>c</blockquote><blockquote>d</blockquote><p>e</p>")
     assert [each.text().split() for each in found.css("blockquote")] == [["a", "b", "c"], ["b"], ["d"]]
