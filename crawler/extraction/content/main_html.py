@@ -168,7 +168,7 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
         elif len(open_) < MAX_LEVELS and _begins(document, parts, open_, piece):
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
-    for tags in _EMPHASIS:
+    for tags in _EMPHASIS * 2:  # what goes may leave another stuck
         if not tags.keys().isdisjoint(parts):
             parts = _without_stuck(parts, tags)
     return "".join(parts)

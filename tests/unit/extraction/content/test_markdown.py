@@ -73,6 +73,7 @@ def test_those_in_words_need_no_escape() -> None:
         ("<b>x:</b>y <i>z</i>", "x:y *z*"),
         ("<b>see <i>x!</i></b>y <b>z</b>", "see x!y **z**"),
         ("a<b><code>x</code></b>b", "a`x`b"),
+        ("<del><b>x!</b></del>y <b><del>x!</del></b>y", "x!y x!y"),
         ("a<del><b>x</b></del> b<i><s>y</s></i>c", "a**x** b~~y~~c"),
         ("<i>w<i>w</i></i> <b>x <i>y <b>z</b></i></b>", "*ww* **x *y z***"),
         ("<i>w*</i><i>*w</i> <del>~</del><del>x</del> <code>a</code><code>b</code>", "*w\\*\\*w* ~~\\~x~~ `ab`"),
