@@ -55,6 +55,9 @@ class Command(FleetCommand, ScrapyCommand):
             self.check_collection(collection, {*await reader.collections(database), *CLASSES})
             names = await _fields(database, collection)
             found = await stored.by_spider(database, collection, names, quality.INVALID, host)
+            if collection == UNTYPED:  # spiders share it, but not their fields
+                own = await reader.item_fields_of_spiders(database)
+                found = [one.of_fields(own.get(one.spider, ())) for one in found]
             return found, await stored.rejections(database, collection, host)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from crawler.storage.collection_names import REJECTED
 from crawler.storage.connection import Database
+from crawler.storage.reading.reader import SPIDER
 
 _EMPTY: Final[list[Any]] = [None, "", [], {}]
-_SPIDER: Final = {"$cond": [{"$eq": [{"$type": "$source.spider"}, "string"]}, "$source.spider", ""]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,10 @@ class SpiderQuality:
     spider: str
     documents: int
     fields: Mapping[str, tuple[int, int, int]]
+
+    def of_fields(self, names: Collection[str]) -> SpiderQuality:
+        """The same of these fields alone."""
+        return replace(self, fields={name: counts for name, counts in self.fields.items() if name in names})
 
 
 async def by_spider(
@@ -36,7 +40,7 @@ async def by_spider(
     stages: list[Mapping[str, Any]] = [
         {"$match": _of(host)},
         {"$set": {"issues": {"$cond": [{"$isArray": "$issues"}, "$issues", []]}}},
-        {"$group": {"_id": _SPIDER, "documents": {"$sum": 1}} | sums},
+        {"$group": {"_id": SPIDER, "documents": {"$sum": 1}} | sums},
         {"$sort": {"_id": 1}},
     ]
     return [_quality(row, fields) async for row in await database[collection].aggregate(stages)]

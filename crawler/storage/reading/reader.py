@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from crawler.storage.collection_names import RECORDS, UNTYPED
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.items.codec import CODEC
 
+# Which spider stored a document, "" where it does not say.
+SPIDER: Final = {"$cond": [{"$eq": [{"$type": "$source.spider"}, "string"]}, "$source.spider", ""]}
 _BATCH = 500
 _ALL: Mapping[str, Any] = {}
 
@@ -87,25 +89,38 @@ async def changes(database: Database, records: str, item: str) -> AsyncIterator[
 
 async def field_names(database: Database, collection: str, query: Mapping[str, Any] = _ALL) -> list[str]:
     """Every top-level field name of the documents that *query* finds, `_id` first; reads all of them."""
-    return ["_id", *sorted(await _names(database, collection, "$$ROOT", query) - {"_id", "pending_changes"})]
+    names = {name async for _, name in _names(database, collection, "$$ROOT", query)}
+    return ["_id", *sorted(names - {"_id", "pending_changes"})]
 
 
 async def item_field_names(database: Database, query: Mapping[str, Any] = _ALL) -> list[str]:
     """The fields of the items of no class that *query* finds, as `item.<name>`; reads all of them."""
-    return [f"item.{name}" for name in sorted(await _names(database, UNTYPED, "$item", query))]
+    return sorted({f"item.{name}" async for _, name in _names(database, UNTYPED, "$item", query)})
 
 
-async def _names(database: Database, collection: str, document: str, query: Mapping[str, Any]) -> set[str]:
-    """The names in *document*, the path of a document in those that *query* finds; another value there has none."""
+async def item_fields_of_spiders(database: Database) -> dict[str, set[str]]:
+    """The same by spider, of all items; "" is the spider of those that name none."""
+    found: dict[str, set[str]] = {}
+    async for spider, name in _names(database, UNTYPED, "$item", _ALL):
+        found.setdefault(spider, set()).add(f"item.{name}")
+    return found
+
+
+async def _names(
+    database: Database, collection: str, document: str, query: Mapping[str, Any]
+) -> AsyncIterator[tuple[str, str]]:
+    """Spiders and the names in *document*, the path of a document in those that *query* finds; another value there has
+    none."""
     whole = {"$cond": [{"$eq": [{"$type": document}, "object"]}, document, {}]}
     names = {"$map": {"input": {"$objectToArray": whole}, "in": "$$this.k"}}
     stages: list[Mapping[str, Any]] = [
         {"$match": query},
-        {"$project": {"_id": 0, "names": names}},
-        {"$unwind": "$names"},
-        {"$group": {"_id": "$names"}},
+        {"$project": {"_id": 0, "spider": SPIDER, "name": names}},
+        {"$unwind": "$name"},
+        {"$group": {"_id": {"spider": "$spider", "name": "$name"}}},
     ]
-    return {each["_id"] async for each in await database[collection].aggregate(stages)}
+    async for each in await database[collection].aggregate(stages):
+        yield each["_id"]["spider"], each["_id"]["name"]
 
 
 async def collections(database: Database) -> list[str]:

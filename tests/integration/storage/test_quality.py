@@ -51,6 +51,20 @@ async def test_fields_of_items_of_no_class_are_counted(scrapy_with_servers: Scra
     assert rows == [["item.author", "0", "3", "0", "0.0%"], ["item.text", "3", "0", "0", "100.0%"]], shown
 
 
+async def test_items_of_no_class_have_the_fields_of_their_own_spider(
+    scrapy_with_servers: ScrapyRunner, writer: Writer
+) -> None:
+    for spider, host, item in (
+        ("quotes", "quotes.example", {"text": "a"}),
+        ("shop", "shop.example", {"price": 5}),
+        ("shop", "other.example", {"title": "b"}),
+    ):
+        await writer.store(item, Origin(f"https://{host}/", at(0), {"spider": spider}))
+    shown = scrapy_with_servers.run("quality", "items", "--host", "shop.example").stdout
+    rows = [line.split()[:3] for line in shown.splitlines() if line.startswith("item.")]
+    assert rows == [["item.price", "1", "0"], ["item.title", "0", "1"]], shown
+
+
 def test_a_crawl_counts_the_fields_of_its_items(scrapy_with_servers: ScrapyRunner) -> None:
     log = scrapy_with_servers.run("runspider", SPIDER, "-s", "LOG_LEVEL=INFO").stderr
     assert "'items/invalid/price': 1" in log
