@@ -53,11 +53,11 @@ def daily_limits(settings: config.Dicts, name: str) -> dict[Tier, float]:
 class TierPolicy:
     """When a host's tier changes."""
 
-    failures: int = 3  # pages that have to fail at a host's tier before it steps up
-    share: float = 0.2  # and the share of its pages there that they have to be
-    trial_pages: int = 3  # good pages one tier below, after the term, that bring the host down
-    term_ms: int = 6 * 3_600_000
-    term_max_ms: int = 7 * 86_400_000
+    failures: int  # pages that have to fail at a host's tier before it steps up
+    share: float  # and the share of its pages there that they have to be
+    trial_pages: int  # good pages one tier below, after the term, that bring the host down
+    term_ms: int
+    term_max_ms: int
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
