@@ -154,7 +154,7 @@ class AttemptsLog:
                 await self._try()
 
     async def _write(self) -> None:
-        if self._batches and not self._ready:
+        if self._batches and not (self._ready and await self._is_there()):
             await ensure(self._database, self._config.days)
             self._ready = True
         while self._batches or self._insert:
@@ -163,6 +163,10 @@ class AttemptsLog:
                 await asyncio.shield(insert)
             finally:
                 self._insert = None if insert.done() else insert
+
+    async def _is_there(self) -> bool:
+        """False where somebody has dropped it: MongoDB would make one that is no time series."""
+        return bool(await self._database.list_collection_names(filter={"name": ATTEMPTS}))
 
     async def _insert_first(self) -> None:
         """Store the first batch; what MongoDB does not take of it stays the first."""

@@ -90,6 +90,17 @@ async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits(
     await client.close()
 
 
+async def test_a_collection_that_is_dropped_under_a_worker_is_made_anew(mongo_database: Database) -> None:
+    """MongoDB would make one for its next batch that is no time series, and keeps what is in it for ever."""
+    log = AttemptsLog(mongo_database, AttemptsConfig(days=3), RecordedStats(), random.Random(1))
+    for number in range(2):
+        log.add(lambda: lambda: {"at": at(0), "of": {"host": "a.example"}})
+        await log.flush()
+        options = await mongo_database["attempts"].options()
+        assert (options["timeseries"]["timeField"], options["expireAfterSeconds"]) == ("at", 3 * 86_400), number
+        await mongo_database["attempts"].drop()
+
+
 async def test_a_collection_that_a_worker_made_after_a_drop_is_named_with_what_to_do(
     mongo_database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
