@@ -38,6 +38,8 @@ _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currenc
 _EURO_CENTS = re.compile(r"\s?€(?:\s(?=\d\d\s*$))?(\d\d)(?![\d.,]|\s?€)")  # 49€99, and 49 € 99 at the end
 # Behind the first three only a currency: else they begin a word.
 _MULTIPLE = re.compile(r"\s?(?:([万萬만])(?![^\W\d_円元원圆圓])(?:\s?(\d[\d,]*))?|(lakh|lac|crore)s?\b)", re.IGNORECASE)
+_ORE = re.compile(r"(\d+(?:[ \u00a0\u202f]\d{3})*):(\d\d)(?!\d)")
+_KRONOR: Final = frozenset(("DKK", "NOK", "SEK"))
 _LAKHS: Final = frozenset(("BDT", "INR", "LKR", "NPR", "PKR"))  # elsewhere a `lac` is a lake
 _ZEROS: Final = {"lakh": 5, "lac": 5, "crore": 7}  # of any other word four
 
@@ -196,7 +198,7 @@ def written(text: str, country: str) -> tuple[str, str]:
             if multiple and multiple[3] and currency not in _LAKHS:
                 multiple = None
             whole = _multiplied(number[0], multiple) if multiple else _with_euro_cents(text, number)
-            return _with_taxes(text) or whole, currency
+            return _with_taxes(text) or _with_ore(text, number, currency) or whole, currency
     return first, ""
 
 
@@ -218,6 +220,12 @@ def _with_taxes(text: str) -> str:
     """The amount that a Japanese *text* calls the one with tax, behind the one without: `1,290円（税込1,419円）`."""
     taxed = _TAXED.search(text) if "税込" in text else None
     return taxed[1] if taxed else ""
+
+
+def _with_ore(text: str, number: re.Match[str], currency: str) -> str:
+    """The amount that *number* is a part of, with a colon before its hundredths: `69:90 kr`; "" if it is not."""
+    found = _ORE.finditer(text) if currency in _KRONOR and ":" in text else ()
+    return next((f"{each[1]}.{each[2]}" for each in found if each.start() <= number.start() < each.end()), "")
 
 
 def _money(text: str, country: str) -> tuple[str, str] | None:

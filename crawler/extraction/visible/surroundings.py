@@ -26,6 +26,9 @@ _LABELS: Final = tag_ids("td th dt label")
 _WORDY = re.compile(r"[^\W\d_]{4,}")
 _TIMES: Final = ("x", "×", "х")  # the last one is Cyrillic
 _PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×х]$")  # at the end of a text
+_TIMES_OF = re.compile(  # an amount
+    r"(?<![\w.,])\d{1,2} ?[x×х] ?(?:(?:de|à|á|of|po|da) )?(\D{0,4}\d[\d., \u00a0]*\D{0,6})"
+)
 _TIMES_PAID = re.compile(r"[x×х] ?(?:[2-9]|[1-9]\d)(?![\w.,]|\s?[x×х]\s?\d)")
 _PAYMENTS = re.compile(  # at the end of a text
     r"(?<![\w.,])(?:[2-9]|[1-9]\d)[ -](?:(?:[^\W\d_][\w-]{0,15} ){0,2}(?:payments?|instal?lments?|paiements?"
@@ -95,8 +98,11 @@ def is_wordy(text: str) -> bool:
 
 
 def is_part(page: View, index: int) -> bool:
-    """Whether the text before or behind says that it is paid so many times: `4x` `140,74 €`, `140,74 €` `x 4`, `or 4
-    payments of` `$140.74`."""
+    """Whether its text, or the one before or behind, says that it is paid so many times: `4 x 140,74 €`, `4x`
+    `140,74 €`, `140,74 €` `x 4`, `or 4 payments of` `$140.74`."""
+    times = _TIMES_OF.search(page.texts[index][0])
+    if times is not None and currencies.mentions(times[1].strip(), page.document.country):
+        return True
     before = page.texts[index - 1][0] if index - 1 in page.numbered else ""
     if before[-1:] in _TIMES and _PAID_TIMES.search(before) is not None:
         return True

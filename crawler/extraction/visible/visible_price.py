@@ -217,7 +217,7 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         if abs(price.index - first.index) <= 3
         and not price.index < page.heading_index < first.index
         and price.score >= max(MIN_SCORE, first.score - 1.5)
-        and (price.index < first.index or price.wordy <= (first.wordy or price.named))
+        and price.wordy <= (first.wordy or price.named)
         and price.currency in (None, first.currency or price.currency)
         and first.amount * statements.MIN_DISCOUNTED <= price.amount < first.amount
         and not (price.offered or is_in_card(page, price) or _is_of_other_row(page, first, price))

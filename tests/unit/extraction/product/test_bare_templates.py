@@ -13,7 +13,7 @@ from crawler.items import ProductItem
 BUY = "<button>{}</button>"
 BUYS = {
     "bg": "Купи", "de": "In den Warenkorb", "en": "Add to cart", "es": "Agregar al carrito", "fi": "Lisää ostoskoriin",
-    "ko": "장바구니", "pl": "Do koszyka", "pt": "Comprar", "ru": "В корзину", "uk": "Додати в кошик",
+    "ko": "장바구니", "pl": "Do koszyka", "pt": "Comprar", "ru": "В корзину", "sv": "Köp", "uk": "Додати в кошик",
 }  # fmt: skip
 
 
@@ -44,6 +44,19 @@ en|<h2><i>$24.99</i><b>Sale: $19.99</b><u>Save: 20% off</u></h2>|19.99|USD
 en|<h2><i>$24.99</i><b>Shipping: $19.99</b></h2>|24.99|USD
 de|<p>Unser bisheriger Preis 79,95 EUR</p><p>Jetzt nur 64,95 EUR</p><p>Sie sparen 19% / 15,00 EUR</p>|64.95|EUR
 de|<p>Statt 8,99 EUR</p><p>Nur 6,49 EUR</p>|6.49|EUR
+sv|<p>69:90 kr</p><p>Medlemspris 59:90 kr</p><p>Jmf-pris 139:80 kr/kg</p>|69.90|SEK
+sv|<p>kr 1 069:50</p>|1069.50|SEK
+sv|<p>Beställ före 14:30</p><p>99 kr</p>|99|SEK
+en|<p>$90.00</p><p>4 x $22.50</p>|90.00|USD
+en|<p>or 3 x of $80.00</p><p>$90.00</p>|90.00|USD
+en|<p>12 x 0.7 l $5.99</p>|5.99|USD
+en|<p>Members pay $72.00</p><p>$90.00</p>|90.00|USD
+en|<p>Now $72.00</p><p>$90.00</p>|72.00|USD
+en|<p>$90.00</p><p>Sale $72.00</p>|72.00|USD
+en|<p>Sale</p><p>$90.00</p><p>$72.00</p>|72.00|USD
+en|<p>Now in 5 colours</p><p>$90.00</p>|90.00|USD
+de|<p>Angebot 72,00 €</p><p>90,00 €</p>|72.00|EUR
+de|<p>90,00 €</p><p>Barzahlungspreis 72,00 €</p>|90.00|EUR
 uk|<p><i>199</i> <i>грн</i></p><p>Ви заощаджуєте: <b><i>100</i> <i>грн</i></b></p>|199|UAH
 de|<table><tr><th>Bis 9<td>19,95 €<tr><th>Ab <b>10</b><td>17,95 €</table>|19.95|EUR
 """
