@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final, TypeAlias
@@ -25,6 +26,7 @@ _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("
 
 _EMPHASIS: Final = ({"<em>": "</em>", "<strong>": "</strong>"}, {"<del>": "</del>"})  # by their signs in Markdown
 _RUNS: Final = frozenset(("em", "strong", "del", "code"))  # of which two would have their signs side by side
+_SPACE = re.compile(r"[ \t\n\r\f]+")
 
 Levels: TypeAlias = tuple[Box, ...]
 
@@ -175,8 +177,9 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
 
 
 def _written(text: str) -> str:
-    """As HTML, without tabs: one behind a number would make a list of it."""
-    text = text.replace("\t", " ")
+    """As HTML, with white space as it is shown: lines of the source would be paragraphs, or items behind a number."""
+    if "\n" in text or "\t" in text or "  " in text:
+        text = _SPACE.sub(" ", text)
     return escape(text, quote=False) if "&" in text or "<" in text or ">" in text else text
 
 

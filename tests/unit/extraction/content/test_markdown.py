@@ -176,8 +176,10 @@ def test_a_link_behind_an_exclamation_mark_is_no_image() -> None:
     assert tree_of(html).text().split() == (found.body or tree_of("")).text().split()
 
 
-def test_a_tab_is_a_space() -> None:
-    """Behind a number it would make an item of a text."""
-    assert markdown_of("<p>1.\tOne</p><ul><li>2)\tTwo</ul><pre>3.\tx</pre>") == (
-        "1\\. One\n\n- 2\\) Two\n\n```\n3.\tx\n```"
-    )
+@pytest.mark.parametrize("space", ["\t", "  ", "\n", "\n\n", "\n \t \n", "\n\t- \n"])
+def test_white_space_in_a_text_is_one_space(space: str) -> None:
+    """Lines of the source would be paragraphs, or items behind a sign or a number."""
+    sign = "- " if "-" in space else ""
+    html = f"<p>1.{space}One</p><ul><li><b>a{space}b</b></ul><p>c<code>d{space}e</code></p>"
+    assert markdown_of(html) == f"1\\. {sign}One\n\n- **a {sign}b**\n\nc`d {sign}e`"
+    assert markdown_of(f"<pre>3.{space}x</pre>") == f"```\n3.{space}x\n```"
