@@ -33,6 +33,7 @@ from tests.crds import validate
 from tests.integration.monitoring import exported
 from tests.prometheus import program
 from tests.shipped import shipped
+from tests.unit.test_snippets import snippets
 from tests.zygote import PROJECT_DIR
 
 KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
@@ -326,6 +327,16 @@ def test_a_copy_of_production_takes_components_where_it_says_so(tmp_path: Path, 
     assert "replicas" not in found["StatefulSet", "workers"]
     environment = found["Deployment", "serve"]["template"]["spec"]["containers"][0]["env"]
     assert [one["value"] for one in environment if one["name"] == "FLEET_WORKERS"] == ["0"]
+
+
+def test_a_pool_crawls_the_spider_that_an_overlay_names(tmp_path: Path) -> None:
+    """As docs/kubernetes.md says."""
+    shutil.copytree(PROJECT_DIR / "k8s", tmp_path, dirs_exist_ok=True)
+    mine = shutil.copytree(tmp_path / "overlays" / "production", tmp_path / "overlays" / "mine")
+    with (mine / "kustomization.yaml").open("a") as file:
+        file.writelines(snippets(PROJECT_DIR / "docs" / "kubernetes.md", "patches:"))
+    pools = [one["spec"]["template"]["spec"]["containers"] for one in _build(mine) if one["kind"] == "StatefulSet"]
+    assert [worker["args"] for (worker,) in pools] == [["crawl", "myshop"]]
 
 
 def test_rules_of_domains_reach_all_who_read_them(tmp_path: Path) -> None:

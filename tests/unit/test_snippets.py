@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -75,7 +78,19 @@ def test_the_rules_that_a_new_spider_names_find_what_they_say() -> None:
 
 def test_parts_of_an_overlay_are_what_kustomize_takes() -> None:
     blocks = list(snippets(PROJECT_DIR / "docs" / "kubernetes.md", r"[a-z]\w*:\n"))
-    assert [list(yaml.safe_load(block)) for block in blocks] == [["components"], ["configMapGenerator"]]
+    assert [list(yaml.safe_load(block)) for block in blocks] == [["components"], ["configMapGenerator"], ["patches"]]
+
+
+def test_a_project_of_ones_own_reads_in_a_pod_what_the_manifests_set(tmp_path: Path) -> None:
+    mine = tmp_path / "myproject"
+    mine.mkdir()
+    (mine / "settings.py").write_text("BOT_NAME = 'mine'\n")
+    (mine / "production.py").write_text(next(snippets(PROJECT_DIR / "docs" / "kubernetes.md", "# myproject/prod")))
+    names = ("BOT_NAME", "MONGODB_DATABASE", "METRICS_PORT", "LOG_JSON", "COOKIES_ENABLED")
+    shown = f"from myproject import production; print(*(getattr(production, name) for name in {names}))"
+    environment = os.environ | {"PYTHONPATH": str(PROJECT_DIR), "MONGODB_DATABASE": "theirs"}
+    told = subprocess.check_output([sys.executable, "-c", shown], cwd=tmp_path, env=environment, text=True)
+    assert told.split() == ["mine", "theirs", "9410", "True", "True"]
 
 
 def test_pools_and_providers_are_read() -> None:
