@@ -26,8 +26,15 @@ class HeldSlot:
     reported: bool = False  # the host's slot is free again
     lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
     free_at: float | None = None  # when its host had no delay: it may go all the same
-    loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses it now
     status: int = 0  # of the last response
+    _loan: asyncio.Lock | None = None
+
+    @property
+    def loan(self) -> asyncio.Lock:
+        """Held by the request that uses it now; made at the first one, which most leases never see."""
+        if self._loan is None:
+            self._loan = asyncio.Lock()
+        return self._loan
 
     @property
     def needs_turn(self) -> bool:
