@@ -4,16 +4,13 @@ that."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.run_record import Run, is_run_generation, run_id_of
-from crawler.frontier.runs.runs import Runs
+from crawler.frontier.runs.runs import RETRY, Runs
 from crawler.frontier.runs.spent_runs import SpentRuns
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.dead_letters import DeadLetters
-
-PRODUCER: Final = "dead retry"
 
 
 class Retries:
@@ -62,7 +59,7 @@ class Retries:
         return await self._runs.open(
             spider,
             name=f"retry of {of}",
-            producer=PRODUCER,
+            producer=RETRY,
             overlap="allow",
             fresh=not kept,
             shares=shares if kept else "",

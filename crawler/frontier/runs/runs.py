@@ -28,6 +28,8 @@ from crawler.frontier.state.workers import Workers
 
 _OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/runs/run_open.lua
 WAIT_SECONDS: Final = 1.0  # between checks whether a run has finished
+RETRY: Final = "dead retry"  # a producer that takes seconds, and is never gone on with:
+LEFT_MS: Final = 3_600_000  # where nothing has happened to its open run for so long, it was killed
 
 
 class Runs:
@@ -250,13 +252,13 @@ class Runs:
         self, run: Run, known: KnownRuns, snapshot: RunSnapshot, alive: Sequence[WorkerState], leaving: str
     ) -> Run | None:
         """*run* once it is sealed: a plain one by whoever sees that it is complete; one that its producer left open,
-        when nothing has happened to it for FRONTIER_RETENTION_SECONDS."""
+        when nothing has happened to it for FRONTIER_RETENTION_SECONDS, or LEFT_MS."""
         if run.state != "open":
             return run if run.state == "sealed" else None
         if run.is_plain:
             is_complete = await self.plain.is_complete(run, known, snapshot, alive, leaving)
         else:
-            idle = snapshot.quiet_ms(run) >= self._shards.config.retention_ms
+            idle = snapshot.quiet_ms(run) >= (LEFT_MS if run.producer == RETRY else self._shards.config.retention_ms)
             is_complete = idle and not snapshot.counted(run).counts.pending
         return await self.seal_seen(run) if is_complete else None
 

@@ -9,6 +9,7 @@ import pytest
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.run_record import Run, RunCounts
 from crawler.frontier.runs.letter_retries import Retries
+from crawler.frontier.runs.runs import LEFT_MS, RETRY
 from tests.integration.frontier.harness import all_keys
 from tests.integration.frontier.making import Timed, acked, handles, message, timed
 
@@ -224,6 +225,22 @@ async def test_a_retry_of_a_run_that_is_over_is_a_run(redis_client: Any, fresh: 
     assert before is not None
     assert (before.state, before.counts.accepted, before.counts.dead) == ("finished", 3, 2)
     await checked(world)
+
+
+async def test_a_run_whose_retry_was_killed_ends_within_the_hour(redis_client: Any) -> None:
+    """Nobody goes on with it: the same call opens another one."""
+    world = await timed(redis_client)
+    killed = await world.frontier.runs.open("s", name="retry of x", producer=RETRY)
+    pushed = await world.frontier.runs.open("s", producer="push")
+    await push(world, killed.generation, 1)
+    await world.pass_ms(LEFT_MS)
+    assert await world.frontier.runs.settle() == [], "a page of it waits"
+    await world.fetch()
+    await world.pass_ms(LEFT_MS - 1_000)
+    assert await world.frontier.runs.settle() == [], "it may go on"
+    await world.pass_ms(1_000)
+    assert [run.id for run in await world.frontier.runs.settle()] == [killed.id]
+    assert (await world.frontier.runs.known(pushed.id)).state == "open", "`push --run` goes on with it"
 
 
 async def test_links_are_not_followed_when_nothing_is_known_any_more(redis_client: Any) -> None:
