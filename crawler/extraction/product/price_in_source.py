@@ -27,6 +27,8 @@ _UNTAXED_BEFORE = re.compile(  # not if a number is before it, whose it is: `£1
     rf"[^\w]*(?:{_CODE}[^\w]*)?(?:\d{{1,3}}[.,'\s])*$",
     re.IGNORECASE,
 )
+_WITH_TAX = ("price-including-tax", "price-incl-tax", "price--withTax")  # names of elements
+_WITHOUT_TAX = re.compile(r"price-exc(?:luding|l)-tax|price--withoutTax")
 _DIGIT = re.compile(r"\d")
 _NO_DIGITS = re.compile(r"&#?\w{1,8};|\D+")
 _SEPARATOR = re.compile(r"(?:[.,'’ \u00a0\u202f]|&nbsp;|&#160;)$")  # of groups of digits
@@ -74,13 +76,21 @@ def _before(text: str, groups: str) -> str:
 
 def is_untaxed(price: Decimal, html: str, places: Iterable[int]) -> bool:
     """Whether words right before or behind *price* in the source, at the first *places* of its digits, say that it is
-    without tax."""
+    without tax, or the name of its element, if another one has the price with it."""
     length = min(3, len(str(int(price))))
+    first = list(islice(places, MAX_UNTAXED))
+    if any(_is_named_net(html[max(0, at - REACH) : at]) for at in first) and any(name in html for name in _WITH_TAX):
+        return True
     return any(
         _UNTAXED.match(html, at + length)
         or _UNTAXED_BEFORE.search(_TAGS.sub(" ", html[max(0, at - BEFORE) : at])[-LABEL:])
-        for at in islice(places, MAX_UNTAXED)
+        for at in first
     )
+
+
+def _is_named_net(before: str) -> bool:
+    """Whether *before* has the name of a price without tax, with no other number after it."""
+    return any(not _DIGIT.search(_TAGS.sub("", before[name.end() :])) for name in _WITHOUT_TAX.finditer(before))
 
 
 def is_net(document: Document) -> bool:

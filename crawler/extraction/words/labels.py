@@ -134,7 +134,7 @@ _MAKERS = (
     r"|製造者|브랜드명|제조원|제조업체|ბრენდი|მწარმოებელი|ապրանքանիշ|արտադրող|բրենդ"
     r"|istehsalçı|marka adı"
     r"|өндіруші|ishlab chiqaruvchi|брэнд|үйлдвэрлэгч|вытворца|fabricant/marca"
-    r"|manufactured by|vendor"
+    r"|manufactured by|vendor|fornitore|fournisseur|proveedor|fornecedor|leverancier|leverandør|leverantör"
 )
 _NAMES: Final = f"{_MAKERS}|{_CELLARS}|{_PUBLISHERS}"
 _BRAND: Final = f"(?:{_NAMES})"

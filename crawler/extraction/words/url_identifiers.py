@@ -25,6 +25,8 @@ GROUPED = re.compile(
 )
 # The mark of products behind a name of several words, not a letter of an index: /red-shoe/p, but /brands/p, /a-z/p.
 ENDED = re.compile(r"(?:/[a-z]{2}(?:-[a-z]{2})?)?/(?=[^/-]+-)[^/]{6,}/p/?$", re.IGNORECASE)
+# The same before a number behind a name: /red-shoe-p-55120, /red-shoe-p55120.html
+_CODED = re.compile(r"[^/-]-(?:p|pd|prd|sku)-?\d{4,}(?:\.\w{2,5})?/?$", re.IGNORECASE)
 PUNCTUATION = re.compile(r"[\W_]")
 _QUERY: Final = INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
 _MARKER = re.compile(
@@ -89,7 +91,7 @@ def _is_id_key(key: str) -> bool:
 def likelihood(url: str) -> float:
     """How much *url* looks like a product's: 1 if a part of its path says so, 0.5 for an identifier, else 0."""
     path = urls.split(url).path
-    if names_product(path.split("/")[:-1]) or ENDED.match(path):
+    if names_product(path.split("/")[:-1]) or ENDED.match(path) or _CODED.search(path):
         return 1.0
     return 0.5 if next(identifiers(url), None) else 0.0
 

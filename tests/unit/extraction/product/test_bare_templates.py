@@ -135,3 +135,32 @@ def test_a_gtin_in_place_of_the_identifier_gives_way_to_a_labelled_one(shown: st
 
 def test_an_element_named_for_the_reference() -> None:
     assert found("<div class=skuReference>TC-884</div><p>R$ 299,90</p>", "pt").sku == "TC-884"
+
+
+TAXES = "<p><b class={first}>€363.00</b> <b class={second}>€300.00</b></p>"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "amount"),
+    [
+        ("price-including-tax", "price-excluding-tax", "363.00"),
+        ("price--withTax", "price--withoutTax", "363.00"),
+        ("price-excluding-tax", "price-including-tax", "300.00"),
+        ("price-highest", "price-lowest", "300.00"),
+    ],
+)
+def test_complete_data_with_the_price_without_tax(first: str, second: str, amount: str) -> None:
+    offers = {"@type": "Offer", "price": "300.00", "priceCurrency": "EUR", "availability": "InStock"}
+    item = found(TAXES.format(first=first, second=second), "en", head=stated(offers=offers, sku="LX", brand="Acme"))
+    assert item.price == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    ("lang", "labelled", "brand"),
+    [
+        ("es", "<dl><dt>Proveedor<dd>Oliveto Bio</dl>", "Oliveto Bio"),
+        ("es", "<dl><dt>Vendedor<dd>Oliveto Bio</dl>", None),
+    ],
+)
+def test_who_supplies_a_product_where_nothing_else_names_its_maker(lang: str, labelled: str, brand: str | None) -> None:
+    assert found(f"<p>20 €</p>{labelled}", lang).brand == brand

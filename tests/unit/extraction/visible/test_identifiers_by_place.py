@@ -50,3 +50,19 @@ def test_a_code_behind_the_name_and_in_the_address(slug: str, shown: str, identi
 
 def test_a_model_in_the_name_is_none() -> None:
     assert sku("<p>XPS-13</p>", slug="laptop-xps-13", name="Laptop XPS-13") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "identifier"),
+    [
+        ("garden-chair-p-5540112", "5540112"),
+        ("garden-chair-p5540112.html", "5540112"),
+        ("garden-chair-5540112", None),
+        ("garden-chair-page-5540112", None),
+    ],
+)
+def test_a_number_that_the_address_calls_a_products(path: str, identifier: str | None) -> None:
+    page = PAGE.format(lang="en", name="Garden Chair", shown="", bought=BOUGHT)
+    item = extract_product(page, f"https://shop.example.com/{path}")
+    assert item is not None
+    assert item.sku == identifier
