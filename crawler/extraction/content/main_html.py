@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Final, TypeAlias
 from unicodedata import category
@@ -24,9 +24,10 @@ _ONE_LINE: Final = _HEADINGS | {"pre"}
 _ONLY_TEXT: Final = _ONE_LINE | {"td", "th"}
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 
-_EMPHASIS: Final = ({"<em>": "</em>", "<strong>": "</strong>"}, {"<del>": "</del>"})  # by their signs in Markdown
+_BY_SIGN: Final = ({"<em>": "</em>", "<strong>": "</strong>"}, {"<del>": "</del>"})  # in Markdown
 _RUNS: Final = frozenset(("em", "strong", "del", "code"))  # of which two would have their signs side by side
-_SPACE = re.compile(r"[ \t\n\r\f]+")
+_OUTSIDE: Final = r"[^\s!-/:-@\[-`{-~]"  # what may be a letter
+_TOUCHED: Final = re.compile(rf"<(?:(?<={_OUTSIDE}<)(?:em|strong|del)>|/(?:em|strong|del)>(?={_OUTSIDE}))")
 
 Levels: TypeAlias = tuple[Box, ...]
 
@@ -42,7 +43,7 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
         writer.go(levels)
         inner = levels[-1] if levels else None
         is_code = inner is not None and inner.tag == "pre"
-        inside = _code(passage.pieces) if is_code else _inline(document, passage.pieces, images)
+        inside = _code(passage.pieces) if is_code else _inline(document, passage, images)
         line = before is not None and before.box is passage.box and before.breaks == 1
         before = passage
         if is_code:
@@ -149,13 +150,15 @@ def _code(pieces: Sequence[Piece]) -> str:
     return escape("".join([piece for piece in pieces if isinstance(piece, str)]), quote=False)
 
 
-def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
+def _inline(document: Document, passage: Passage, images: bool) -> str:
     """Text and the inline elements in it, properly nested."""
+    if len(passage.pieces) == 1 and passage.text:
+        return escape(passage.text, quote=False)
     parts: list[str] = []
     open_: list[str] = []
-    for piece in pieces:
+    for piece in passage.pieces:
         if isinstance(piece, str):
-            parts.append(_written(piece))
+            parts.append(escape(piece, quote=False) if "&" in piece or "<" in piece or ">" in piece else piece)
             continue
         tag, target = piece
         if tag == "img":
@@ -170,17 +173,9 @@ def _inline(document: Document, pieces: Sequence[Piece], images: bool) -> str:
         elif len(open_) < MAX_LEVELS and _begins(document, parts, open_, piece):
             open_.append(tag)
     parts.extend(f"</{tag}>" for tag in reversed(open_))
-    for tags in _EMPHASIS * 2:  # what goes may leave another stuck
-        if not tags.keys().isdisjoint(parts):
-            parts = _without_stuck(parts, tags)
-    return "".join(parts)
-
-
-def _written(text: str) -> str:
-    """As HTML, with white space as it is shown: lines of the source would be paragraphs, or items behind a number."""
-    if "\n" in text or "\t" in text or "  " in text:
-        text = _SPACE.sub(" ", text)
-    return escape(text, quote=False) if "&" in text or "<" in text or ">" in text else text
+    html = "".join(parts)
+    html = _without_stuck(parts) if _TOUCHED.search(html) else html
+    return " ".join(html.split())  # lines of the source would be paragraphs, or items behind a number
 
 
 def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: tuple[str, str]) -> bool:
@@ -202,11 +197,18 @@ def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: t
     return True
 
 
-def _without_stuck(parts: list[str], tags: Mapping[str, str]) -> list[str]:
-    """*parts* without those of *tags* that Markdown cannot set: with a sign at an edge and a letter right outside."""
+def _without_stuck(parts: list[str]) -> str:
+    """*parts* without emphasis that Markdown cannot set: with a sign at its edge and a letter right outside."""
+    for tags in _BY_SIGN * 2:  # what goes may leave another stuck
+        stuck = set(_stuck(parts, tags))
+        parts = [each for at, each in enumerate(parts) if at not in stuck]
+    return "".join(parts)
+
+
+def _stuck(parts: Sequence[str], tags: Mapping[str, str]) -> Iterator[int]:
+    """Where those of *tags* and their ends are that touch a letter."""
     ends = frozenset(tags.values())
     kept = [each for each in parts if each and each not in tags and each not in ends]
-    stuck = set[int]()
     open_, behind = list[tuple[int, bool]](), 0
     for at, each in enumerate(parts):
         if each in tags:
@@ -214,10 +216,9 @@ def _without_stuck(parts: list[str], tags: Mapping[str, str]) -> list[str]:
         elif each in ends:
             start, is_stuck = open_.pop()
             if is_stuck or _is_stuck(kept, behind, ends=True):
-                stuck |= {start, at}
+                yield from (start, at)
         elif each:
             behind += 1
-    return [each for at, each in enumerate(parts) if at not in stuck]
 
 
 def _is_stuck(texts: Sequence[str], at: int, *, ends: bool = False) -> bool:
