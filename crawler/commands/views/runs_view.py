@@ -116,7 +116,7 @@ def _known(run: Run) -> str:
         return f"of the crawl that plain starts and start URLs join (generation {run.generation})"
     if run.fresh:
         return "every URL is new to it"
-    return f"passes over the URLs that generation {run.shares} of {run.spider} knows"
+    return f"skips the URLs that {run.spider} knows already (generation {run.shares})"
 
 
 def _prospect(run: Run, seen: CrawlProgress) -> Iterator[str]:

@@ -49,7 +49,7 @@ def verdict(seen: Snapshot) -> str:
         return "Unknown whether it is finished: counters in Redis were damaged, see below."
     if not seen.spiders and not seen.pending:
         nobody = "" if seen.workers else " No worker is running (`scrapy crawl`)."
-        return f"Nothing is pushed yet (`scrapy push`).{nobody}"
+        return f"Nothing is queued yet (`scrapy push`).{nobody}"
     if not seen.pending:
         waits = any(not run.is_over for run in seen.runs)
         more = " Runs below are not sealed: more may be pushed." if waits else ""

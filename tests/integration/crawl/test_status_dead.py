@@ -104,7 +104,7 @@ async def test_what_is_wrong_with_the_servers_configuration_is_told_by_status_an
 
 
 def test_status_of_a_spider_that_nobody_pushed_to_says_so(fleet: Fleet) -> None:
-    assert "Nothing is pushed yet (`scrapy push`)." in scrapy(fleet, "status", "pages")[1]
+    assert "Nothing is queued yet (`scrapy push`)." in scrapy(fleet, "status", "pages")[1]
 
 
 def test_dead_letters_are_listed_by_host_and_reason(fleet: Fleet) -> None:

@@ -127,7 +127,7 @@ def test_columns_that_say_nothing_are_left_out() -> None:
 
     assert "breaker" not in (shown := console.file.getvalue())
     assert "tier" not in shown
-    assert "Nothing is pushed yet (`scrapy push`)." in shown
+    assert "Nothing is queued yet (`scrapy push`)." in shown
     assert "No worker is running (`scrapy crawl`)." in shown
 
 
