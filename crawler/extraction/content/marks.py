@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,6 +47,7 @@ _OF_ROLES: Final = {
 _OF_ITEMPROPS: Final = {prop: BITS[name] for prop, name in _ITEMPROPS.items()}
 _RARE: Final = frozenset(("hidden", "style", "role", "itemprop"))
 _STEMS: Final = {stem: BITS[name] for name, stems in READING["stems"].items() for stem in stems.split()}
+_SHORTEST_STEM: Final = min(map(len, _STEMS))
 _GROUPS: Final = {word: BITS[name] for name, words in READING["names"].items() for word in words.split()}
 
 
@@ -72,7 +71,10 @@ def _rare(name: str, value: str) -> int:
 @cached(16_384, longest=400)
 def _named(value: str) -> int:
     """BITS of the words in a class or id."""
-    return reduce(or_, map(_of_word, value[:400].replace("-", " ").replace("_", " ").split()), 0)
+    bits = 0
+    for word in value[:400].replace("-", " ").replace("_", " ").split():
+        bits |= _of_word(word)
+    return bits
 
 
 @cached(16_384, longest=400)
@@ -85,11 +87,15 @@ def words_of(value: str) -> frozenset[str]:
 def _of_word(word: str) -> int:
     if (bits := _GROUPS.get(word)) is None:
         bits = 0
-        for part in _NAME_WORD.findall(word):
-            bits |= _GROUPS.get(part.lower(), 0) or _of_stems(part.lower())
+        for part in map(str.lower, _NAME_WORD.findall(word)):
+            bits |= _GROUPS.get(part, 0) or (_of_stems(part) if len(part) >= _SHORTEST_STEM else 0)
     return bits
 
 
 def _of_stems(part: str) -> int:
     """BITS of a word that is made of several: `relatedposts`."""
-    return reduce(or_, (bits for stem, bits in _STEMS.items() if stem in part), 0)
+    bits = 0
+    for stem, each in _STEMS.items():
+        if stem in part:
+            bits |= each
+    return bits
