@@ -13,7 +13,7 @@ MAX_HTML: Final = 1_000_000  # characters that are converted
 LINE: Final = "\ufdd0"
 LONGEST_LINE: Final = 10_000  # characters of a line that is looked through for escapes
 
-_CONTROLS = re.compile(r"[\0-\x08\x0e-\x1f]")  # a few dozen of them are "binary data", which the library refuses
+_CONTROLS: Final = bytes((*range(9), *range(14, 32)))  # a few dozen are "binary data", which the library refuses
 _FENCE = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]++)*+(`{3,})")
 _MARKERS = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]+)*+(?:\d{1,9}\\[.)](?=[ ]|$)|\\[-+=#>~])?+")
 # A sign that means something at the start of a line only, `_` in a word, an escape that stays, or code.
@@ -28,8 +28,8 @@ def markdown(html: str) -> str:
 
     if not html or len(html) > MAX_HTML:
         return ""
-    whole = html.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
-    result: Any = html_to_markdown.convert(_CONTROLS.sub("", whole), _options())
+    plain = html.encode("utf-8", "replace").translate(None, _CONTROLS).decode()  # also without lone surrogates
+    result: Any = html_to_markdown.convert(plain, _options())
     content = str(result.content or "").strip()
     content = content.replace(f"!{LINE}", "\\!").replace(LINE, "")
     return "\n".join(_lines(content)) if "\\" in content else content
