@@ -15,7 +15,9 @@ Kind = Literal["article", "forum", "product", "shop", "other"]
 SHOPS: Final = frozenset(("product", "shop"))
 MANY_PRICES: Final = 5
 
-PRICE: Final = re.compile(r"[$€£¥]\s?\d|\d[\d.,]{0,12}\s?(?:€|£|USD|EUR|kr\b)")
+PRICE: Final = re.compile(  # begins with a set of signs, so that others are passed over quickly
+    r"[\d$€£¥](?:(?<=\D)\s?\d|(?<=\d)[\d.,]{0,12}\s?(?:€|£|USD|EUR|kr\b))"
+)
 _TYPE = re.compile(r"\"@type\"\s{0,9}:\s{0,9}\[?\s{0,9}\"([A-Za-z]{1,40})\"")
 _THREAD_PATH = re.compile(
     r"/(?:threads?|topics?|questions|forums?|t|viewtopic|showthread|discussions?)[/.]", re.IGNORECASE
