@@ -54,11 +54,12 @@ class Shown:
         """Whether the page looks like a product page: enough of the following, which listings and articles do not
         combine.
 
-        Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), or that one asks for it (2), a
-        buy button (2), a labelled identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an
-        identifier (0.5), structured data with a product's name (0.5). A price for a month or a night, and a front page,
-        count 2 less. It takes 3, without a heading 4, and 2 more if structured data lists other products. A price that
-        repeats like those of a listing's entries or of plans rules it out.
+        Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
+        identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
+        data with a product's name (0.5), that one asks for the price (2, beside one of these but the identifier). A
+        price for a month or a night, and a front page, count 2 less. It takes 3, without a heading 4, and 2 more if
+        structured data lists other products. A price that repeats like those of a listing's entries or of plans rules
+        it out.
         """
         if self.is_of_several:
             return False
@@ -69,10 +70,10 @@ class Shown:
             score -= PERIODIC * surroundings.is_of_period(self.view, best.index)
         if best is not None and best.index != self.view.heading_index:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
-        elif best is None and on_request.place(self.view) is not None:
-            score += 2.0
         score += 2.0 * (buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE)
         score += url_identifiers.likelihood(self.draft.document.url)
+        if best is None and score > 0:
+            score += 2.0 * on_request.is_said(self.view)
         if score < enough - 2:  # for the two signs below; pages that sell nothing are told here
             return False
         score += identifiers.has_label(self.view)
@@ -209,13 +210,12 @@ class Shown:
     @cached_property
     def _best_price(self) -> Price | None:
         """The likeliest price; none behind a text that says to ask for it."""
-        best, asked_for = self._asked_price, on_request.place(self.view)
-        return None if best is not None and asked_for is not None and best.index > asked_for else best
+        best = self._likeliest() if self._prices else None
+        return None if best is not None and on_request.is_before(self.view, best.index) else best
 
-    @cached_property
-    def _asked_price(self) -> Price | None:
+    def _likeliest(self) -> Price | None:
         best = visible_price.best_price(self._prices)
-        if best is None and self._prices:
+        if best is None:
             best = unnamed_price.price_by_button(self.view, self._prices, buy_buttons.buy_places(self.view))
             if best is None and buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE:
                 best = unnamed_price.only_price(self.view, self._prices)

@@ -12,14 +12,21 @@ MAX_TEXT: Final = 40  # characters; longer ones speak of prices in general
 _ELSEWHERE: Final = view.OTHER | view.HIDDEN
 
 
-def place(page: View) -> int | None:
-    """Where behind the heading the page says so in place of a price, or None."""
-    return page.once(_place)
+def is_said(page: View) -> bool:
+    """Whether the page says so behind the heading, in place of a price."""
+    return page.once(_place) is not None
+
+
+def is_before(page: View, index: int) -> bool:
+    """Whether it says so before the text at *index*."""
+    place = page.once(_place)
+    return place is not None and place < index
 
 
 def _place(page: View) -> int | None:
-    start = page.heading_index
-    near = enumerate(page.texts[start : start + NEAR], start) if start >= 0 else ()
-    said = (at for at, (text, _) in near if len(text) <= MAX_TEXT and page.lexicon.says("on_request", text))
+    start, lexicon = page.heading_index, page.lexicon
+    behind = page.texts[start : start + NEAR] if start >= 0 else ()
+    short = [text.lower() if len(text) <= MAX_TEXT else "" for text, _ in behind]
+    said = (start + at for at in lexicon.of_request.among(short) if lexicon.says("on_request", short[at]))
     own = (at for at in said if not page.flags(page.texts[at][1]) & _ELSEWHERE)
     return next((at for at in own if not cards.is_in_card(page, at)), None)

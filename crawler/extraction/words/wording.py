@@ -150,6 +150,11 @@ class Lexicon:
         """What a text before other sellers' price must contain."""
         return Phrases(_phrases("offered", self._languages))
 
+    @cached_property
+    def of_request(self) -> Phrases:
+        """What texts must contain that stand in place of a price."""
+        return Phrases(_phrases("on_request", self._languages))
+
     def says(self, kind: str, text: str) -> bool:
         """Whether *text* has a phrase of that *kind*, in any case; cached, for short texts that pages share."""
         return _SAID[text, kind, self]
