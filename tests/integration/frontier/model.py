@@ -373,6 +373,7 @@ class Model:
         else:
             host.bad += 1
         is_fault = report.fault or (report.status >= 500 and not (report.status == 503 and report.retry_after_ms))
+        is_fault = is_fault and not (complains and self._rule.takes_turns(host))
         wire, asked = min(wire, granted), report.retry_after_ms
         return self._judge(host, wire, report.status, is_fault=is_fault, complains=complains, retry_after=asked)
 

@@ -16,6 +16,7 @@ ALONE_MS, BOTH_MS = 1_160, 2_000
 SPREAD_BELOW_MS = 400
 FAR, HELD, PAIRED = -0.26, 0.5, 0.4
 PAIR_MS, RAISED = 2_500, 1.05
+ALONE_FROM_MS = 2_250
 QUICK, PROBED, OFTEN_QUICK = 1, 2, 3
 FOLLOWS = 12
 
@@ -73,7 +74,7 @@ class Rule:
             if not again:
                 self._blame(h, asked=retry_after, denied=denied)
             h.hurt = self.now
-            if h.row == 1 and self._takes_turns(h):
+            if h.row == 1 and self.takes_turns(h):
                 h.events, h.answers = onset, 0
         late = self._overdue(h, wire)
         h.blocked = max(h.blocked, wire + self._rest_of(h, self._least_rest(h, retry_after), self.jitter))
@@ -110,7 +111,7 @@ class Rule:
             self._grow(h)
         if h.peak > 0:
             self._settle(h)
-        if not again or self._takes_turns(h):
+        if not again or self.takes_turns(h):
             self._weigh(h, 0)
         self._forget(h)
 
@@ -136,7 +137,7 @@ class Rule:
 
     def hasten(self, h: Pace, wire: float) -> None:
         """After a refused request: its host's next one need not wait for the delay while a turn is looked for."""
-        looks = h.keeps_turn or (h.row > 0 and (self._takes_turns(h) or self._is_new(h)))
+        looks = h.keeps_turn or (h.row > 0 and (self.takes_turns(h) or self._is_new(h)))
         if looks and h.next <= self.spaced(h, wire) + 1:
             h.next = min(h.next, max(wire + max(h.floor, h.crawl), h.blocked))
 
@@ -148,7 +149,7 @@ class Rule:
 
     def send_second(self, h: Pace, wire: float) -> None:
         """After a request that was served: where turns are taken another one may follow it soon."""
-        turn = h.peak > 0 and not h.row and h.trying <= 0 and not h.in_flight and self._takes_turns(h)
+        turn = h.peak > 0 and not h.row and h.trying <= 0 and not h.in_flight and self.takes_turns(h)
         likely = self.jitter * 8 * 2.0 ** min(max(0, -h.ref), 8) < 1
         if turn and likely and h.delay >= 1_250 and self._near(h) >= max(h.floor, h.crawl):
             h.ref = -max(0, -h.ref) - 0.5
@@ -158,7 +159,7 @@ class Rule:
         return 0.4 * h.delay
 
     def _is_second(self, h: Pace) -> bool:
-        return h.second and self._takes_turns(h) and self._lateness(h) < self._near(h)
+        return h.second and self.takes_turns(h) and self._lateness(h) < self._near(h)
 
     def _pair_refused(self, h: Pace, retry_after: float) -> None:
         h.ref, h.keeps_turn = h.ref - 1, True
@@ -170,7 +171,7 @@ class Rule:
         return max(h.floor, h.crawl, retry_after)
 
     def _rest_of(self, h: Pace, step: float, jitter: float) -> float:
-        before, new, turns = abs(h.row) - 1, self._is_new(h), self._takes_turns(h)
+        before, new, turns = abs(h.row) - 1, self._is_new(h), self.takes_turns(h)
         rest = h.delay * 2.0 ** min(before, 30)
         if turns and h.noise == SHARED and h.row == 1 and step > LONG_MS:
             rest = h.delay * 1.02
@@ -194,7 +195,7 @@ class Rule:
     def _is_few(self, h: Pace) -> bool:
         return self._remembered(h) >= PACED_TURN_MS or h.peak >= (PACED_TURN_MS if h.noise == PACED else TURN_MS)
 
-    def _takes_turns(self, h: Pace) -> bool:
+    def takes_turns(self, h: Pace) -> bool:
         is_lost = not self._is_few(h) and h.row >= 3 and h.bad >= h.ok
         return h.ok > 0 and (self._is_few(h) or is_lost) and self._remembered(h) < TURNS_MS and h.noise <= 0
 
@@ -210,12 +211,15 @@ class Rule:
 
     def _give_way(self, h: Pace) -> None:
         if h.noise == SHARED:
-            self._aim(h, max(self._remembered(h), h.peak) * 1.015, HELD)
+            self._aim(h, max(self._remembered(h), h.peak) * self._creep(h, 1.015), HELD)
         elif HELD <= h.grown < 1 and not (h.noise == PACED and h.ref > 0):
-            self._aim(h, self._remembered(h) * 1.01, h.grown)
+            self._aim(h, self._remembered(h) * self._creep(h, 1.01), h.grown)
         else:
             self._aim(h, self._after_probe(h), HELD)
         self._end_trouble(h)
+
+    def _creep(self, h: Pace, usual: float) -> float:
+        return usual if self._remembered(h) < ALONE_FROM_MS else max(usual, 1 + 0.25 / max(1, h.answers))
 
     def _after_probe(self, h: Pace) -> float:
         kept = self._gap(h) / KEPT
@@ -244,7 +248,7 @@ class Rule:
         new, shared = self._is_new(h), h.noise == SHARED
         if h.row <= 0:
             h.trying = max(h.trying, 0)
-        if h.row <= 0 or not (new or self._takes_turns(h)):
+        if h.row <= 0 or not (new or self.takes_turns(h)):
             return
         long, apart = h.debt > LONG_MS * h.row, h.delay + h.debt + self._overdue(h, wire)
         refused = apart - (self.now - h.hurt)
@@ -276,10 +280,10 @@ class Rule:
         """When the next request may follow one sent at *wire*."""
         if not h.hurt or h.delay <= self.least(h) or h.delay >= SPREAD_BELOW_MS:
             return wire + h.delay
-        return wire + h.delay + h.delay * 0.3 * (floor(wire) % 104_729 * 7_919 % 104_729) / 104_729
+        return wire + h.delay + h.delay * 0.15 * (floor(wire) % 104_729 * 7_919 % 104_729) / 104_729
 
     def _speed(self, h: Pace) -> float:
-        if not self._takes_turns(h):
+        if not self.takes_turns(h):
             pull = max((h.delay / 150) ** 0.5, 0.5) if h.delay < SPREAD_BELOW_MS else 1
             return (1 if h.grown < 1 else 3) * pull
         if h.grown < HELD or h.grown >= 1 or h.ref > 0:
@@ -400,7 +404,7 @@ class Rule:
             h.ref, h.answers = h.delay * 0.5, 1
             self._slow_down(h, h.ref, 0.5)
             return
-        if not denied and self._takes_turns(h):
+        if not denied and self.takes_turns(h):
             if h.row == 1:
                 self._give_way(h)
             return

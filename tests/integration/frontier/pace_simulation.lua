@@ -10,18 +10,50 @@ end
 
 local start_at = now
 
--- What the site answers at `at`: a status and the ms of its Retry-After.
-local site = {tokens = P.rate, at = 0}
+-- What limits a site: each tells for how many ms a request at `at` waits to be served, or false and in how many ms the
+-- next one would be served.
+local site, limiters = {tokens = math.huge, at = 0, served = {}, count = 0}, {}
+
+function limiters.bucket(at)
+  local size = P.burst > 0 and P.burst or math.max(1, P.rate)
+  site.tokens = math.min(size, site.tokens + (at - site.at) / 1000 * P.rate)
+  site.at = at
+  if site.tokens < 1 then return false, (1 - site.tokens) * 1000 / P.rate end
+  site.tokens = site.tokens - 1
+  return 0
+end
+
+function limiters.window(at)
+  local begin = at - at % P.window_ms
+  if begin > site.at then site.at, site.tokens = begin, P.rate * P.window_ms / 1000 end
+  if site.tokens < 1 then return false, begin + P.window_ms - at end
+  site.tokens = site.tokens - 1
+  return 0
+end
+
+function limiters.sliding(at)
+  local place = site.count % math.floor(P.rate * P.window_ms / 1000)
+  local free_at = (site.served[place] or -math.huge) + P.window_ms
+  if at < free_at then return false, free_at - at end
+  site.served[place], site.count = at, site.count + 1
+  return 0
+end
+
+function limiters.queue(at)
+  local wait = math.max(0, site.at - at)
+  if wait * P.rate / 1000 > P.burst then return false, wait - P.burst * 1000 / P.rate end
+  site.at = math.max(site.at, at) + 1000 / P.rate
+  return wait
+end
+
+-- What the site answers at `at`: a status, after how many ms, and the ms of its Retry-After.
 local function answer(at)
-  if P.refuse_all > 0 then return P.refuse_all end
-  if P.rate > 0 and (P.lifted_ms == 0 or at < start_at + P.lifted_ms) then
-    site.tokens = math.min(math.max(1, P.rate), site.tokens + (at - site.at) / 1000 * P.rate)
-    site.at = at
-    if site.tokens < 1 then return 429 end
-    site.tokens = site.tokens - 1
-  end
-  if random() < P.noise then return P.noise_status end
-  return 200
+  if P.refuse_all > 0 then return P.refuse_all, 0, P.retry_after_ms end
+  local wait, served_in = 0, 0
+  if P.rate > 0 and (P.lifted_ms == 0 or at < start_at + P.lifted_ms) then wait, served_in = limiters[P.limiter](at) end
+  if not wait then return P.limit_status, 0, P.tells and math.ceil(served_in / 1000) * 1000 or P.retry_after_ms end
+  if random() < P.noise then return P.noise_status, wait, P.retry_after_ms end
+  return 200, wait, 0
 end
 
 local events, count = {}, 0
@@ -122,10 +154,10 @@ while true do
   elseif what == 'retry' then
     table.insert(due[name], 1, q)
   elseif what == 'wire' then
-    local status = answer(at)
+    local status, wait, asks = answer(at)
     later(at + P.path_ms * (0.5 + random()), 'start', name, q)
-    q[3], q[4] = status, at
-    later(at + P.latency_ms * (0.5 + random()), 'answer', name, q)
+    q[3], q[4], q.asks = status, at, asks
+    later(at + wait + P.latency_ms * (0.5 + random()), 'answer', name, q)
   elseif what == 'start' then
     if q[2][RELEASED] == 0 then
       start(q[2], q[1], true)
@@ -136,7 +168,7 @@ while true do
     later(at + P.path_ms * (0.5 + random()), 'report', name, q)
   elseif what == 'report' then
     local status, blocked = q[3], q[3] == 403
-    local asks = status == 429 and P.retry_after_ms or 0
+    local asks = blocked and 0 or q.asks
     local again, told = q.tries > 0 and 1 or 0, {math.floor(at - q[4]), q[5], status, asks}
     local row = struct.pack('<I4I4HI4B', told[1], told[2], status, asks, 8 * again)
     report(q[2], q[1], string.rep('\0', 16) .. row, random())

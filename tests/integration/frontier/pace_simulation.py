@@ -26,7 +26,7 @@ CLOCK = "local function server_ms() return 1700000000000 end"
 class Site:
     """What a site allows, and how far away it is. *noise*: share of responses refused at any pace."""
 
-    rate: float = 0.0  # per second, and the size of the bucket; 0: no limit
+    rate: float = 0.0  # per second; 0: no limit
     retry_after_ms: int = 0
     noise: float = 0.0
     noise_status: int = 429
@@ -43,6 +43,11 @@ class Site:
     bin_ms: float = 10_000.0
     start_ms: float = 1_000.0  # delay in the beginning; 0: the floor
     floors: tuple[tuple[float, float], ...] = ()  # later floors: from when on, ms each
+    limiter: str = "bucket"  # "window": so many in each, "sliding": in the last one, "queue": those that wait, as well
+    burst: float = 0.0  # size of the bucket, 0: rate; most that wait in the queue
+    window_ms: float = 1_000.0
+    limit_status: int = 429
+    tells: bool = False  # Retry-After says when the next request would be served, in whole seconds
 
 
 @dataclass

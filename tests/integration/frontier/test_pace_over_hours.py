@@ -58,6 +58,33 @@ def test_one_request_in_many_seconds_is_found(
     assert max(refused for _, refused in told) <= 0.2
 
 
+@pytest.mark.parametrize("rate", [0.3, 0.35, 0.4])
+def test_a_low_limit_with_retry_after_is_found(client: Any, rate: float) -> None:
+    """Each refusal made the delay 1 % longer: for minutes every other request was refused, and 0.6 of it reached."""
+    site = Site(rate, 1_000, floor=10, cap=8, run_ms=4 * MINUTE_MS)
+    told = [simulate(client, site, seed).after(60) for seed in range(1, 9)]
+    assert sum(good for good, _ in told) / len(told) >= 0.78 * rate
+    assert sum(refused for _, refused in told) / len(told) <= 0.2
+
+
+@pytest.mark.parametrize("rate", [5, 12])
+def test_a_site_that_serves_one_at_a_time_is_used_well(client: Any, rate: int) -> None:
+    """What is added to each delay by chance is lost there; it was 15 % in the mean."""
+    site = Site(rate, floor=400 / rate, cap=8, burst=1)
+    good, refused = worst([simulate(client, site, seed) for seed in (1, 2)])
+    assert good >= 0.84 * rate
+    assert refused <= 0.03
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.7])
+def test_a_search_for_a_turn_opens_no_breaker_where_a_limit_answers_503(client: Any, rate: float) -> None:
+    """As nginx does: five tries within half a second were taken for an outage, and half of the time was lost."""
+    site = Site(rate, floor=100, cap=1, burst=6, limit_status=503, run_ms=4 * MINUTE_MS)
+    good, refused = worst([simulate(client, site, seed) for seed in range(1, 9, SHARE)])
+    assert good >= 0.9 * rate
+    assert refused <= 0.2
+
+
 def test_a_flight_of_refusals_is_no_host_that_only_refuses(client: Any) -> None:
     """One token a second, and eight at once ten times a second: it goes on, and soon at what is allowed."""
     runs = [simulate(client, Site(1, floor=10, cap=8, start_ms=0, latency_ms=150), seed) for seed in range(1, 9)]

@@ -157,5 +157,6 @@ local function adapt(h, p, wire, granted, latency, status, retry_after, fault, a
   end
   count(h, status > 0 and status ~= 429 and status < 500)
   if fault == nil then return NOTED end
+  fault = fault and not (complaint and takes_turns(h, p)) -- a search for a turn is refused often
   return judge(h, p, math.min(wire, granted), status, fault, complaint, jitter, retry_after)
 end
