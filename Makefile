@@ -126,7 +126,7 @@ bench-engine: $(STAMP)  ## The parts of Scrapy that we replace, beside its own; 
 bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages, two fleets; writes docs/benchmarks-pace.md
 	@$(BIN)/python -m benchmarks.pace $(ARGS)
 
-pace-bars: $(STAMP)  ## How often simulated crawls miss the bars of the pace; writes docs/pace.md (20 minutes)
+pace-bars: $(STAMP)  ## How often simulated crawls miss the bars of the pace; writes docs/pace.md (25 minutes)
 	@$(BIN)/python -m tests.integration.frontier.pace_bars $(ARGS)
 
 bench-wide: $(STAMP)  ## 2,000 hosts with a few pages each, over TLS with robots.txt; writes docs/benchmarks-wide.md

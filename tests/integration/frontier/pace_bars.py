@@ -15,6 +15,7 @@ import redis
 
 from benchmarks import document
 from crawler.utils.plural import several
+from tests.integration.frontier import pace_sweep
 from tests.integration.frontier.pace_simulation import Run, Site, simulate
 from tests.operate.load import standalone
 
@@ -162,7 +163,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def main() -> int:
-    """Simulate on a Valkey of its own; write the four tables."""
+    """Simulate on a Valkey of its own; write the five tables."""
     argparse.ArgumentParser(prog="pace_bars", description="How often simulated crawls miss the bars").parse_args()
     with (
         standalone("pace", mongodb=False) as fleet,
@@ -170,6 +171,7 @@ def main() -> int:
     ):
         tables = {
             "alone": (alone(client), f"Of {several(len(SEEDS), 'crawl')} of each kind"),
+            "sweep": (pace_sweep.sweep(client), f"Of {several(len(pace_sweep.SEEDS), 'crawl')} in each cell"),
             "noise": (noise(client), f"Means of {several(len(SEEDS), 'crawl')} each"),
             "pairs": (misses(pairs(client, SEEDS, JUDGED)), f"Of {several(len(SEEDS), 'pair')} in each cell"),
             "hours": (

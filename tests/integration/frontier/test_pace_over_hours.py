@@ -11,6 +11,7 @@ import pytest
 import redis
 
 from tests.effort import EXAMPLES
+from tests.integration.frontier import pace_sweep
 from tests.integration.frontier.pace_bars import Pair, misses, pair
 from tests.integration.frontier.pace_simulation import Run, Site, simulate
 
@@ -83,6 +84,15 @@ def test_a_search_for_a_turn_opens_no_breaker_where_a_limit_answers_503(client: 
     good, refused = worst([simulate(client, site, seed) for seed in range(1, 9, SHARE)])
     assert good >= 0.9 * rate
     assert refused <= 0.2
+
+
+def test_the_sweep_tells_what_limits_leave(client: Any) -> None:
+    """By `make pace-bars`: each kind of limiter allows as much as it says, and no more."""
+    for limiter in pace_sweep.LIMITERS:
+        found = list(pace_sweep.sites(limiter, 5.0, range(1, 3)))
+        assert [seed for _, seed in found] == [1, 2]
+        assert all(0.7 <= simulate(client, site, seed).after(60)[0] / 5 <= 1.1 for site, seed in found)
+    assert not list(pace_sweep.sites("each second", 1.5)), "half a request"
 
 
 def test_a_flight_of_refusals_is_no_host_that_only_refuses(client: Any) -> None:
