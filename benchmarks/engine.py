@@ -87,7 +87,7 @@ def outputs() -> tuple[Work, Work]:
 
 
 def _output(manager: type[ItemPipelineManager], *, ours: bool) -> Work:
-    crawler = get_crawler(settings_dict={"CONCURRENT_ITEMS": 4 if ours else 100})
+    crawler = get_crawler()
     crawler.spider = Spider("bench")
     scraper = Scraper(crawler)
     scraper.itemproc = manager(*(Pipeline() for _ in range(PIPELINES)), crawler=crawler)

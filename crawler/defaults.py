@@ -507,9 +507,6 @@ SCALING_REQUESTS_PER_WORKER: Annotated[float, 1, 1_000_000] = 500
 SCALING_HOLD_SECONDS: Annotated[float, 0, 86_400] = 120
 
 # --- Process ------------------------------------------------------------------------------------------------
-# Items processed at once per response, where Scrapy's own ITEM_PROCESSOR is in use. Scrapy: 100, which starts 101
-# tasks for one item. Reader: Scrapy
-CONCURRENT_ITEMS: Annotated[int, 1, 1_000_000] = 4
 # uvloop with one fix: its timers fire up to 1.5 ms early, which made periodic work run dozens of times.
 # Reader: Scrapy
 ASYNCIO_EVENT_LOOP = "crawler.engine.event_loop.Loop"

@@ -25,6 +25,7 @@ from crawler.engine import safe_urls
 from crawler.engine.interruptions import UNINTERRUPTED, InterruptedPageError
 from crawler.engine.item_processor import ItemProcessor, Signals, handle_output
 from crawler.engine.quick_signals import QuickSignals
+from tests.shipped import shipped
 
 URL = "http://a.example/"
 RESPONSE = Response(URL, request=Request(URL))
@@ -247,6 +248,28 @@ def test_signals_are_answered_as_with_scrapys_own(anywhere: bool, caplog: pytest
 
     assert answers(QuickSignals(sender)) == answers(SignalManager(sender))
     assert QuickSignals(sender).send_catch_log(object()) == []
+
+
+async def test_items_of_a_page_come_to_the_store_by_the_hundred() -> None:
+    """It writes batches, for each of which a page waits: by fours, a feed of 60,000 items outlasted its lease."""
+    stored: list[str] = []
+    may_end = asyncio.Event()
+
+    class Batching:
+        async def process_item(self, item: str) -> str:
+            stored.append(item)
+            await may_end.wait()
+            return item
+
+    scraper = scraper_of(ItemProcessor, [], shipped().getint("CONCURRENT_ITEMS"))
+    scraper.itemproc = ItemProcessor(Batching(), crawler=scraper.crawler)
+    page = asyncio.create_task(handle_output(scraper, outputs(*map(str, range(250))), Request(URL), RESPONSE))
+    for _ in range(300):
+        await asyncio.sleep(0)
+    assert len(stored) == 100
+    may_end.set()
+    await page
+    assert len(stored) == 250
 
 
 class Cancelled:
