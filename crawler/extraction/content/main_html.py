@@ -27,7 +27,7 @@ _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("
 _BY_SIGN: Final = ({"<em>": "</em>", "<strong>": "</strong>"}, {"<del>": "</del>"})  # in Markdown
 _RUNS: Final = frozenset(("em", "strong", "del", "code"))  # of which two would have their signs side by side
 _OUTSIDE: Final = r"[^\s!-/:-@\[-`{-~]"  # what may be a letter
-_TOUCHED: Final = re.compile(rf"<(?:(?<={_OUTSIDE}<)(?:em|strong|del)>|/(?:em|strong|del)>(?={_OUTSIDE}))")
+_TOUCHED: Final = re.compile(rf"<(?:(?<={_OUTSIDE}<)(?:em|strong|del)>|/(?:em|strong|del)>(?={_OUTSIDE}|<[esd]))")
 
 Levels: TypeAlias = tuple[Box, ...]
 
@@ -76,7 +76,7 @@ class _Writer:
             kept += 1
         for box in reversed(self._open[kept:]):
             self._close(box)
-            if box.tag == "table" and any(each.tag == "blockquote" for each in levels[:kept]):
+            if box.tag == "table" and any(each.tag in {"blockquote", "li"} for each in levels[:kept]):
                 self.parts.append("<br>")  # else the library makes what follows a row
         for box in levels[kept:]:
             if box.parent is not None and box.tag in {"td", "th"}:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -73,6 +77,7 @@ def test_those_in_words_need_no_escape() -> None:
         ("<b>x:</b>y <i>z</i>", "x:y *z*"),
         ("<b>see <i>x!</i></b>y <b>z</b>", "see x!y **z**"),
         ("a<b><code>x</code></b>b", "a`x`b"),
+        ("<i>x!</i><b>y</b>", "x!**y**"),
         ("<del><b>x!</b></del>y <b><del>x!</del></b>y", "x!y x!y"),
         ("a<del><b>x</b></del> b<i><s>y</s></i>c", "a**x** b~~y~~c"),
         ("<i>w<i>w</i></i> <b>x <i>y <b>z</b></i></b>", "*ww* **x *y z***"),
@@ -132,6 +137,11 @@ def test_a_table_behind_a_quotation_in_an_item_is_one() -> None:
     assert [each.text().split() for each in found.css("blockquote, table")] == [["b"], ["c", "d"]]
 
 
+def test_two_tables_in_an_item_are_two() -> None:
+    table = "<table><tr><td>a<td>b</tr></table>"
+    assert len(rendered(f"<ul><li>x{table}{table}</li></ul>").css("li > table")) == 2
+
+
 def test_two_quotations_are_two() -> None:
     found = rendered("<blockquote>a<blockquote>b</blockquote>c</blockquote><blockquote>d</blockquote><p>e</p>")
     assert [each.text().split() for each in found.css("blockquote")] == [["a", "b", "c"], ["b"], ["d"]]
@@ -183,3 +193,34 @@ def test_white_space_in_a_text_is_one_space(space: str) -> None:
     html = f"<p>1.{space}One</p><ul><li><b>a{space}b</b></ul><p>c<code>d{space}e</code></p>"
     assert markdown_of(html) == f"1\\. {sign}One\n\n- **a {sign}b**\n\nc`d {sign}e`"
     assert markdown_of(f"<pre>3.{space}x</pre>") == f"```\n3.{space}x\n```"
+
+
+SIGNS = [*"*_`#-+=><&|\\~[]()!:^.2abé中™—", " ", "  ", "\n", "1.", "1)", "&amp;", "<b>", "x y", "[x]: y", "```", "---"]
+TEXTS = st.builds(
+    lambda signs, at: escape("".join([*signs[:at], "w", *signs[at:]]), quote=False),
+    st.lists(st.sampled_from(SIGNS), max_size=8),
+    st.sampled_from([0, 8]),
+)
+
+
+def elements(tags: str, inside: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    several = st.lists(inside, min_size=1, max_size=3).map("".join)
+    return st.builds(lambda tag, text: f"<{tag}>{text}</{tag.split()[0]}>", st.sampled_from(tags.split("|")), several)
+
+
+LINES = st.recursive(TEXTS, lambda inside: elements("b|i|em|sup|del|a href=/x_(y)*?a=[b]", inside), max_leaves=5)
+CODE = elements("code|kbd", TEXTS)
+BLOCKS = elements("p|h2|h6|blockquote", LINES | CODE) | elements("pre", TEXTS)
+
+
+def shapes(node: LexborNode) -> list[tuple[str, str]]:
+    """What it has of structure, in order, each with its letters."""
+    kept = node.css("h2, h6, pre, blockquote")
+    return [(each.tag or "", "".join(each.text().split())) for each in kept]
+
+
+@given(st.lists(BLOCKS, min_size=1, max_size=3).map("".join))
+def test_what_is_rendered_has_the_words_and_the_structure_of_the_page(html: str) -> None:
+    found, page = rendered(html), tree_of(html)
+    assert "".join(found.text().split()) == "".join(page.text().split())
+    assert shapes(found) == shapes(page)
