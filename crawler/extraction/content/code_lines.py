@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from crawler.extraction.content.passages import Box, Passage, cell_of, row_of
+from crawler.extraction.content.cells import cell_of, row_of
+from crawler.extraction.content.passages import Box, Passage
 
 LINES: Final = frozenset(("div", "ol", "ul", "li", "p"))  # what places a line in <pre>
 

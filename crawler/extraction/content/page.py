@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Final
 
+from crawler.extraction.content.cells import row_of
 from crawler.extraction.content.main_html import link_of, main_html
 from crawler.extraction.content.main_text import main_passages
 from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page_facts import facts, typed_nodes
 from crawler.extraction.content.page_kind import Kind, kind_of
-from crawler.extraction.content.passages import Box, Passage, row_of
+from crawler.extraction.content.passages import Box, Passage
 from crawler.extraction.content.pictures import MAX_IMAGES, addresses, illustrated
 from crawler.extraction.content.tables import whole_rows
 from crawler.extraction.content.walk import MAX_CHARACTERS, passages

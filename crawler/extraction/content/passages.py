@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
-
-from crawler.extraction.content.marks import BITS
-from crawler.extraction.words.counting import SENTENCE
-
-CELLS: Final = frozenset(("td", "th"))
-LEVELS: Final = 8  # of elements between a cell and its text
-
-_H1: Final = BITS["h1"]
 
 Piece = str | tuple[str, str]  # text, or (inline tag, target; end tags start with "/")
 
@@ -57,17 +49,8 @@ class Passage:
     pieces: list[Piece]
     images: Sequence[LexborNode] = ()
     breaks: int = 0  # <br> behind it: one goes on with a line, more part paragraphs
-
-    @property
-    def is_main_heading(self) -> bool:
-        """Whether it is an <h1>, or a block that is in one."""
-        box = self.box
-        return bool(self.around & _H1) and (box.tag == "h1" or (box.parent is not None and box.parent.tag == "h1"))
-
-    @property
-    def is_prose(self) -> bool:
-        """Whether it is made of sentences, not of links."""
-        return self.words >= 10 and self.linked < 0.3 * self.words and SENTENCE.search(self.text) is not None
+    is_main_heading: bool = False  # an <h1>, or a block that is in one
+    is_prose: bool = False  # made of sentences, not of links
 
 
 class Picture(NamedTuple):
@@ -91,19 +74,3 @@ class Blocks(NamedTuple):
 
     passages: list[Passage]
     pictures: list[Picture]
-
-
-def cell_of(box: Box) -> Box | None:
-    """The cell around *box*, if it is near."""
-    step: Box | None = box
-    for _ in range(LEVELS):
-        if step is None or step.tag in CELLS:
-            return step
-        step = step.parent
-    return None
-
-
-def row_of(box: Box) -> Box | None:
-    """The row of the cell around *box*."""
-    cell = cell_of(box)
-    return cell.parent if cell is not None else None

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
+from crawler.extraction.content.cells import CELLS, cell_of, row_of
 from crawler.extraction.content.marks import BITS
-from crawler.extraction.content.passages import CELLS, Box, Passage, cell_of, row_of
+from crawler.extraction.content.passages import Box, Passage
 
 MOST_IN_CELL: Final = 6  # passages
 LONGEST_CELL: Final = 120  # words of one passage

@@ -9,58 +9,36 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction.content.cells import CELLS, next_column, row_of
 from crawler.extraction.content.code_lines import LINES, numbers_lines
 from crawler.extraction.content.formulas import is_shown_again, signs_of, tex_of
 from crawler.extraction.content.layout import BLOCK, IMAGE, KEPT, LAYOUT, MATH, OTHER, TEXT, UNSEEN, Layout, source_of
 from crawler.extraction.content.marks import BITS, CODE_LANGUAGE, bits_of
-from crawler.extraction.content.passages import CELLS, Blocks, Box, Passage, Picture, Piece, row_of
+from crawler.extraction.content.passages import Blocks, Box, Passage, Picture, Piece
+from crawler.extraction.content.permalinks import permalink
 from crawler.extraction.tree.document import Document
-from crawler.extraction.words.counting import words_in
+from crawler.extraction.words.counting import has_sentence, words_in
 
 MAX_ELEMENTS: Final = 20_000  # examined
 MAX_PASSAGES: Final = 8_000
 MAX_PIECES: Final = 5_000  # texts and inline tags of one passage
-MAX_COLUMNS: Final = 20  # of one cell
-MAX_SPANNED: Final = 100  # columns of a row, to the left of which cells of rows above may reach into it
 MAX_CHARACTERS: Final = 2_000_000  # in all texts
 MAX_IMAGES: Final = 2_000
 
+LEAST_PROSE: Final = 10  # words
+MOST_LINKED: Final = 0.3  # of them in links
+
+_H1: Final = BITS["h1"]
 _NOTED = frozenset({"pre", "ol"})
-Open = tuple[LexborNode, Layout, int]  # an element that the walk is in, and BITS around it
+Open = tuple[LexborNode, Layout]  # an element that the walk is in
 _START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
 _END_OF_LINK: Final = ("/a", "")
 _IN_CELL: Final = BITS["td"] | BITS["th"]
-# All that a link shows to the heading or line that it stands at; also a letter of an icons' font, or nothing to see.
-_SIGN = re.compile(r"\s*+(?:[#¶§🔗◆⚓∞↩\u200b\u2060\ufe0e\ufe0f\ufeff\ue000-\uf8ff]\s*+){1,9}")
 
 
-def _span(attributes: Mapping[str, str | None], name: str) -> int:
-    """How many columns or rows a cell has."""
-    stated = attributes.get(name) or ""
-    return int(stated) or 1 if len(stated) < 6 and stated.isdecimal() else 1
-
-
-def _column(row: Box, attributes: Mapping[str, str | None]) -> int:
-    """The column of the next cell of *row*, with these *attributes*: behind what reaches into the row from above."""
-    part = row.parent or row
-    while part.held and part.held.get(row.cells, 0) > part.rows:
-        row.cells += 1
-    column, rows = row.cells, _span(attributes, "rowspan")
-    row.cells += min(_span(attributes, "colspan"), MAX_COLUMNS)
-    if rows > 1 and row.cells <= MAX_SPANNED:
-        part.held = (part.held or {}) | dict.fromkeys(range(column, row.cells), part.rows + rows)
-    return column
-
-
-def _sign(pieces: Sequence[Piece]) -> int | None:
-    """Where the link begins that *pieces* end with, if it shows only a sign for a place in a page."""
-    at = len(pieces) - 1
-    while at > 0 and type(pieces[at]) is str:
-        at -= 1
-    start = pieces[at] if pieces else ""
-    if start[:1] == ("a",) and "#" in start[1] and _SIGN.fullmatch("".join(map(str, pieces[at + 1 :]))):
-        return at
-    return None
+def _is_in_h1(box: Box) -> bool:
+    """Whether it is an <h1>, or a block that is in one."""
+    return box.tag == "h1" or (box.parent is not None and box.parent.tag == "h1")
 
 
 class _Walk:
@@ -77,33 +55,38 @@ class _Walk:
         self._bare = -1  # where in the pieces the one begins whose text has not yet come
         self._linked: list[str] = []  # texts in links
         self._left = MAX_CHARACTERS
-        self._extra = 0  # BITS of enclosing inline elements
+        self._lines: list[tuple[LexborNode, int]] = []  # enclosing inline elements, with BITS of their tags
+        self._extras = [0]  # BITS of all up to one of them, as far as they have been asked for
         self._run(root)
         self._flush()
         while self._box.parent is not None:
-            self._leave_box(self._box, self._box.parent)
+            self._leave_box(self._box.tag)
 
     def _run(self, root: LexborNode) -> None:
-        node, elements = root.child, 0
+        node, elements = root.first_child, 0
         open_: list[Open] = []
-        while elements < MAX_ELEMENTS and self._left > 0:
+        while elements < MAX_ELEMENTS and self._left > 0 and (node is not None or open_):
             if node is None:
-                if not open_:
-                    return
-                node, layout, self._extra = open_.pop()
-                if layout is not OTHER:
-                    self._leave(layout)
+                node, layout = open_.pop()
+                if layout.manner == BLOCK:
+                    self._leave_box(layout.name)
+                else:
+                    self._leave_line(layout)
             elif (number := node.tag_id) == TEXT:
-                self._text(node.text_content or "")
+                text = node.text_content or ""
+                if self._pieces or not text.isspace():
+                    self._text(text)
             elif (layout := LAYOUT.get(number, OTHER)).manner != UNSEEN:
                 elements += 1
-                if (child := node.child) is not None:
-                    open_.append((node, layout, self._extra))
-                    self._enter(layout, node.attributes)
+                if (child := node.first_child) is not None:
+                    open_.append((node, layout))
+                    if layout.manner == BLOCK:
+                        self._enter_box(layout, node.attributes)
+                    else:
+                        self._enter_line(layout, node)
                     node = child
                     continue
-                if layout is not OTHER:
-                    self._pass(layout, node)
+                self._pass(layout, node)
             elif layout is MATH:
                 elements += 1
                 self._formula(node, open_)
@@ -112,8 +95,7 @@ class _Walk:
     def _text(self, text: str) -> None:
         pieces = self._pieces
         if text.isspace():
-            if pieces:
-                pieces.append(text[:100])
+            pieces.append(text[:100])
         elif len(pieces) < MAX_PIECES:
             text = text[: self._left]
             self._left -= len(text)
@@ -133,7 +115,7 @@ class _Walk:
         else:
             self._text(signs_of(math))
         if open_ and (again := open_[-1][0].next) is not None and is_shown_again(again, tex):
-            open_[-1] = (again, *open_[-1][1:])
+            open_[-1] = (again, open_[-1][1])
 
     def _pass(self, layout: Layout, node: LexborNode) -> None:
         """An element without content."""
@@ -146,7 +128,7 @@ class _Walk:
             if layout.name == "br" and self.passages:
                 self.passages[-1].breaks += 1
             elif layout.name in CELLS:
-                _column(self._box, node.attributes)
+                next_column(self._box, node.attributes)
         elif layout.manner == IMAGE and len(self._pieces) < MAX_PIECES and self._most:
             self._most -= 1
             attributes = node.attributes
@@ -155,19 +137,9 @@ class _Walk:
             self._pieces.append(("img", f"{source}\n{attributes.get('alt') or ''}"))
             self._images.append(node)
 
-    def _enter(self, layout: Layout, attributes: Mapping[str, str | None]) -> None:
+    def _enter_line(self, layout: Layout, node: LexborNode) -> None:
         manner, name, bits = layout
-        if attributes:
-            bits |= bits_of(attributes)
-        if manner == BLOCK:
-            if self._box.tag == "pre" and name in LINES:
-                self._end_line()
-                return
-            if self._pieces:
-                self._flush()
-            self._enter_box(name, bits, attributes)
-            return
-        self._extra |= bits
+        self._lines.append((node, bits))
         if manner == KEPT:
             if name == "a":
                 if self._pieces and self._pieces[-1] == _END_OF_LINK:
@@ -175,8 +147,8 @@ class _Walk:
                 self._links += 1
                 self._bare = len(self._pieces)
             if len(self._pieces) < MAX_PIECES:
-                self._pieces.append((name, attributes.get("href") or "" if name == "a" else ""))
-            if name == "code" and attributes and self._box.tag == "pre":
+                self._pieces.append((name, node.attributes.get("href") or "" if name == "a" else ""))
+            if name == "code" and self._box.tag == "pre" and (attributes := node.attributes):
                 self._note(attributes)
 
     def _end_line(self) -> None:
@@ -185,18 +157,32 @@ class _Walk:
         if not last.endswith("\n"):
             self._pieces.append("\n")
 
-    def _enter_box(self, name: str, bits: int, attributes: Mapping[str, str | None]) -> None:
-        box = self._box
-        self._box = Box(name, box, box.depth + 1, box.around | bits | self._extra, bits)
-        if name in _NOTED:
-            self._note(attributes)
-        elif name == "div":
+    def _extra(self) -> int:
+        """BITS of the enclosing inline elements, which are read only if a block begins or ends inside them."""
+        extras = self._extras
+        for node, bits in self._lines[len(extras) - 1 :]:
+            extras.append(extras[-1] | bits | bits_of(node.attributes))
+        return extras[-1]
+
+    def _enter_box(self, layout: Layout, attributes: Mapping[str, str | None]) -> None:
+        around, (_, name, bits) = self._box, layout
+        if around.tag == "pre" and name in LINES:
+            self._end_line()
+            return
+        if self._pieces:
+            self._flush()
+        if attributes:
+            bits |= bits_of(attributes)
+        self._box = box = Box(name, around, around.depth + 1, around.around | bits | self._extra(), bits)
+        if name == "div":
             if "language-" in (value := attributes.get("class") or "") or "highlight-" in value:
                 self._note(attributes)
+        elif name in _NOTED:
+            self._note(attributes)
         elif name in CELLS:
-            self._box.column = _column(box, attributes)
+            box.column = next_column(around, attributes)
         elif name == "tr":
-            box.rows += 1
+            around.rows += 1
 
     def _note(self, attributes: Mapping[str, str | None]) -> None:
         """What *attributes* say of the box: the language of code, the first number of a list."""
@@ -210,36 +196,39 @@ class _Walk:
             above = box.parent.parent
             box.language = box.parent.language or (above.language if above is not None else "")
 
-    def _leave(self, layout: Layout) -> None:
-        manner, name, _ = layout
-        if manner == BLOCK:
-            if self._box.tag == "pre" and name in LINES:
-                self._end_line()
-                return
-            if self._pieces:
-                self._flush()
-            assert self._box.parent is not None
-            self._leave_box(self._box, self._box.parent)
-        elif manner == KEPT:
-            if name == "a":
-                self._links -= 1
-                self._bare = -1
-            pieces = self._pieces
-            if pieces and pieces[-1][0] == name and type(pieces[-1]) is tuple:
-                pieces.pop()  # nothing is in it
-            elif name == "a" and (start := _sign(pieces)) is not None:
-                del pieces[start:]
-            elif pieces:
-                pieces.append((f"/{name}", ""))
+    def _leave_line(self, layout: Layout) -> None:
+        self._lines.pop()
+        del self._extras[len(self._lines) + 1 :]
+        if layout.manner != KEPT:
+            return
+        name = layout.name
+        if name == "a":
+            self._links -= 1
+            self._bare = -1
+        pieces = self._pieces
+        if pieces and pieces[-1][0] == name and type(pieces[-1]) is tuple:
+            pieces.pop()  # nothing is in it
+        elif name == "a" and (start := permalink(pieces)) is not None:
+            del pieces[start:]
+        elif pieces:
+            pieces.append((f"/{name}", ""))
 
-    def _leave_box(self, box: Box, parent: Box) -> None:
-        parent.words += box.words
-        parent.linked += box.linked
-        parent.prose += box.prose
-        self._box = parent
+    def _leave_box(self, name: str) -> None:
+        box = self._box
+        if box.tag == "pre" and name in LINES:
+            self._end_line()
+            return
+        if self._pieces:
+            self._flush()
+        assert box.parent is not None
+        self._box = parent = box.parent
+        if box.words:
+            parent.words += box.words
+            parent.linked += box.linked
+            parent.prose += box.prose
 
     def _flush(self) -> None:
-        pieces, texts, box, bits = self._pieces, self._linked, self._box, self._extra
+        pieces, texts, box, bits = self._pieces, self._linked, self._box, self._extra()
         images: Sequence[LexborNode] = ()
         self._pieces = []
         if texts:
@@ -252,12 +241,10 @@ class _Walk:
         raw = "".join([piece for piece in pieces if type(piece) is str])
         text = raw.strip("\n") if box.tag == "pre" else " ".join(raw.split())
         words = words_in(text)
-        if not words or (box.language and box.tag == "div" and text.lower() == box.language):  # a label of its code
-            if images and not words:
-                self.pictures.append(Picture(len(self.passages), box, bits, pieces, images))
-            elif text and box.around & _IN_CELL and (row := row_of(box)) is not None:
-                row.signs = row.signs or []
-                row.signs.append(Passage(text, 0, 0, box.around | bits, box.own | bits, box, pieces))
+        if not words:
+            self._keep_wordless(text, bits, pieces, images)
+            return
+        if box.language and box.tag == "div" and text.lower() == box.language:  # a label of its code
             return
         linked = 0
         if texts:
@@ -266,11 +253,25 @@ class _Walk:
         box.words += words
         if box.tag == "pre" and self.passages and numbers_lines(self.passages[-1], box, text):
             self.passages.pop()
-        passage = Passage(text, words, linked, box.around | bits, box.own | bits, box, pieces, images)
-        box.prose += words if passage.is_prose else 0
-        self.passages.append(passage)
+        is_prose = words >= LEAST_PROSE and linked < MOST_LINKED * words and has_sentence(text)
+        if is_prose:
+            box.prose += words
+        around = box.around | bits
+        is_heading = bool(around & _H1) and _is_in_h1(box)
+        self.passages.append(
+            Passage(text, words, linked, around, box.own | bits, box, pieces, images, 0, is_heading, is_prose)
+        )
         if len(self.passages) >= MAX_PASSAGES:
             self._left = 0
+
+    def _keep_wordless(self, text: str, bits: int, pieces: list[Piece], images: Sequence[LexborNode]) -> None:
+        """Images, or what stands alone in a cell (✓, –), with its row."""
+        box = self._box
+        if images:
+            self.pictures.append(Picture(len(self.passages), box, bits, pieces, images))
+        elif text and box.around & _IN_CELL and (row := row_of(box)) is not None:
+            row.signs = row.signs or []
+            row.signs.append(Passage(text, 0, 0, box.around | bits, box.own | bits, box, pieces))
 
 
 def passages(document: Document) -> list[Passage]:

@@ -10,13 +10,18 @@ from crawler.extraction import Document, extract_page
 from crawler.extraction.content import features
 from crawler.extraction.content.features import FEATURES, features_of, sums
 from crawler.extraction.content.main_text import Weights, main_passages
+from crawler.extraction.content.marks import BITS
 from crawler.extraction.content.page import kind_and_passages
-from crawler.extraction.content.page_kind import Kind
+from crawler.extraction.content.page_kind import PRICE, Kind
 from crawler.extraction.content.passages import Box, Passage
 from crawler.extraction.content.walk import MAX_ELEMENTS, passages
 from crawler.extraction.words.counting import WORD, words_in
 
 URL = "https://site.example/a/b"
+PRICES = [
+    *[(text, True) for text in ("from $5", "£ 5", "5€", "1.299,00 €", "12 USD", "99 kr", "١٢ EUR", "a$ 1")],
+    *[(text, False) for text in ("$ and 5", "5 krone", "€uro", "12 4 USA", "$  5", "no. 7")],
+]
 SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
 MENU = "<nav><ul>" + "".join(f"<li><a href=/m{n}>Menu {n}</a></li>" for n in range(9)) + "</ul></nav>"
 FOOT = "<footer><p>Copyright Example Ltd. <a href=/imprint>Imprint</a></p></footer>"
@@ -150,6 +155,25 @@ def test_the_core_is_the_innermost_box_with_most_of_the_prose() -> None:
         (0, 1),
         (0, 2),
     ]
+
+
+def test_inline_elements_mark_the_blocks_in_them_alone() -> None:
+    inner = "<div>One</div><i class=cookie>a<p>Two</p>b</i><div>Three</div>"
+    found = passages(Document(f"<span class=footer-links>{inner}</span><div>Four</div>", URL))
+    marks = [(each.text, bool(each.around & BITS["foot"]), bool(each.around & BITS["cookie"])) for each in found]
+    assert marks == [
+        ("One", True, False),
+        ("a", True, True),
+        ("Two", True, True),
+        ("b", True, False),
+        ("Three", True, False),
+        ("Four", False, False),
+    ]
+
+
+@pytest.mark.parametrize(("text", "is_one"), PRICES)
+def test_a_price_is_an_amount_with_a_sign(text: str, is_one: bool) -> None:
+    assert (PRICE.search(text) is not None) == is_one
 
 
 def test_a_deep_page_has_each_box_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
