@@ -209,17 +209,17 @@ class Rule:
     def _growth(self, h: Pace) -> float:
         return min(h.delay / 35_000, 1 / 60) * self._speed(h)
 
-    def _give_way(self, h: Pace) -> None:
+    def _give_way(self, h: Pace, asked: float) -> None:
         if h.noise == SHARED:
-            self._aim(h, max(self._remembered(h), h.peak) * self._creep(h, 1.015), HELD)
+            self._aim(h, max(self._remembered(h), h.peak) * self._creep(h, 1.015, asked), HELD)
         elif HELD <= h.grown < 1 and not (h.noise == PACED and h.ref > 0):
-            self._aim(h, self._remembered(h) * self._creep(h, 1.01), h.grown)
+            self._aim(h, self._remembered(h) * self._creep(h, 1.01, asked), h.grown)
         else:
             self._aim(h, self._after_probe(h), HELD)
         self._end_trouble(h)
 
-    def _creep(self, h: Pace, usual: float) -> float:
-        return usual if self._remembered(h) < ALONE_FROM_MS else max(usual, 1 + 0.25 / max(1, h.answers))
+    def _creep(self, h: Pace, usual: float, asked: float) -> float:
+        return usual if not asked or self._remembered(h) < ALONE_FROM_MS else max(usual, 1 + 0.25 / max(1, h.answers))
 
     def _after_probe(self, h: Pace) -> float:
         kept = self._gap(h) / KEPT
@@ -280,7 +280,7 @@ class Rule:
         """When the next request may follow one sent at *wire*."""
         if not h.hurt or h.delay <= self.least(h) or h.delay >= SPREAD_BELOW_MS:
             return wire + h.delay
-        return wire + h.delay + h.delay * 0.15 * (floor(wire) % 104_729 * 7_919 % 104_729) / 104_729
+        return wire + h.delay + h.delay * 0.3 * (floor(wire) % 104_729 * 7_919 % 104_729) / 104_729
 
     def _speed(self, h: Pace) -> float:
         if not self.takes_turns(h):
@@ -406,7 +406,7 @@ class Rule:
             return
         if not denied and self.takes_turns(h):
             if h.row == 1:
-                self._give_way(h)
+                self._give_way(h, asked)
             return
         if h.row > 1 and not self._is_paced(h):
             return

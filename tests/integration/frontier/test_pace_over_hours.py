@@ -68,15 +68,6 @@ def test_a_low_limit_with_retry_after_is_found(client: Any, rate: float) -> None
     assert sum(refused for _, refused in told) / len(told) <= 0.2
 
 
-@pytest.mark.parametrize("rate", [5, 12])
-def test_a_site_that_serves_one_at_a_time_is_used_well(client: Any, rate: int) -> None:
-    """What is added to each delay by chance is lost there; it was 15 % in the mean."""
-    site = Site(rate, floor=400 / rate, cap=8, burst=1)
-    good, refused = worst([simulate(client, site, seed) for seed in (1, 2)])
-    assert good >= 0.84 * rate
-    assert refused <= 0.03
-
-
 @pytest.mark.parametrize("rate", [0.5, 0.7])
 def test_a_search_for_a_turn_opens_no_breaker_where_a_limit_answers_503(client: Any, rate: float) -> None:
     """As nginx does: five tries within half a second were taken for an outage, and half of the time was lost."""

@@ -160,7 +160,7 @@ end
 
 -- What is added to a learned delay, ms: by chance up to this share of it. Of two fleets that keep exact distances one
 -- comes right behind the other each time, and is refused each time (traffic phase effects). Longer delays: pace_turns.
-local SPREAD, SPREAD_BELOW_MS = 0.15, 400
+local SPREAD, SPREAD_BELOW_MS = 0.3, 400
 local CHANCES, CHANCE = 104729, 7919 -- primes
 
 local function spread(h, wire)

@@ -74,7 +74,7 @@ end
 local function blame(h, p, asked, denied)
   if was_doubted(h, p) then return believe(h, p) end
   if not denied and takes_turns(h, p) then
-    return p[ROW] == 1 and give_way(h, p)
+    return p[ROW] == 1 and give_way(h, p, asked)
   end
   if p[ROW] > 1 and not is_paced(h) then return end
   local unclear = p[NOISE] ~= PACED or p[TRYING] > 0

@@ -15,8 +15,8 @@ local KEPT, CREEP, SHARED_CREEP = 0.87, 1.01, 1.015 -- rate after a refused prob
 -- A delay of up to so many ms may be one for two fleets, where another one is refused at any moment: then a refused
 -- probe makes it at most so much longer than its peak; a delay that is held is 2 % longer than that.
 local PAIR_MS, RAISED = 2500, 1.05
--- From a delay that two fleets hardly need on, a refused request makes it longer by this share, divided by the answers
--- since the one before: the sooner that was, the more too short it is.
+-- From a delay that two fleets hardly need on, a refusal with Retry-After makes it longer by this share, divided by the
+-- answers since the one before: the sooner that was, the more too short it is.
 local ALONE_FROM_MS, SOONER = 2250, 0.25
 local LONG_MS = 200 -- least rests over so many ms are long
 local ALONE_MS, BOTH_MS = 1160, 2000 -- delays to begin with, for one fleet and for two
@@ -78,17 +78,18 @@ local function is_returning(p)
   return p[NOISE] == PACED and p[REF] > 0
 end
 
--- The factor of a delay in which a turn was early, at least `usual`.
-local function creep(p, usual)
-  return remembered(p) < ALONE_FROM_MS and usual or math.max(usual, 1 + SOONER / math.max(1, p[ANSWERS]))
+-- The factor of a delay in which a turn was early, at least `usual`; asked: Retry-After, ms.
+local function creep(p, usual, asked)
+  if asked == 0 or remembered(p) < ALONE_FROM_MS then return usual end
+  return math.max(usual, 1 + SOONER / math.max(1, p[ANSWERS]))
 end
 
 -- A refusal where turns are taken: of a probe it says that the delay is too short. Else the turn was early by a little.
-local function give_way(h, p)
+local function give_way(h, p, asked)
   if p[NOISE] == SHARED then
-    aim(h, p, math.max(remembered(p), p[PEAK]) * creep(p, SHARED_CREEP), HELD)
+    aim(h, p, math.max(remembered(p), p[PEAK]) * creep(p, SHARED_CREEP, asked), HELD)
   elseif p[GROWN] >= HELD and p[GROWN] < 1 and not is_returning(p) then
-    aim(h, p, remembered(p) * creep(p, CREEP), p[GROWN])
+    aim(h, p, remembered(p) * creep(p, CREEP, asked), p[GROWN])
   else
     aim(h, p, after_probe(h, p), HELD)
   end
