@@ -185,7 +185,7 @@ def _begins(document: Document, parts: list[str], open_: Sequence[str], piece: t
         address = link_of(document, target)
         if address is None:
             return False
-        parts.extend([LINE] if parts and parts[-1].endswith("!") else ())
+        parts.extend([LINE] if parts and parts[-1].endswith("!") and "code" not in open_ else ())
         parts.append(f'<a href="{escape(address)}">')
         return True
     if tag in _RUNS and parts[-1:] == [f"</{tag}>"]:

@@ -186,6 +186,11 @@ def test_a_link_behind_an_exclamation_mark_is_no_image() -> None:
     assert tree_of(html).text().split() == (found.body or tree_of("")).text().split()
 
 
+def test_an_exclamation_mark_in_code_before_a_link_is_no_escape() -> None:
+    found = rendered("<p><code>not !<a href=/x>ready</a></code></p>")
+    assert found.text().split() == ["not", "!ready"]
+
+
 @pytest.mark.parametrize("space", ["\t", "  ", "\n", "\n\n", "\n \t \n", "\n\t- \n"])
 def test_white_space_in_a_text_is_one_space(space: str) -> None:
     """Lines of the source would be paragraphs, or items behind a sign or a number."""
