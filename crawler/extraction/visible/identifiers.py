@@ -22,7 +22,6 @@ MAX_ASIDE: Final = 10  # labels in such parts that are looked at
 MODEL: Final = 1.4  # of a maker's model: less than the shop's number in a URL
 NAMED: Final = 3.0  # of one in an element named for it, or in brackets by the heading
 BY_HEADING: Final = 3  # texts from the heading on
-BEHIND: Final = 10  # of one that the address has, too
 SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal numbers of forms, attributes and the URL
 ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a greater lead they decide nothing
 MAX_PLACES: Final = 100  # examined per identifier and page
@@ -241,8 +240,7 @@ def _from_label(text: str) -> str:
 
 
 def _named(page: View) -> str | None:
-    """The identifier in an element named for it after the heading, or in brackets right by it, or alone in a text there
-    and in the address, but not in the name."""
+    """The identifier in an element named for it after the heading, or in brackets right by it."""
     start = page.heading_index
     for index in page.numbers if start >= 0 else ():
         text, node = page.texts[index]
@@ -252,15 +250,9 @@ def _named(page: View) -> str | None:
         value = bracketed[1] if bracketed else text
         if not VALUE.fullmatch(value) or _NOT_AN_ID.fullmatch(value) or page.flags(node) & view.OTHER:
             continue
-        if bracketed or _is_named(node, text) or _is_addressed(page, index, value):
+        if bracketed or _is_named(node, text):
             return value
     return None
-
-
-def _is_addressed(page: View, index: int, value: str) -> bool:
-    """Whether the address has a code, of letters and digits, that stands right behind the name and not in it."""
-    is_behind = index <= page.heading_index + BEHIND and any(map(str.isalpha, value))
-    return is_behind and value not in page.title and url_identifiers.has(page.document.url, value)
 
 
 def _is_named(node: LexborNode, text: str) -> bool:

@@ -32,7 +32,7 @@ _WORDS: Final = (
     r" číslice numer"
 )
 _ALONE: Final = (
-    r"ugs sku asin pzn r[ée]f r[ée]f[éeê]r[eê]n(?:[cç]\w+|tie|s|z) referans referin[tț][aă] varukod sipariş_kodu"
+    r"ugs sku asin r[ée]f r[ée]f[éeê]r[eê]n(?:[cç]\w+|tie|s|z) referans referin[tț][aă] varukod sipariş_kodu"
     r" internal_reference interne_referen(?:z|tie) riferimento артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
     r" رقم_(?:المنتج|الصنف|القطعة) رمز_(?:المنتج|الصنف|السلعة) كود_(?:المنتج|الصنف|السلعة)"
     r" کد_(?:محصول|کالا) شناسه_(?:محصول|کالا) उत्पाद_कोड उत्पाद_आईडी"
@@ -44,19 +44,20 @@ _ALONE: Final = (
     r" 款(?:{0}) 商品料號 자체\s?상품코드 mã_số رمز_التخزين"
     r" 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
 ).replace("{0}", "編號|编号|番号|番|号|號|ID|コード|代碼|代码")
+_OTHERS: Final = r"(?:ASIN|CAS|EAN|GTIN|HSN|ISBN|JAN|MPN|NSN|OEM|PZN|UPC)"  # codes that are not the shop's own
 _FIRST: Final = "".join({phrase[0] + phrase[0].upper() for phrase in f"{_THINGS} {_WORDS} {_ALONE}".split()})
 _THING, _WORD = any_of(_THINGS), any_of(_WORDS)
 SKU_LABEL: Final = re.compile(
     rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}"
     rf"|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de l['’]|de|du|della|dell['’]|d['’]|на|по)?\s*+{_THING}"
     rf"|{any_of(_ALONE)}(?:[.\s]{{1,2}}(?:(?i:del? |do |della )?{_THING}|(?i:intern[aeo]))(?![^\W\d_-]))?)"
-    rf"(?![^\W\d_])(?: ?\((?:(?i:sku)|[A-Z]{{3,6}})\))?[.:：#№º°ª\s)]*"
+    rf"(?![^\W\d_])(?: ?\((?:(?i:sku)|(?!{_OTHERS}\))[A-Z]{{3,6}})\))?[.:：#№º°ª\s)]*"
 )
 # Those that also stand before other codes: they need a colon, and count if the page has none of the others.
 _DOUBTED: Final = (
     r"codes? k[oó]d[esa]? kood cod cód código codice rif šifra sifra kodas? κωδικός ΚΩΔΙΚΟΣ κωδ symbol artikkel"
     r" artikuls арт koodi artikulas 型番 型号 型號 nr num_art obj art mã کد رمز كود رقم รหัส კოდი կոդ шифра kodi"
-    r" código_interno cod_intern azonosító"
+    r" código_interno cod_intern azonosító pzn"
 )
 # Mostly the maker's, in some shops their own: they need a colon.
 _MODELS: Final = (

@@ -60,16 +60,6 @@ def identifiers(url: str) -> Iterator[str]:
         yield from _LONG.findall(stem)[::-1]
 
 
-def has(url: str, value: str) -> bool:
-    """Whether the last part of the path of *url* has the words of *value* in a row: /bench-gc-12 those of `GC 12`."""
-    last = _SUFFIX.sub("", urls.split(url).path.rstrip("/").rpartition("/")[2])
-    return f"-{_parted(value)}-" in f"-{_parted(last)}-"
-
-
-def _parted(text: str) -> str:
-    return PUNCTUATION.sub("-", text).lower()
-
-
 def stated(url: str) -> set[str]:
     """Identifiers that *url* itself calls so: `?sku=AB-12`."""
     return {value for key, value in _queried(url) if key.endswith("sku")}
