@@ -56,9 +56,9 @@ class Shown:
 
         Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
         identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
-        data with a product's name (0.5), that one asks for the price (2). A price for a month or a night, and a front
-        page, count 2 less. It takes 3, without a heading 4, and 2 more if structured data lists other products. A price
-        that repeats like those of a listing's entries or of plans rules it out.
+        data with a product's name (0.5), that one asks for the price (2, beside 1 of the former). A price for a month
+        or a night, and a front page, count 2 less. It takes 3, without a heading 4, and 2 more if structured data lists
+        other products. A price that repeats like those of a listing's entries or of plans rules it out.
         """
         if self.is_of_several:
             return False
@@ -71,7 +71,7 @@ class Shown:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
         score += 2.0 * (buy_buttons.buy_button(self.view) is not buy_buttons.Button.NONE)
         score += url_identifiers.likelihood(self.draft.document.url)
-        if best is None and (score > 0 or self.view.numbers):  # without any there is no other sign
+        if best is None and score >= 1:
             score += 2.0 * on_request.is_said(self.view)
         if score < enough - 2:  # for the two signs below; pages that sell nothing are told here
             return False
@@ -210,7 +210,9 @@ class Shown:
     def _best_price(self) -> Price | None:
         """The likeliest price; none behind a text that says to ask for it."""
         best = self._likeliest() if self._prices else None
-        return None if best is not None and on_request.is_before(self.view, best.index) else best
+        if best is None or on_request.is_before(self.view, best.index):
+            return None
+        return (best.aside and unnamed_price.regular_beside(self.view, best, self._prices)) or best
 
     def _likeliest(self) -> Price | None:
         best = visible_price.best_price(self._prices)

@@ -22,7 +22,7 @@ MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
 NEAR: Final = 4  # texts before and after a number that may be in one element with it
-_SIGNED = re.compile(r"[^\W\d]{0,4}[^\w\s]?\s?\d")  # a number with its sign before it
+_SIGNED = re.compile(r"(?![\d.,])[^\W\d]{0,4}[^\w\s]?\s?\d")  # a number with its sign before it
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _PERCENT = re.compile(r"\(?\d{1,2}(?:[.,]\d)? ?%\)? ?")
 _DISCOUNT = re.compile(
@@ -38,7 +38,7 @@ _RANGE = re.compile(r"\d[\d.,]*\d? ?[~～〜–—-] ?\d[\d.,]*")  # its currenc
 _EURO_CENTS = re.compile(r"\s?€(?:\s(?=\d\d\s*$))?(\d\d)(?![\d.,]|\s?€)")  # 49€99, and 49 € 99 at the end
 # Behind the first three only a currency: else they begin a word.
 _MULTIPLE = re.compile(r"\s?(?:([万萬만])(?![^\W\d_円元원圆圓])(?:\s?(\d[\d,]*))?|(lakh|lac|crore)s?\b)", re.IGNORECASE)
-_ORE = re.compile(r"(\d+(?:[ \u00a0\u202f]\d{3})*):(\d\d)(?!\d)")
+_ORE = re.compile(r"(\d+(?:[ \u00a0\u202f]\d{3})*):(\d\d)(?! ?\d)")
 _KRONOR: Final = frozenset(("DKK", "NOK", "SEK"))
 _LAKHS: Final = frozenset(("BDT", "INR", "LKR", "NPR", "PKR"))  # elsewhere a `lac` is a lake
 _ZEROS: Final = {"lakh": 5, "lac": 5, "crore": 7}  # of any other word four

@@ -1,15 +1,17 @@
-"""Products whose price people have to ask for."""
+"""Products that are sold for a price that people have to ask for."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from crawler.extraction.visible import cards, view
+from crawler.extraction.tree.nodetext import tag_ids
+from crawler.extraction.visible import buy_buttons, cards, surroundings, view
 from crawler.extraction.visible.view import View
 
 NEAR: Final = 40  # texts behind the heading
-MAX_TEXT: Final = 40  # characters; longer ones speak of prices in general
+MAX_TEXT: Final = 40  # characters
 _ELSEWHERE: Final = view.OTHER | view.HIDDEN
+_LABELS: Final = tag_ids("dt th label")
 
 
 def is_said(page: View) -> bool:
@@ -18,15 +20,23 @@ def is_said(page: View) -> bool:
 
 
 def is_before(page: View, index: int) -> bool:
-    """Whether it says so before the text at *index*."""
+    """Whether it says so before the text at *index*, and has no buy button: what is sold with one has a price."""
     place = page.once(_place)
-    return place is not None and place < index
+    return place is not None and place < index and buy_buttons.buy_button(page) is buy_buttons.Button.NONE
 
 
 def _place(page: View) -> int | None:
     start, lexicon = page.heading_index, page.lexicon
     behind = page.texts[start : start + NEAR] if start >= 0 else ()
     short = [text.lower() if len(text) <= MAX_TEXT else "" for text, _ in behind]
-    said = (start + at for at in lexicon.of_request.among(short) if lexicon.says("on_request", short[at]))
-    own = (at for at in said if not page.flags(page.texts[at][1]) & _ELSEWHERE)
+    likely = lexicon.of_request.among(short)
+    said = (start + at for at in likely if lexicon.on_request.fullmatch(short[at].strip(" .!:")) is not None)
+    own = (at for at in said if not (page.flags(page.texts[at][1]) & _ELSEWHERE or _is_of_other(page, at)))
     return next((at for at in own if not cards.is_in_card(page, at)), None)
+
+
+def _is_of_other(page: View, index: int) -> bool:
+    """Whether a label before the text says that it is about something else than the price: delivery, a custom size."""
+    label = surroundings.label_before(page, index)
+    is_label = label[-1:] in (":", "：") or page.texts[index - 1][1].tag_id in _LABELS
+    return label != "" and is_label and not page.lexicon.says("price", label)

@@ -23,11 +23,13 @@ ROW: Final = 3  # elements around a text up to its row
 _OF_PRICE: Final = ("price", "past_price")
 _LABELS: Final = tag_ids("td th dt label")
 
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LESS = re.compile(r"[-–−]\D{0,2}\d")  # an amount that is taken off
 _WORDY = re.compile(r"[^\W\d_]{4,}")
 _TIMES: Final = ("x", "×", "х")  # the last one is Cyrillic
 _PAID_TIMES = re.compile(r"(?<![\w.,])\d{1,2} ?[x×х]$")  # at the end of a text
 _TIMES_OF = re.compile(  # an amount
-    r"(?<![\w.,])\d{1,2} ?[x×х] ?(?:(?:de|à|á|of|po|da) )?(\D{0,4}\d[\d., \u00a0]*\D{0,6})"
+    r"(?<![\w.,])\d{1,2} ?[x×х] ?(?:(?:de|à|á|of|po|da) )?(\D{0,4}\d[\d., \u00a0]*\D{0,6})(?!\d)"
 )
 _TIMES_PAID = re.compile(r"[x×х] ?(?:[2-9]|[1-9]\d)(?![\w.,]|\s?[x×х]\s?\d)")
 _PAYMENTS = re.compile(  # at the end of a text
@@ -59,6 +61,7 @@ _QUANTITY = re.compile(
     r"(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
 )
 _FROM = re.compile(
+    r"(?=.*[^\W\d] \d|[≥>]|\d+ ?[-+–~])"  # more than a number
     r"(?:(?:from|ab|dès|à partir de|a partir (?:de|di)|desde|da|vanaf|fra|från|od|від|от|alkaen|≥|>=?) )?(\d{1,5})"
     r" ?(?:\+|[-–~] ?\d[\d.,]{0,9})?(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?",
     re.IGNORECASE,
@@ -147,13 +150,16 @@ def is_of_quantity(page: View, index: int) -> bool:
 
 
 def is_of_more(page: View, index: int) -> bool:
-    """Whether the text before a price says from how many pieces on it holds (`from 10`, `10 - 99`), and another price
-    stands before that: the one of fewer."""
+    """Whether the text before a price says from how many pieces on it holds (`from 10`, `10 - 99`), and a higher price
+    stands before that, behind the heading: the one of fewer."""
     least = _FROM.fullmatch(_joined_before(page, index)) if index > 1 else None
     if least is None or int(least[1]) < MORE:
         return False
-    country = page.document.country
-    return any(currencies.mentions(text, country) for text, _ in page.texts[max(0, index - FEWER) : index - 1])
+    country, begin = page.document.country, max(page.heading_index + 1, index - FEWER)
+    before = [text for text, _ in page.texts[begin : index - 1]]
+    amount = values.price_in_text(page.texts[index][0]) or 0
+    prices = (values.price_in_text(text) for text in before if currencies.mentions(text, country))
+    return any(price is None or price > amount for price in prices)
 
 
 def _joined_before(page: View, index: int) -> str:
@@ -272,6 +278,13 @@ def _is_of_price(page: View, index: int) -> bool:
     """Whether a text is a label for a price that is asked, or is past."""
     says, text = page.lexicon.says, page.texts[index][0]
     return is_label(page, index) and (says("price", text) or says("past_price", text))
+
+
+def is_now(page: View, text: str) -> bool:
+    """Whether all the words of a *text* with an amount are for the price that holds now: `Now $72`, `Only $72`; not for
+    what is saved (`Sale: -$10`, `Now save $10`)."""
+    said = " ".join(each for each in _WORD.findall(text) if not currencies.is_word(each))
+    return said in text and page.lexicon.says("now", said) and _LESS.search(text) is None
 
 
 def is_of_period(page: View, index: int) -> bool:

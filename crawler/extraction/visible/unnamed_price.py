@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
-from crawler.extraction.visible import statements, view
+from crawler.extraction.visible import statements, surroundings, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.visible.visible_price import MIN_SCORE, PAST
@@ -14,7 +15,9 @@ LEAST: Final = -3.5  # score of a price by a buy button; those of other products
 BY_BUTTON: Final = 12  # texts between a price and its buy button
 NEXT: Final = 2  # texts from an old price to the one that replaces it
 SAID: Final = -2.0  # score of that; amounts saved and instalments have less
-BEHIND: Final = 4  # texts from a buy button to its price
+BEHIND: Final = 4  # texts from a buy button to its price, or from one price to the other
+_STRUCK: Final = view.PAST | view.HIDDEN | view.OTHER
+_UNTAXED: Final = re.compile(surroundings.WITHOUT_TAX, re.IGNORECASE)
 
 
 def price_by_button(page: View, prices: Sequence[Price], buttons: Sequence[int]) -> Price | None:
@@ -40,9 +43,8 @@ def only_price(page: View, prices: Sequence[Price]) -> Price | None:
     asked = _asked(page, prices)
     if all(each.wordy for each in asked):
         listed = [each for each in prices if each.past and each.currency and each.score >= LEAST - PAST]
-        elsewhere = view.PAST | view.HIDDEN | view.LINK | view.OTHER
         instead = [each for each in asked if each.score >= SAID and any(_replaces(each, old) for old in listed)]
-        listed = [each for each in listed if not page.flags(page.texts[each.index][1]) & elsewhere]
+        listed = [each for each in listed if not page.flags(page.texts[each.index][1]) & (_STRUCK | view.LINK)]
         asked = instead or listed or asked
     is_one = len({each.amount for each in asked}) == 1 and not asked[0].repeated
     return asked[0] if is_one else None
@@ -58,6 +60,17 @@ def _asked(page: View, prices: Sequence[Price]) -> list[Price]:
     """Those with a currency that people see and that may be asked."""
     likely = (each for each in prices if each.score >= LEAST and each.currency and not each.past)
     return [each for each in likely if not page.flags(page.texts[each.index][1]) & view.HIDDEN]
+
+
+def regular_beside(page: View, aside: Price, prices: Sequence[Price]) -> Price | None:
+    """The higher price beside one *aside*, as that of members, that is just called regular and so is everybody's; none
+    beside one without tax."""
+    said = " ".join(text for text, _ in page.texts[max(0, aside.index - 1) : aside.index + 2])
+    if _UNTAXED.search(said) is not None:
+        return None
+    near = (each for each in prices if abs(each.index - aside.index) <= BEHIND and each.amount > aside.amount)
+    regular = (each for each in near if each.past and surroundings.says("price", page, each.index))
+    return next((each for each in regular if not page.flags(page.texts[each.index][1]) & (_STRUCK | view.OLD)), None)
 
 
 def regular_price(prices: Sequence[Price]) -> Price | None:

@@ -100,7 +100,7 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     text = each.said or page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each)
     aside = aside or surroundings.is_of_more(page, each.index)
-    wordy = surroundings.is_wordy(text)
+    wordy = surroundings.is_wordy(text) and not surroundings.is_now(page, text)
     named = offered or bool(flags & view.PRICE)
     named = named or (
         not aside and surroundings.says("price", page, each.index) and not surroundings.is_in_row(page, each.index)

@@ -165,9 +165,10 @@ def _near_stock(page: View) -> list[tuple[str, LexborNode]]:
 
 
 def _stated_first(page: View, text: str) -> str:
-    """*text* without what stands in brackets behind a promise: `5 in stock (can be backordered)`."""
+    """*text* without what stands in brackets behind a number in stock: `5 in stock (can be backordered)`."""
     before, bracket, _ = text.partition("(")
-    return before if bracket and page.lexicon.place("InStock", before) is not None else text
+    is_counted = bracket != "" and any(map(str.isdigit, before))
+    return before if is_counted and page.lexicon.place("InStock", before) is not None else text
 
 
 def _is_of_place(page: View, near: Sequence[tuple[str, LexborNode]], at: int) -> bool:

@@ -36,7 +36,7 @@ _COUNTRIES: Final[dict[str, str]] = _DATA["countries"]
 
 _SHARING: Final = frozenset(country for meant in _SHARED.values() for country in meant if country)
 _POINTS: Final = frozenset(".,:/")
-_JOINTS: Final = ("-", "_", "/")  # in identifiers: between them stands no amount (ДУ-650-Р)
+_JOINTS: Final = ("-", "_", "/")  # in identifiers
 _DIGIT: Final = re.compile(r"\d")
 _DASHED: Final[dict[str, str]] = _DATA["dashed"]
 _DASH: Final = re.compile(r" ?[.,:/] ?[-–—](?!\d)")  # for no cents
@@ -105,7 +105,7 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
         if code is not None:
             return _coded(tokens[-1][0], after) or code
     first = _TOKEN.search(after[:MAX_BESIDE]) if after else None
-    if first is None or _DIGIT.search(after[: first.start()]) or (before[-1:] in _JOINTS and after[0] in _JOINTS):
+    if first is None or _DIGIT.search(after[: first.start()]) or (before[-1:] == "-" == after[0]):  # ДУ-650-Р
         return _dashed(after, country)
     is_next = first.start() > 0 and after[first.end() : first.end() + 1].isdigit()  # 12 $15
     return None if is_next else _coded(first[0], after[first.end() :]) or _meant(first[0], country, certain=certain)

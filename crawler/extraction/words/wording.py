@@ -87,6 +87,7 @@ class Lexicon:
     buy: re.Pattern[str]
     other_button: re.Pattern[str]
     price: re.Pattern[str]
+    now: re.Pattern[str]
     on_request: re.Pattern[str]
     past_price: re.Pattern[str]
     other_price: re.Pattern[str]

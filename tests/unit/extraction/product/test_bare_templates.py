@@ -13,6 +13,7 @@ from crawler.items import ProductItem
 BUY = "<button>{}</button>"
 BUYS = {
     "bg": "Купи", "de": "In den Warenkorb", "en": "Add to cart", "es": "Agregar al carrito", "fi": "Lisää ostoskoriin",
+    "fr": "Ajouter au panier", "hu": "Kosárba", "it": "Aggiungi al carrello", "nl": "In winkelwagen",
     "ko": "장바구니", "pl": "Do koszyka", "pt": "Comprar", "ru": "В корзину", "sv": "Köp", "uk": "Додати в кошик",
 }  # fmt: skip
 
@@ -58,6 +59,21 @@ en|<p>Now in 5 colours</p><p>$90.00</p>|90.00|USD
 de|<p>Angebot 72,00 €</p><p>90,00 €</p>|72.00|EUR
 de|<p>90,00 €</p><p>Barzahlungspreis 72,00 €</p>|90.00|EUR
 uk|<p><i>199</i> <i>грн</i></p><p>Ви заощаджуєте: <b><i>100</i> <i>грн</i></b></p>|199|UAH
+en|<p>Now <b>14</b> <i>people look at it</i></p><p>$49.00</p>|49.00|USD
+de|<p>Jetzt bewerten</p><p>4,8</p><p>49,00 €</p>|49.00|EUR
+en|<p>Now $12.25 today, 3 more payments</p><p>$49.00</p>|49.00|USD
+nl|<p>Nu € 20 korting</p><p>€ 49,00</p>|49.00|EUR
+nl|<p>Nu 3 voor € 120</p><p>€ 49,00</p>|49.00|EUR
+ru|<p>Акция: -1 500 ₽</p><p>4 900 ₽</p>|4900|RUB
+en|<p>Deal $90.00</p><p>for 2</p><p>$49.00</p>|49.00|USD
+en|<p>$49.00</p><p>2-year protection</p><p>Just $4.99</p>|49.00|USD
+en|<p>Special $19.99</p><p>$24.99</p>|19.99|USD
+pl|<p>Tylko 19,99 zł</p><p>24,99 zł</p>|19.99|PLN
+ru|<p>Всего 1 999 ₽</p><p>2 499 ₽</p>|1999|RUB
+it|<p>Ricondizionato 120,00 €</p>|120.00|EUR
+hu|<p>Használt: 12 000 Ft</p>|12000|HUF
+fr|<p>49,00 € + reprise offerte</p>|49.00|EUR
+en|<p>Poster 13 x 18 $12.00</p>|12.00|USD
 de|<table><tr><th>Bis 9<td>19,95 €<tr><th>Ab <b>10</b><td>17,95 €</table>|19.95|EUR
 """
 
@@ -102,6 +118,41 @@ def test_the_lowest_of_a_range_may_be_that_of_more_pieces(first: str, second: st
 
 
 @pytest.mark.parametrize(
+    ("shown", "amount"),
+    [
+        ("<p>Regular price £30.00</p><p>Member price £25.00</p>", "30.00"),
+        ("<p>Member price £25.00</p><p>Regular price £30.00</p>", "30.00"),
+        ("<p>Regular price £30.00</p><p>Sale price £27.00</p><p>Member price £25.00</p>", "27.00"),
+        ("<p>Regular price <s>£30.00</s></p><p>Member price £25.00</p>", "25.00"),
+        ("<p>Regular price £40.00</p><p>£30.00 ex VAT</p>", "30.00"),
+        ("<p>RRP £30.00</p><p>£25.00</p>", "25.00"),
+    ],
+)
+def test_the_regular_price_beside_that_of_members_is_asked(shown: str, amount: str) -> None:
+    assert found(shown, "en").price == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    ("shown", "amount"),
+    [
+        ("<p>$24.00</p><p>6 pcs</p><p>$18.00</p>", "18.00"),
+        ("<p>$2 coupon</p><p>300+</p><p>$9.00</p>", "9.00"),
+        ("<p>Price/12.50/USD</p>", "12.50"),
+        ("<p><span>from 29</span><sup>90</sup> <span>€</span></p>", "29.90"),
+    ],
+)
+def test_numbers_that_only_look_like_tiers_or_codes(shown: str, amount: str) -> None:
+    assert found(shown, "en").price == Decimal(amount)
+
+
+def test_ages_and_free_shipping_are_no_tiers() -> None:
+    shown = "<body><p>Free delivery over $25</p><main><h1>Puzzle</h1><p>3+</p><p>$12</p>"
+    item = extract_product(f"<html lang=en><title>Puzzle</title>{shown}", "https://shop.example.com/product/puzzle")
+    assert item is not None
+    assert item.price == Decimal(12)
+
+
+@pytest.mark.parametrize(
     ("lang", "text", "availability"),
     [
         ("en", "5 in stock (can be backordered)", "InStock"),
@@ -113,6 +164,20 @@ def test_the_lowest_of_a_range_may_be_that_of_more_pieces(first: str, second: st
         ("pl", "Dostępność: na wyczerpaniu", "InStock"),
         ("pl", "Dostępność: wyczerpany", "OutOfStock"),
         ("ko", "품절임박", "InStock"),
+        ("de", "Lieferbar (Vorbestellung)", "PreOrder"),
+        ("fr", "Disponible (sur commande)", "BackOrder"),
+        ("de", "Auf Lager, Nachbestellung möglich", "InStock"),
+        ("de", "Kein Lieferrückstand", "InStock"),
+        ("fr", "Taille M en réapprovisionnement", "InStock"),
+        ("es", "¿Dudas pre-compra?", "InStock"),
+        ("es", "Disponible para reserva en tienda", "InStock"),
+        ("pt", "Disponível por encomenda", "BackOrder"),
+        ("pt", "Em estoque. Tamanhos especiais por encomenda", "InStock"),
+        ("ru", "На заказ, 5-7 дней", "BackOrder"),
+        ("ru", "На заказ от 3000 ₽ скидка 5%", "InStock"),
+        ("sv", "På restorder", "BackOrder"),
+        ("sv", "Aldrig restorder", "InStock"),
+        ("fi", "Ei jälkitoimituksia", "InStock"),
     ],
 )
 def test_stock_that_may_be_ordered_again_or_runs_out(lang: str, text: str, availability: str) -> None:

@@ -38,6 +38,26 @@ def test_a_price_to_be_asked_for(lang: str, words: str) -> None:
     assert (item.price, item.currency, item.sku) == (None, None, "CR-12")
 
 
+@pytest.mark.parametrize(
+    ("lang", "words", "button"),
+    [
+        ("en", "Price on request", "Add to cart"),
+        ("en", "Call for price match", ""),
+        ("en", "Hand engraving: price on request", ""),
+        ("en", "Contact us for pricing on bulk orders", ""),
+        ("en", "<label>Custom size</label><span>Price on request</span>", ""),
+        ("de", "<span>Versand:</span> <span>Preis auf Anfrage</span>", ""),
+        ("es", "Montaje: precio a consultar", ""),
+        ("tr", "Toptan fiyat için arayın", ""),
+        ("zh", "支持当面议价", ""),
+    ],
+)
+def test_what_else_is_told_on_request_hides_no_price(lang: str, words: str, button: str) -> None:
+    item = found(f"<p>{words}</p><p>145.00 €</p><button>{button}</button>{CODE}", lang)
+    assert item is not None
+    assert str(item.price) == "145.00"
+
+
 def test_a_price_before_the_words_is_asked() -> None:
     item = found(f"<p class=price>$99.00</p><p>Spare wheel: price on request</p>{CODE}")
     assert item is not None
@@ -58,5 +78,7 @@ def test_no_products(body: str) -> None:
     assert found(body) is None
 
 
-def test_a_service_is_no_product() -> None:
-    assert found("<p>Price on request</p><p>Call us</p>", url="https://shop.example.com/repairs") is None
+@pytest.mark.parametrize("path", ["repairs", "offices/harbour-4471", "venues/villa-rosa-221", "training/ropes-C771"])
+def test_a_service_is_no_product(path: str) -> None:
+    body = f"<p>Price on request</p><p>Ref. no.: {path[-4:]}</p><p>Call us</p>"
+    assert found(body, url=f"https://shop.example.com/{path}") is None
