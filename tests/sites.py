@@ -8,7 +8,8 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -121,6 +122,14 @@ class _Handler(Handler):
         self.wfile.write(body)
 
     do_POST = do_GET
+
+
+@contextmanager
+def nobody() -> Iterator[str]:
+    """Host and port that refuse connections, and that nobody else is given meanwhile."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{closed.getsockname()[1]}"
 
 
 def came_at(connection: socket.socket) -> float:

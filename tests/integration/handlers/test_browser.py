@@ -39,7 +39,7 @@ from crawler.proxies.faults import Fault, fault
 from crawler.worker.turns.unsent import MissedError
 from tests.integration.handlers.browsing import listening, opened, text
 from tests.integration.handlers.test_http import certified
-from tests.sites import Page, Site
+from tests.sites import Page, Site, nobody
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -486,11 +486,10 @@ async def test_a_page_comes_through_the_proxy_of_its_request(handler: BrowserDow
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_a_proxy_that_is_not_there_is_at_fault(handler: BrowserDownloadHandler, scheme: str) -> None:
-    with Site({}) as gone:
-        proxy = gone.url("")
-    request = Request(f"{scheme}://127.0.0.1:1080/", meta={"proxy": proxy})
-    with pytest.raises(ProxyError) as error:
-        await handler.download_request(request)
+    with nobody() as proxy:
+        request = Request(f"{scheme}://127.0.0.1:1080/", meta={"proxy": f"http://{proxy}"})
+        with pytest.raises(ProxyError) as error:
+            await handler.download_request(request)
     assert fault(request, error.value) is Fault.PROXY, "for certain, as in the http tier"
 
 
@@ -508,9 +507,7 @@ async def test_what_this_machine_lacks_is_no_hosts_failure(
 
 async def test_a_proxy_is_at_fault_for_what_it_did_not_reach_and_nothing_else(handler: BrowserDownloadHandler) -> None:
     """Not for the host of a later page because it refused a tracker of this one."""
-    with Site({}) as gone:
-        tracker = gone.url("/t.js").replace("http:", "https:")
-    with Site({"/": Page(f"fine<script src={tracker}></script>")}) as site:
+    with nobody() as tracker, Site({"/": Page(f"fine<script src=https://{tracker}/t.js></script>")}) as site:
         async with listening() as proxy, hanging_up() as (url, heads):
             meta, headers = {"proxy": proxy.url}, {"Proxy-Authorization": proxy.admit().header}
             assert "fine" in await text(handler, Request(site.url("/"), meta=meta, headers=headers))
