@@ -37,6 +37,8 @@ BODILESS: Final = frozenset({204, 205, 304})
 # Chromium's errors for what is an answer: a 4xx or 5xx without a body, a 401 that asks for credentials.
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"
 LOGIN_ERROR: Final = "ERR_INVALID_AUTH_CREDENTIALS"
+LEAVING_ERROR: Final = "the page is navigating"
+LEAVING_SECONDS: Final = 1.0  # until Chromium has told where to
 FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
@@ -107,6 +109,8 @@ class PageLoad:
     async def _ended(self, task: asyncio.Task[Response]) -> Response:
         try:
             await asyncio.wait({task, self._instead}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done() and LEAVING_ERROR in str(task.exception()):
+                await asyncio.wait({self._instead}, timeout=LEAVING_SECONDS)
             if self._instead.done():
                 return self._instead.result()
             return task.result()
