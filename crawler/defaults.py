@@ -507,6 +507,9 @@ SCALING_REQUESTS_PER_WORKER: Annotated[float, 1, 1_000_000] = 500
 SCALING_HOLD_SECONDS: Annotated[float, 0, 86_400] = 120
 
 # --- Process ------------------------------------------------------------------------------------------------
+# Items of one page that are in pipelines at once: each batch of the store takes as many of them, no more. As in Scrapy.
+# Reader: engine/item_processor.py
+CONCURRENT_ITEMS: Annotated[int, 1, 1_000_000] = 100
 # uvloop with one fix: its timers fire up to 1.5 ms early, which made periodic work run dozens of times.
 # Reader: Scrapy
 ASYNCIO_EVENT_LOOP = "crawler.engine.event_loop.Loop"
