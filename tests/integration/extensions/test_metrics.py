@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import socket
 import threading
 import time
@@ -12,10 +11,10 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from crawler.embedded import record
+from crawler.embedded.service import VALKEY
 from tests.integration.extensions.visiting import Samples, arguments, crawl, eventually, get, samples, start, until
 from tests.prometheus import check_metrics
-from tests.servers import ScrapyRunner
+from tests.servers import ScrapyRunner, Server
 from tests.sites import Page, Site
 
 LABELS = {
@@ -134,17 +133,14 @@ def test_it_can_be_switched_off_and_is_off_in_other_commands(scrapy_run: ScrapyR
 
 
 def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
-    scrapy_run: ScrapyRunner, project_env: dict[str, str]
+    scrapy_run: ScrapyRunner, tmp_path: Path
 ) -> None:
-    hold = threading.Event()
-    del scrapy_run.env["REDIS_URL"]  # one of its own, to be stopped
+    server, hold = Server(VALKEY, tmp_path), threading.Event()
+    scrapy_run.env["REDIS_URL"] = server.url
     with Site({"/": Page(hold=hold)}) as site:
         urls = [site.url("/"), *(site.url(f"/{number}") for number in range(20))]
-        fast = (
-            "DOWNLOAD_DELAY=30",
-            "CONCURRENT_REQUESTS_PER_DOMAIN=1",
-        )
-        address = start(scrapy_run, urls, *fast, spider="fleet")
+        slow = ("DOWNLOAD_DELAY=30", "CONCURRENT_REQUESTS_PER_DOMAIN=1")
+        address = start(scrapy_run, urls, *slow, spider="fleet")
         found = eventually(address, _all_queued_and_one_leased)
         assert found["shoal_frontier_away", ()] == 0
         assert get(f"{address}/readyz") == (200, "ok\n")
@@ -154,7 +150,7 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
         assert told["worker"]
         assert [check["ok"] for check in told["checks"].values()] == [True] * 5
         assert set(told["holds"]) == {"leases", "buffered", "outbox"}
-        _stop_redis(Path(project_env["EMBEDDED_DATA_DIR"]))
+        server.kill()
         assert until(f"{address}/readyz", 503) == "Redis does not answer\n"
         told = json.loads(get(f"{address}/readyz?verbose")[1])
         assert (told["reason"], told["checks"]["redis"]) == ("Redis does not answer", {"ok": False})
@@ -165,10 +161,3 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
 
 def _all_queued_and_one_leased(found: Samples) -> bool:
     return found["shoal_frontier_pushed_total", ()] == 21 and found.get(("shoal_worker_leases", ())) == 1
-
-
-def _stop_redis(data_dir: Path) -> None:
-    """Its supervisor takes the server along, and nothing starts a new one."""
-    said = record.read(data_dir / "redis")
-    assert said is not None
-    said.supervisor.send(signal.SIGKILL)
