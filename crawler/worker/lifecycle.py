@@ -94,10 +94,12 @@ class Lifecycle:
         )
         worker.generation.joined(joined.generation)
         await feeds.claim(worker.frontier.shards, settings, spider.name, worker.name)
-        if run := await worker.runs.begin(joined.generation):
+        if run := await worker.runs.begin(joined):
             worker.plain_runs.joined(joined.generation, run.id)
+        if run or not key:
             words = "begins" if joined.opened else "is under way: this worker joins it"
-            logger.info("Crawl %s of %s %s, run %s", joined.generation, spider.name, words, run.id)
+            in_run = f", run {run.id}" if run else ""
+            logger.info("Crawl %s of %s %s%s", joined.generation, spider.name, words, in_run)
 
     def _start(self) -> None:
         worker, spawn = self.worker, self.worker.tasks.spawn

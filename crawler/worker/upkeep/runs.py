@@ -10,6 +10,7 @@ from typing import Any, Final
 from scrapy.crawler import Crawler
 
 from crawler import stats as names
+from crawler.frontier.joining import Joined
 from crawler.frontier.run_record import Run
 from crawler.frontier.runs.runs import Runs
 from crawler.frontier.runs.spent_runs import SpentRuns
@@ -31,15 +32,18 @@ class WorkerRuns:
         self._seeds = seeds
         self._under_way: dict[str, asyncio.Task[None]] = {}
 
-    async def begin(self, generation: str) -> Run | None:
-        """The run of this start; None for a spider that waits for start URLs, the first of which begins a run."""
+    async def begin(self, joined: Joined) -> Run | None:
+        """The run of this start; None where the first request that is accepted begins one: for a spider that waits for
+        start URLs, and in a crawl that others have opened and that has no run under way."""
         assert self._crawler.spider is not None
         name = self._crawler.spider.name
         if self._seeds is not None:
             await self._runs.plain.serves(name, self._seeds.key, self._seeds.kind)
             return None
         await self._runs.plain.serves(name, "", "")
-        return await self._runs.begin(name, generation)
+        if not joined.opened:
+            return await self._runs.plain.begin(name, joined.generation, accepted=0)
+        return await self._runs.begin(name, joined.generation)
 
     async def look(self, seconds: float) -> None:
         """End finished runs, unless another worker has checked in the last *seconds*."""

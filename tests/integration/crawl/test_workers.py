@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawling import SHORT_LEASE, ended, said
+from tests.crawling import SHORT_LEASE, ended, open_frontier, said
 from tests.integration.crawl.quotes import Crawls, listing
 from tests.integration.extensions.visiting import get, logged, samples, until
 from tests.sites import Page
@@ -74,6 +74,8 @@ async def test_a_worker_that_comes_late_does_not_begin_a_second_crawl(crawls: Cr
     assert shown.count("begins") == 1
     assert "[worker 2] Crawl 1 of quotes is under way" in shown
     assert crawls.site.requested.count("/page/1/") == 1
+    async with open_frontier(crawls.fleet.redis_url, crawls.fleet.key) as frontier:
+        assert len(await frontier.runs.find()) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import msgpack
 import pytest
 
+from crawler.frontier.joining import Joined
 from crawler.frontier.run_record import RunCounts
 from crawler.frontier.state.seeds import Seeds
+from crawler.worker.upkeep.runs import WorkerRuns
 from tests.integration.frontier.making import Timed, acked, handles, message, timed
 from tests.integration.frontier.running import BEGUN, counts, events, over
 
@@ -51,6 +54,23 @@ async def test_a_plain_start_is_a_run_that_its_start_requests_seal(redis_client:
     assert await over(world) == [f"{BEGUN}-2"], "without a URL of its own"
     assert await fleet.found() == [("2", "finished", 0), ("1", "finished", 2)]
     assert await world.frontier.generations.current("s") == "0"
+
+
+async def test_a_start_that_joins_a_crawl_begins_no_run_for_nothing(redis_client: Any) -> None:
+    """As of a second worker that comes when the first has done all there was."""
+    fleet = Fleet(world := await timed(redis_client))
+    crawler: Any = SimpleNamespace(spider=SimpleNamespace(name="s"))
+    worker = WorkerRuns(crawler, world.frontier.runs, world.frontier.spent, None)
+    begun = await worker.begin(Joined("0", opened=True))
+    assert begun is not None
+    assert await worker.begin(Joined("0", opened=False)) == begun, "it is under way"
+    await fleet.beat()
+    assert await over(world) == [begun.id]
+    assert await worker.begin(Joined("0", opened=False)) is None
+    assert await over(world) == []
+    await world.frontier.push([message(1)])
+    assert await over(world) == []
+    assert await fleet.found() == [("2", "sealed", 1), ("1", "finished", 0)], "with the first request it has"
 
 
 async def test_start_urls_that_wait_are_counted_whoever_runs(redis_client: Any) -> None:

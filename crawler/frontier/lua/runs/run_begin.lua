@@ -3,8 +3,9 @@
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  spider
 -- ARGV[2]  generation
--- ARGV[3]  how many requests it had accepted, with letters retried since, when that was looked at; '' for a start,
---          which is a run in any case; 'lost' when that is less than the last run left: the counters begin anew;
+-- ARGV[3]  how many requests it had accepted, with letters retried since, when that was looked at; 0 for a start that
+--          joins a generation; '' for the one that opens it, which is a run in any case;
+--          'lost' when that is less than the last run left: the counters begin anew;
 --          'leased' for a worker that holds a lease of the current generation, which is part of the run
 -- ARGV[4]  how many runs are kept
 -- Result: the record of the unfinished run there, begun now or before; '' if nothing was accepted since the last one,
