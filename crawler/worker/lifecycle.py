@@ -106,7 +106,7 @@ class Lifecycle:
         spawn(worker.watchdog.run())
         spawn(worker.outbox.run(), sends=True)
         self._leasing = spawn(self._lease())
-        spawn(self._maintenance.run())
+        self._maintenance.begin()
         spawn(self._bound_close())
         spawn(ClosingPages(worker.book, self._is_closing).run())
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from scrapy.settings import BaseSettings
 
@@ -76,31 +77,33 @@ class Maintenance:
         except ServiceError as error:  # also where another release's data have taken the place of ours
             logger.warning("Could not sign off (%s): this worker's heartbeat will expire", error)
 
-    async def run(self) -> None:
-        """Run all duties concurrently."""
+    def begin(self) -> None:
+        """Begin all duties, as tasks of the worker: each has ended before it signs off, or a heartbeat might follow."""
         worker, every = self._worker, self._intervals
         frontier = worker.frontier
-        await asyncio.gather(
-            self._every(every.seeds, worker.seeds.read),
-            self._every(frontier.config.renew_seconds, worker.renewal.renew),
-            self._every(every.heartbeat, worker.heartbeat.beat),
-            self._every(every.heartbeat, worker.tallies.send),
-            self._every(every.heartbeat, worker.feeds.keep),
-            self._every(every.stats, worker.run_stats.tell),
-            self._every(every.rules, frontier.state),
-            self._every(every.tiers, worker.tiers.refresh),
-            self._every(every.tidy, worker.generation.ask),
-            self._every(every.tidy, worker.budgets.state),
-            self._every(every.room, self._look_for_room),
-            self._every(every.shards, frontier.seek),
-            self._every(every.tidy, frontier.generations.tidy),
-            self._every(every.control, self._obey),
-            self._every(every.control, frontier.shares.turn),
-            self._every(every.tidy, self._clear),
-            self._every(every.idle, worker.idleness.look),
-            self._every(every.idle, partial(worker.runs.look, every.idle)),
-            self._every(every.idle, worker.runs.drop_spent),
+        duties: tuple[tuple[float, Callable[[], Awaitable[Any]]], ...] = (
+            (every.seeds, worker.seeds.read),
+            (frontier.config.renew_seconds, worker.renewal.renew),
+            (every.heartbeat, worker.heartbeat.beat),
+            (every.heartbeat, worker.tallies.send),
+            (every.heartbeat, worker.feeds.keep),
+            (every.stats, worker.run_stats.tell),
+            (every.rules, frontier.state),
+            (every.tiers, worker.tiers.refresh),
+            (every.tidy, worker.generation.ask),
+            (every.tidy, worker.budgets.state),
+            (every.room, self._look_for_room),
+            (every.shards, frontier.seek),
+            (every.tidy, frontier.generations.tidy),
+            (every.control, self._obey),
+            (every.control, frontier.shares.turn),
+            (every.tidy, self._clear),
+            (every.idle, worker.idleness.look),
+            (every.idle, partial(worker.runs.look, every.idle)),
+            (every.idle, worker.runs.drop_spent),
         )
+        for seconds, duty in duties:
+            worker.tasks.spawn(self._every(seconds, duty))
 
     async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
         worker = self._worker

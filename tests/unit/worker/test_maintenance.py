@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import AsyncMock, Mock
+from unittest.mock import AsyncMock, MagicMock, Mock
 
 import pytest
 from scrapy.crawler import Crawler
@@ -16,6 +18,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.server.outage import RedisOutage
+from crawler.worker.background import BackgroundTasks
 from crawler.worker.maintenance import Maintenance, MaintenanceConfig
 
 ROUNDS = 5
@@ -63,3 +66,25 @@ async def test_it_closes_in_order_where_data_of_another_release_have_taken_the_p
     tallies = SimpleNamespace(send=AsyncMock(side_effect=ServiceError("was written by a newer release")))
     await maintenance_of(tallies=tallies).last()
     assert "Could not sign off (was written by a newer release)" in caplog.text
+
+
+async def test_no_duty_outlives_its_end_though_a_driver_swallows_the_cancellation() -> None:
+    """A heartbeat after the worker has signed off would have it taken for one that is silent."""
+    beats, begun = list[str](), asyncio.Event()
+
+    async def beat() -> None:
+        beats.append("beat")
+        begun.set()
+        with suppress(asyncio.CancelledError):  # as `wait_for` of Python 3.11
+            await asyncio.sleep(60 if len(beats) == 1 else 0)
+
+    worker = MagicMock(tasks=BackgroundTasks(Mock(engine=None), lambda: None), outage=Mock(on=False))
+    worker.frontier.config.renew_seconds = 60
+    worker.heartbeat.beat = beat
+    seldom = dict.fromkeys([one.name for one in fields(MaintenanceConfig)], 60.0)
+    Maintenance(worker, MaintenanceConfig(**seldom | {"heartbeat": 0})).begin()
+    await begun.wait()
+    await worker.tasks.end()
+    before = len(beats)
+    await asyncio.sleep(0.01)
+    assert len(beats) == before
