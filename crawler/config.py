@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, get_args
+from urllib.parse import unquote
 
 from scrapy.utils.misc import load_object
 
@@ -136,6 +137,13 @@ def shown_uri(uri: str) -> str:
     hidden, at, open_ = (rest if mark else uri).rpartition("@")
     shown = (f"***{at}" if hidden else "") + open_.partition("?")[0]
     return f"{scheme}://{shown}" if mark and _SCHEME.fullmatch(scheme) else shown
+
+
+def without_password(text: str, uri: str) -> str:
+    """What a driver says of *uri*, with *** where it has the password, as it is written there or decoded."""
+    written = (uri.partition("://")[2] or uri).rpartition("@")[0].partition(":")[2]
+    forms = "|".join(re.escape(form) for form in (written, unquote(written)))
+    return re.sub(rf"(?<!\w)(?:{forms})(?!\w)", "***", text) if written else text  # a short one is part of many words
 
 
 def check_escaped(name: str, uri: str, ends: str) -> None:

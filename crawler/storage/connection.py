@@ -131,10 +131,8 @@ def _bundled(settings: Mapping[str, Any]) -> str:
 
 
 def _reason(uri: str, error: Exception) -> str:
-    """The first clause of PyMongo's message; only the error's class if that quotes the password."""
-    secret = (uri.partition("://")[2] or uri).rpartition("@")[0].partition(":")[2]
-    text = first_clause(error)
-    return type(error).__name__ if secret and secret in text else text
+    """The first clause of PyMongo's message, without the password."""
+    return config.without_password(first_clause(error), uri)
 
 
 def first_clause(error: Exception) -> str:

@@ -224,7 +224,7 @@ def _address(settings: BaseSettings) -> dict[str, Any]:
 
 
 def _refused(url: str | None, error: Exception) -> ConfigError:
-    """The reason without the URL, which may contain a password."""
+    """The reason without the password, nor what of the URL is around it."""
     if not url:
         return ConfigError("REDIS_PARAMS", "...", f"keyword arguments of redis.asyncio.Redis ({error})")
     form = (
@@ -232,4 +232,5 @@ def _refused(url: str | None, error: Exception) -> ConfigError:
         f"{cluster.FORM}, or {sentinel.FORM}, user and password percent-encoded"
     )
     scheme = str(url).partition("://")[0]
-    return ConfigError("REDIS_URL", f"{scheme}://..." if "://" in url and scheme.isalpha() else "...", form)
+    allowed = f"{form} ({config.without_password(str(error), url)})"
+    return ConfigError("REDIS_URL", f"{scheme}://..." if "://" in url and scheme.isalpha() else "...", allowed)

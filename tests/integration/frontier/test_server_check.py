@@ -177,9 +177,17 @@ def test_of_the_bundled_server_nobody_is_sent_to_a_setting() -> None:
     assert "`scrapy services status`" in ours
 
 
-@pytest.mark.parametrize("url", ["http://:s3cret@host", "localhost:6379", "redis://:s3cret@host:notaport"])
-def test_a_broken_url_is_refused_without_showing_secrets(url: str) -> None:
-    with pytest.raises(ConfigError, match="REDIS_URL") as caught:
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://:s3cret@host", "must specify one of the following schemes"),
+        ("localhost:6379", "must specify one of the following schemes"),
+        ("redis://:s3cret@host:notaport", "'notaport'"),
+        ("redis://:s3cret@host:s3cret", r"'\*\*\*'"),
+    ],
+)
+def test_a_broken_url_is_refused_with_the_reason_and_without_secrets(url: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=f"REDIS_URL.*{reason}") as caught:
         connection.connect(settings(REDIS_URL=url))
     assert "s3cret" not in str(caught.value)
 

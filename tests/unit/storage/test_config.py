@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,19 @@ def test_a_password_that_has_to_be_percent_encoded_is_called_so() -> None:
         ConfigError, match=r"mongodb://\*\*\*@db\.example/.* percent-encoded user .* \(/ is %2F, \? is %3F"
     ):
         connection.connect(shipped(MONGODB_URI="mongodb://reader:s3cr/et@db.example/?w=1"))
+
+
+@pytest.mark.parametrize(
+    ("password", "reason"),
+    [
+        ("escaped", "Port contains non-digit characters. Hint: username and password must be *** according to"),
+        ("%65scaped", "Port contains non-digit characters. Hint: username and password must be *** according to"),
+        ("e", "Port contains non-digit characters. Hint: username and password must be escaped according to"),
+    ],
+)
+def test_where_a_reason_has_the_password_in_it_the_rest_is_shown(password: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(reason)):
+        connection.connect(shipped(MONGODB_URI=f"mongodb://reader:{password}@db.example:port"))
 
 
 @pytest.mark.parametrize("option", ["tlsCAFile", "tlsCertificateKeyFile"])
