@@ -19,6 +19,7 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.startup import scrapy_settings
 from crawler.startup.wiring import check_addons
+from crawler.utils.lookups import MOST_THREADS
 
 KINDS: Final = (
     "FORCE_CRAWLER_PROCESS",
@@ -52,7 +53,7 @@ def check(settings: BaseSettings) -> None:
         if value not in NO_CLASS.get(name, (None,)) and (settings.getpriority(name) or 0) > 0:  # somebody has set it
             config.loaded(name, value, value)
     check_addons(settings)
-    config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 10_000)
+    config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, MOST_THREADS)
     _check_log(settings)
 
 

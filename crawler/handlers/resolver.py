@@ -24,9 +24,8 @@ from crawler import config
 from crawler.errors import AddressRefusedError
 from crawler.policy.address_guard import Address, AddressPolicy, literal
 from crawler.utils.caches import Recent
-from crawler.utils.lookups import LookupThreads
+from crawler.utils.lookups import MOST_THREADS, LookupThreads
 
-MOST_THREADS: Final = 1_000
 MOST_ADDRESSES: Final = 32  # of a name; an answer may have four thousand, and a zone any number of names
 
 logger = logging.getLogger(__name__)

@@ -13,6 +13,7 @@ from threading import Condition, Thread
 from typing import Any, Final, TypeVar
 
 MOST_AT_ONCE: Final = 32
+MOST_THREADS: Final = 1_000  # the highest REACTOR_THREADPOOL_MAXSIZE
 IDLE_SECONDS: Final = 30.0  # a thread without work ends after that
 
 R = TypeVar("R")

@@ -30,7 +30,7 @@ def check(name: str, value: object) -> None:
         ("LOG_FILE", ["/", "/dev/null/log", 5.5, ["x"]], "a file that can be written"),
         ("LOG_SHORT_NAMES", ["x"], "True or False"),
         ("LOG_ENABLED", ["maybe"], "True or False"),
-        ("REACTOR_THREADPOOL_MAXSIZE", ["x", 0, 10_001], "an integer from 1 to 10000"),
+        ("REACTOR_THREADPOOL_MAXSIZE", ["x", 0, 1_001], "an integer from 1 to 1000"),
         ("LOG_VERSIONS", [5], "a list"),
         ("TWISTED_REACTOR_ENABLED", ["x", []], "True or False"),
         ("SPIDER_LOADER_CLASS", [None, ""], "the path of a class that can be imported"),
