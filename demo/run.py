@@ -19,6 +19,7 @@ from crawler import embedded
 from crawler.addon import complete
 from crawler.utils import tasks
 from demo import report, state
+from demo.alone import alone_in
 from demo.children import Family
 from demo.fleet import DemoError, Fleet
 from demo.jobs import Job, Result
@@ -68,6 +69,10 @@ class Demo:
 
     def run(self) -> int:
         """Returns the exit status: 0 only if nothing is lost or duplicated. Raises DemoError, ShoalError."""
+        with alone_in(self._home):
+            return self._run()
+
+    def _run(self) -> int:
         if not state.is_free(self._state.port):
             raise DemoError(
                 f"port {self._state.port} is taken, but is part of every stored URL: free it, or delete "

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from random import SystemRandom
 
+from demo.alone import TakenError, alone_in
 from demo.arguments import seconds, whole
 from tests.chaos import report
 from tests.chaos.plan import HOSTS_MOST
@@ -19,8 +20,17 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "chaos.md"
 
 
 def main() -> int:
-    """One run for each cap."""
+    """One run for each cap; exit status 2 while another chaos is under way here."""
     given = _parser().parse_args()
+    try:
+        with alone_in(given.home):
+            return _run(given)
+    except TakenError as error:
+        sys.stderr.write(f"chaos: {error}\n")
+        return 2
+
+
+def _run(given: argparse.Namespace) -> int:
     seed = given.seed if given.seed is not None else SystemRandom().randrange(10**6)
     print(f"chaos: seed {seed}", flush=True)
     shared = {name: value for name, value in vars(given).items() if name not in {"caps", "write"}}

@@ -13,10 +13,12 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from demo.alone import TakenError, alone_in
 from tests.crawling import Fleet
 from tests.operate import mongodb, redis_failover, report, rolling
 from tests.operate.load import Told, standalone
@@ -121,17 +123,27 @@ PARTS: Final = {
 
 
 def main() -> int:
-    """A quarter of an hour in all."""
+    """A quarter of an hour in all; exit status 2 while another one is under way here."""
     parser = argparse.ArgumentParser(prog="tests.operate", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/ alone")
+    parser.add_argument("--home", type=Path, default=Path(".demo/operate"), help="where it keeps others out")
     given = parser.parse_args()
+    try:
+        with alone_in(given.home):
+            return _run_all(given.parts, write=given.write)
+    except TakenError as error:
+        sys.stderr.write(f"operate: {error}\n")
+        return 2
+
+
+def _run_all(parts: Sequence[str], *, write: bool) -> int:
     outcomes = []
-    for name in given.parts:
+    for name in parts:
         print(f"{name} ...", flush=True)
         outcomes.append(run(name, PARTS[name]))
         print("\n".join(report.lines(outcomes[-1])), flush=True)
-        if given.write:
+        if write:
             report.write(outcomes[-1:])
     failed = [outcome.name for outcome in outcomes if outcome.wrong]
     verdict = f"failed: {', '.join(failed)}" if failed else "all held"
