@@ -120,8 +120,10 @@ def where(settings: Mapping[str, Any]) -> str:
 
 
 def address(uri: str) -> str:
-    """The hosts and ports of a MongoDB URI, without user, password or options."""
-    return (uri.partition("://")[2] or uri).rpartition("@")[2].split("/")[0].split("?")[0]
+    """The hosts and ports of a MongoDB URI, without user, password or options; `...` for a port that is no number:
+    where the host was left out it is the password."""
+    hosts = (uri.partition("://")[2] or uri).rpartition("@")[2].split("/")[0].split("?")[0]
+    return re.sub(r":(?!\d+(?:,|$))[^,:\]]*(?=,|$)", ":...", hosts)
 
 
 def _bundled(settings: Mapping[str, Any]) -> str:

@@ -232,5 +232,6 @@ def _refused(url: str | None, error: Exception) -> ConfigError:
         f"{cluster.FORM}, or {sentinel.FORM}, user and password percent-encoded"
     )
     scheme = str(url).partition("://")[0]
-    allowed = f"{form} ({config.without_password(str(error), url)})"
+    reason = str(error).partition(" as '")[0]  # as a port: it is the password where the host was left out
+    allowed = f"{form} ({config.without_password(reason, url)})"
     return ConfigError("REDIS_URL", f"{scheme}://..." if "://" in url and scheme.isalpha() else "...", allowed)

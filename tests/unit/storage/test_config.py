@@ -152,6 +152,7 @@ async def test_a_database_name_that_mongodb_refuses(name: Any) -> None:
         ("mongodb+srv://u:p@cluster.example/?retryWrites=true", "cluster.example"),
         ("mongodb://[::1]:27017", "[::1]:27017"),
         ("localhost:27017", "localhost:27017"),
+        ("mongodb://a:1,u:s3cret,[::1]:2,v:7even", "a:1,u:...,[::1]:2,v:..."),
         ("", ""),
     ],
 )
