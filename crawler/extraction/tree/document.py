@@ -29,6 +29,11 @@ MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated
 _COMMENT = re.compile(rf"(?i)<(?:(script\b[^<]*+(?:<(?!/script)[^<]*+)*+)|{COMMENT}(?:--!?>)?)")
 _LANGUAGE = re.compile(r"<html\b[^<>]{0,2000}?[\s\"':]lang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}(?![^\W_])")
+# Letters of simplified Chinese that neither Japanese nor traditional Chinese has.
+_SIMPLIFIED = re.compile(
+    "[们这说话请货购价电见车东马鸟鱼门问间关开风飞长张轮钢铁银铝锅锁镜饭饮馆页顶领颜额频红绿纸线细结给网袜裤宝护质贴费赠运适选业专丝两个"
+    "丽乐书买卖仅仓优传净减厂压头夹婴宽导层币带帮广应录总扫损摄时显权枪柜标样欧汤测热爱环现监盘码种积笔签简粮纯纱纹]"
+)
 _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}>", re.IGNORECASE)
@@ -184,7 +189,8 @@ class Document:
     @cached_property
     def country(self) -> str:
         """The two-letter country that the page addresses, or "": it resolves shared currency symbols and words."""
-        return page_country(self.url, self.language)
+        is_chinese = not self.language and _SIMPLIFIED.search(self.written_title) is not None
+        return page_country(self.url, "zh" if is_chinese else self.language)
 
     @cached_property
     def base(self) -> BaseUrl:

@@ -40,6 +40,11 @@ _PRICE_WORD: Final = (
 )
 # How large a text or a button is, in a framework's classes.
 _SIZED = re.compile(r"\bsize(?:[SML]|-(?:base|mini|small|medium|large|[sml]|sm|md|lg))\b")
+# How a text or a box is set there: no normal, full or list price.
+_SET = re.compile(
+    r"\b(?:list-(?:unstyled|inline|group|item|none|disc|inside)|(?:[wh]|rounded)-full"
+    r"|(?:text|font|fw|fs|weight|leading|tracking)-(?:base|normal|regular))\b"
+)
 _ARBITRARY = re.compile(r"\[[^\]\s]*\]")  # values in utility classes: `top-[var(--nav-height)]`
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -84,10 +89,10 @@ def flags(name: str) -> int:
     name = _SIZED.sub("", name)
     lower = name.lower()
     value = OTHER * bool(_OTHER.search(lower)) + BUTTON * bool(_BUTTON.search(lower))
-    words = _words(name)
+    priced = bool(_PRICE.search(lower))
+    words = _words(_SET.sub("", name) if priced else name)
     value += CHOICE * (not _CHOICES.isdisjoint(words))
     value += HIDDEN * bool(_HIDDEN.search(lower) and not _ON_SCREENS.search(lower))
-    priced = bool(_PRICE.search(lower))
     net = priced and not (_NET.isdisjoint(words) and ("without", "tax") not in pairwise(words))
     net = net and _GROSS.isdisjoint(words)
     return value + PRICE * priced + NET * net + _time(words, priced=priced)

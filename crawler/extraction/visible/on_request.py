@@ -10,6 +10,7 @@ from crawler.extraction.visible.view import View
 
 NEAR: Final = 40  # texts behind the heading
 MAX_TEXT: Final = 40  # characters
+_ENDS: Final = " .!:："
 _ELSEWHERE: Final = view.OTHER | view.HIDDEN
 _LABELS: Final = tag_ids("dt th label")
 
@@ -28,9 +29,10 @@ def is_before(page: View, index: int) -> bool:
 def _place(page: View) -> int | None:
     start, lexicon = page.heading_index, page.lexicon
     behind = page.texts[start : start + NEAR] if start >= 0 else ()
-    short = [text.lower() if len(text) <= MAX_TEXT else "" for text, _ in behind]
-    likely = lexicon.of_request.among(short)
-    said = (start + at for at in likely if lexicon.on_request.fullmatch(short[at].strip(" .!:")) is not None)
+    short = [text.lower().strip(_ENDS) if len(text) <= MAX_TEXT else "" for text, _ in behind]
+    parted = [" ".join(both) for both in zip(["", *short], short, strict=False)]  # "Price:" "on request"
+    likely = ((texts[at], at) for texts in (short, parted) for at in lexicon.of_request.among(texts))
+    said = sorted(start + at for text, at in likely if lexicon.on_request.fullmatch(text) is not None)
     own = (at for at in said if not (page.flags(page.texts[at][1]) & _ELSEWHERE or _is_of_other(page, at)))
     return next((at for at in own if not cards.is_in_card(page, at)), None)
 

@@ -184,4 +184,7 @@ def _country(host: str, language: str) -> str:
     if len(last) == 2 and last.isalpha() and not is_anywhere:
         return "gb" if last == "uk" else last
     match = re.match(r"[a-z]{2,3}[-_](?:[a-z]{4}[-_])?([a-z]{2})\b", language, re.IGNORECASE)
-    return match[1].lower() if match else _COUNTRIES.get(re.split(r"[-_]", language.lower())[0], "")
+    if match:
+        return match[1].lower()
+    tag = language.lower().replace("_", "-")
+    return _COUNTRIES.get(tag, _COUNTRIES.get(tag.partition("-")[0], ""))

@@ -237,7 +237,8 @@ def _source(kind: str, languages: Iterable[str]) -> str:
         return rf"(?:(?<!\w)(?:{spaced})(?: \w{{1,6}}){{0,2}} |(?:{others}) ?)$"
     if kind == "negation_after":
         behind = "|".join(phrases) or "(?!)"
-        return rf"\w{{0,3}} ?(?:(?:{behind})(?!\w)|[:：] ?(?:{behind}|{_NO})(?![\w.,]))"
+        counted = r"[(（] ?0(?: \w{1,8}\.?)? ?[)）]"  # in stock (0 pcs)
+        return rf"\w{{0,3}} ?(?:(?:{behind})(?!\w)|[:：] ?(?:{behind}|{_NO})(?![\w.,])|{counted})"
     if kind == "elsewhere":  # searched in clauses that deny, few and short
         return "|".join(phrases)
     return _by_first(phrases) if kind != "offered" else rf"(?:{'|'.join(phrases) or '(?!)'})\D{{0,6}}$"

@@ -209,6 +209,20 @@ def test_wide_pages_are_not_cut() -> None:
     assert len(document.tree.css("i")) == 5_000
 
 
+@pytest.mark.parametrize(
+    ("title", "country"),
+    [
+        ("304不锈钢保温杯", "cn"),
+        ("ステンレス鋼の水筒", ""),
+        ("不鏽鋼保溫杯", ""),
+        ("水筒 500 ml", ""),
+        ("Steel cup", ""),
+    ],
+)
+def test_simplified_chinese_tells_the_country_of_a_page_without_a_language(title: str, country: str) -> None:
+    assert Document(f"<title>{title}</title>", "https://shop.example.com/x").country == country
+
+
 def test_language_and_country() -> None:
     document = Document('<html class="x" lang="de-AT"><head>', "https://shop.example.com/")
     assert (document.language, document.country) == ("de-at", "at")

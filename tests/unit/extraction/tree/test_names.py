@@ -43,6 +43,32 @@ def test_the_price_that_a_name_means(name: str, said: int) -> None:
     assert names.flags(name) & (names.OLD | names.CURRENT) == said
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "list-unstyled price",
+        "price list-inline",
+        "list-group-item price",
+        "price w-full",
+        "max-w-full price",
+        "text-base price",
+        "price font-normal",
+        "price fw-normal",
+        "font-weight-normal price",
+        "price text-regular",
+        "price leading-normal",
+        "price rounded-full",
+    ],
+)
+def test_how_a_framework_sets_a_text_says_nothing_of_its_price(name: str) -> None:
+    assert names.flags(name) == names.PRICE
+
+
+@pytest.mark.parametrize("name", ["list-price", "price price--list", "full-price", "base-price", "normal-price"])
+def test_the_same_words_for_a_price_do(name: str) -> None:
+    assert names.flags(name) & names.OLD
+
+
 def test_sizes_are_choices() -> None:
     assert names.flags("product-sizes__item") & names.CHOICE
     assert not names.flags("resizable") & names.CHOICE

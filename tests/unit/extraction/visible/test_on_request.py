@@ -30,6 +30,12 @@ def found(body: str, lang: str = "en", url: str = URL) -> ProductItem | None:
         ("tr", "Fiyat sorunuz"),
         ("vi", "Giá: Liên hệ"),
         ("zh", "面议"),
+        ("en", "POA"),
+        ("en", "<b>Price</b> <span>P.O.A.</span>"),
+        ("de", "<span>Preis:</span> <span>auf Anfrage</span>"),
+        ("fr", "<dt>Prix</dt><dd>Nous consulter</dd>"),
+        ("pl", "<b>Cena</b>: na zapytanie"),
+        ("ru", "<span>Цена:</span><span>по запросу</span>"),
     ],
 )
 def test_a_price_to_be_asked_for(lang: str, words: str) -> None:
@@ -50,6 +56,9 @@ def test_a_price_to_be_asked_for(lang: str, words: str) -> None:
         ("es", "Montaje: precio a consultar", ""),
         ("tr", "Toptan fiyat için arayın", ""),
         ("zh", "支持当面议价", ""),
+        ("de", "<span>Preis pro Stück:</span> <span>auf Anfrage</span>", ""),
+        ("de", "<span>Montage:</span> <span>auf Anfrage</span>", ""),
+        ("en", "<p>Poa pratensis</p>", ""),
     ],
 )
 def test_what_else_is_told_on_request_hides_no_price(lang: str, words: str, button: str) -> None:

@@ -174,6 +174,11 @@ def test_every_symbol_means_a_currency_in_use() -> None:
         ("https://shop.example.com.co/x", "", "co"),
         ("https://shop.example.com/x", "sv", "se"),
         ("https://shop.example.com/x", "de", ""),
+        ("https://shop.example.com/x", "zh", "cn"),
+        ("https://shop.example.com/x", "zh-Hans", "cn"),
+        ("https://shop.example.com/x", "zh-Hant", ""),
+        ("https://shop.example.com/x", "zh-Hant-HK", "hk"),
+        ("https://shop.example.jp/x", "zh", "jp"),
         ("http://127.0.0.2/x", "", ""),
     ],
 )

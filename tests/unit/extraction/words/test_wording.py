@@ -26,8 +26,10 @@ def pairs(**texts: str) -> list[tuple[str, str]]:
         cs="Není skladem | Neni skladem | 0 ks skladem | Zboží nelze objednat",
         sk="Nie je skladom | Momentálne nie je možné produkt kúpiť",
         it="Non in stock | Non disponibile",
-        en="Not in stock | Not currently in stock | In stock: 0 | 0 in stock | In stock: No | It cannot be ordered",
-        de="nicht vorrätig | Leider nicht sofort lieferbar | Auf Lager: nein | Kann derzeit nicht bestellt werden",
+        en="Not in stock | Not currently in stock | In stock: 0 | 0 in stock | In stock: No | It cannot be ordered"
+        " | In stock (0) | In Stock(0 pcs.)",
+        de="nicht vorrätig | Leider nicht sofort lieferbar | Auf Lager: nein | Kann derzeit nicht bestellt werden"
+        " | Auf Lager (0 Stück)",
         fr="Pas en stock | N'est pas disponible",
         es="Sin stock | No hay existencias",
         nl="niet leverbaar",
@@ -35,7 +37,7 @@ def pairs(**texts: str) -> list[tuple[str, str]]:
         da="Ikke på lager",
         no="Ikke tilgjengelig",
         fi="Ei varastossa",
-        pl="Niedostępny | Nie ma w magazynie",
+        pl="Niedostępny | Dostępny (0 szt.) | Nie ma w magazynie",
         hu="Nincs raktáron",
         ro="Nu este în stoc | Nu mai este in stoc",
         bg="Не е в наличност",
@@ -81,7 +83,8 @@ def test_a_denial_is_no_promise(text: str, language: str) -> None:
         pt="Disponível | Vendido por Shop. Em stock",
         cs="Skladem | 10 ks skladem",
         it="Disponibile",
-        en="10 in stock | In stock: 20 | Not sold online. In stock | Item no. 5\nIn stock",
+        en="10 in stock | In stock: 20 | Not sold online. In stock | Item no. 5\nIn stock"
+        " | In stock (10) | In stock (0 minutes away) | In stock (0.5 kg)",
         de="Auf Lager",
         tr="Stokta var",
         sl="Na zalogi",
