@@ -9,7 +9,7 @@ from crawler.extraction.scripts import state
 from crawler.extraction.scripts.state_nodes import Node, plain, text
 from crawler.extraction.visible import identifier_fields
 
-STATED: Final = ("sku", "productcode", "articlenumber", "articleno", "itemnumber")
+STATED: Final = ("sku", "productcode", "articlenumber", "articleno", "itemnumber", "reference")
 NUMBERS: Final = ("productid", "code", "id", "itemid")  # often the database's own
 _VARIANTS: Final = ("variants", "productvariants", "skus")
 _SELECTED: Final = ("selectedvariant", "selectedorfirstavailablevariant", "mastervariant", "defaultvariant")

@@ -15,22 +15,18 @@ from urllib.parse import unquote
 
 from crawler.extraction.scripts import flight, literal
 from crawler.extraction.source.source import Script
-from crawler.utils.entities import unescape
 
 MAX_STATES: Final = 20  # per page
 MAX_STATE: Final = 2_000_000  # characters per state
 MAX_ALL: Final = 4_000_000  # characters of all
-FIRST: Final = 4_000  # characters of the body
 BLANKS: Final = 64  # characters before a state
 MAX_NODES: Final = 50_000  # objects and lists examined per page
 MAX_STEPS: Final = 64  # of a path, and references followed
 
-_JSON_TYPE = re.compile(
-    r"\btype\s{0,9}+=\s{0,9}+[\"']?+(?:application|text)/(?:json|(?!ld\+)[\w.-]{1,40}\+json)\b", re.IGNORECASE
-)
 _OTHER_TYPE = re.compile(
     r"\btype\s{0,9}+=\s{0,9}+[\"']?+(?!(?:text|application)/(?:x-)?(?:java|ecma)script|module)[^\s\"']", re.IGNORECASE
 )
+_JSON = re.compile(r"\s{0,99}+(?=[{\[\"])")
 _NAME: Final = r"[A-Za-z_$][\w$]{0,60}+"
 _ASSIGNED = re.compile(
     rf"(?:^|[;{{}}\s,(/])(?:(?:window|self|globalThis|var|let|const)(?:\s{{1,9}}+|\.|(?=\[)))?+(?:\[[\"'])?+"
@@ -45,7 +41,6 @@ _ESCAPED: Final = {"a": "&", "q": '"', "s": "'", "l": "<", "g": ">"}
 _NUXT = re.compile(r"nuxt[_-]data", re.IGNORECASE)
 _WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
 _PRICE: Final = "rice"  # in any case of its first letter
-_DATA_PAGE: Final = " data-page="
 # How an answer that is JSON begins, also one that no script of another site may run.
 _BEGINS = re.compile(
     r"[\ufeff\s]{0,9999}+(?:\)\]\}',?+|while\s?\(1\);|for\s?\(;;\);)?+\s{0,99}+(?=[{\[]|\"\s{0,9}+[{\[])"
@@ -85,23 +80,13 @@ def unpriced(html: str, scripts: Iterable[Script]) -> list[Any]:
     )
 
 
-def of_page(markup: str) -> list[Any]:
-    """The state in the attribute `data-page` of the first elements of a page, where Inertia puts it."""
-    body = markup.find("<body")
-    start = markup.find(_DATA_PAGE, body, body + FIRST) + len(_DATA_PAGE) if body >= 0 else -1
-    quote = markup[start : start + 1]
-    end = markup.find(quote, start + 1, start + MAX_STATE) if start >= len(_DATA_PAGE) and quote in ('"', "'") else -1
-    found = whole(unescape(markup[start + 1 : end])) if end > 0 else None
-    return [] if found is None else [found]
-
-
 def _in_scripts(html: str, scripts: Iterable[Script], is_read: Callable[[str, bool], bool]) -> Iterator[Any]:
     """The states of the scripts whose code *is_read*, which is also told whether their type is JSON."""
     left, budget, streamed = MAX_ALL, literal.Allowance(), list[str]()
     for script in scripts:
         size = script.end - script.start
-        is_json = _JSON_TYPE.search(script.attributes) is not None
-        if not 20 <= size <= min(MAX_STATE, left) or not (is_json or _OTHER_TYPE.search(script.attributes) is None):
+        is_json = _OTHER_TYPE.search(script.attributes) is not None  # if it begins so
+        if not 20 <= size <= min(MAX_STATE, left) or (is_json and not _may_be_json(html, script)):
             continue
         code = html[script.start : script.end]
         if is_json and code[:BLANKS].lstrip().startswith("{&q;"):
@@ -120,15 +105,27 @@ def _in_scripts(html: str, scripts: Iterable[Script], is_read: Callable[[str, bo
             yield found
 
 
+def _may_be_json(html: str, script: Script) -> bool:
+    """Whether a *script* that is no program begins like JSON, whatever its type, and is no JSON-LD."""
+    return _JSON.match(html, script.start) is not None and "ld+json" not in script.attributes.lower()
+
+
 def _typed(code: str, attributes: str) -> Iterator[Any]:
-    value = _parsed(code)
-    if isinstance(value, str):
-        value = _parsed(value)
-    if _NUXT.search(attributes):
-        value = _unflattened(value)
-    if isinstance(value, dict):
-        _open(value)
-    if isinstance(value, (dict, list)):
+    """The value in *code*, or those of its lines."""
+    place = 0
+    while begins := _JSON.match(code, place):
+        try:
+            value, place = literal.DECODER.raw_decode(code, begins.end())
+        except (ValueError, RecursionError):
+            return
+        if isinstance(value, str):
+            value = _parsed(value)
+        if _NUXT.search(attributes):
+            value = _unflattened(value)
+        if isinstance(value, dict):
+            _open(value)
+        if not isinstance(value, (dict, list)):
+            return
         yield value
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from crawler.errors import MessageError
-from crawler.extraction.scripts import state, state_prices
+from crawler.extraction.scripts import attributes, state, state_prices
 from crawler.extraction.source import source, tame
 from crawler.extraction.source.source import COMMENT, Source
 from crawler.extraction.tree.base_url import BaseUrl, join
@@ -76,17 +76,22 @@ class Document:
 
     @property
     def states(self) -> Iterator[Any]:
-        """JSON in its scripts (see state.py), each kind read once it is asked for; a page that is JSON itself is its
-        only state."""
+        """JSON in its scripts (see state.py) and attributes, each kind read once it is asked for; a page that is JSON
+        itself is its only state."""
         if self.is_json:
             yield self._json
             return
         yield from self._states
+        yield from self._in_attributes
         yield from self._unpriced_states[: max(state.MAX_STATES - len(self._states), 0)]
 
     @cached_property
     def _states(self) -> list[Any]:
-        return [*self._of_page, *state.states(self.html, self.source.scripts)]
+        return state.states(self.html, self.source.scripts)
+
+    @cached_property
+    def _in_attributes(self) -> list[Any]:
+        return attributes.states(self.markup)
 
     @cached_property
     def _unpriced_states(self) -> list[Any]:
@@ -97,11 +102,8 @@ class Document:
         """Those that may hold a price."""
         if self.is_json:
             return [self._json]
-        return [*self._of_page, *state.states(self.html, self.source.scripts, state_prices.may_be_in)]
-
-    @cached_property
-    def _of_page(self) -> list[Any]:
-        return state.of_page(self.source.markup)
+        wanted = state_prices.may_be_in
+        return [*state.states(self.html, self.source.scripts, wanted), *attributes.states(self.markup, wanted)]
 
     @property
     def is_json(self) -> bool:

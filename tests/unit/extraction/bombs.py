@@ -159,6 +159,7 @@ COPIED: dict[str, Bomb] = {
     "values that look like scripts": filled("<p>", "</b a=<script b=c d=e>some text"),
 }
 BOMBS: dict[str, Bomb] = {
+    "states in attributes": filled("<h1>x</h1>", '<a b=\'{"name": "x y", "price": #, "deep": [[[[{}]]]]}\'>'),
     "values of end tags in svg": filled("<svg><title>", "</b a=b>text"),
     # selectors that climb
     "names deep inside": after("<article><p>text</p>", "<span>", 9_000, "<i itemprop=name></i>"),

@@ -43,6 +43,13 @@ APOLLO_2 = {  # and the shops of VTEX
 }
 
 
+def paired(value: Any) -> list[Any]:
+    """As Astro writes the properties of its islands."""
+    if isinstance(value, dict):
+        return [0, {name: paired(each) for name, each in value.items()}]
+    return [1, list(map(paired, value))] if isinstance(value, list) else [0, value]
+
+
 def page(script: str, heading: str = "Steel knife") -> str:
     return f"<html lang=en><title>{heading} | Shop</title><body>{script}<div id=app></div>"
 
@@ -81,6 +88,11 @@ SCRIPTS = {
     "hexadecimal quotes": f"<script>var state = JSON.parse('{json.dumps(PRODUCT)}')</script>".replace('"', r"\x22"),
     "attribute": f"<body><div id=app data-page='{json.dumps({'props': {'product': PRODUCT}})}'></div>",
     "escaped attribute": f'<body><div data-page="{escape(json.dumps({"props": PRODUCT}))}">',
+    "component": f'<buy-box :product="{escape(json.dumps(PRODUCT))}"></buy-box>',
+    "livewire": f'<div wire:snapshot="{escape(json.dumps({"data": {"p": [PRODUCT, {"s": "arr"}]}}))}"></div>',
+    "astro": f'<astro-island props="{escape(json.dumps({"product": paired(PRODUCT)}))}"></astro-island>',
+    "another type": f'<script type="text/x-magento-init">{json.dumps({"#p": {"p": PRODUCT}})}</script>',
+    "lines": f'<script type="application/json">{json.dumps({"a": 1})}\n{json.dumps(PRODUCT)}\n</script>',
     "angular": '<script id="app-state" type="application/json">'
     + json.dumps({"p": PRODUCT}).replace('"', "&q;")
     + "</script>",
@@ -194,9 +206,23 @@ def test_a_value_of_another_row_of_server_components(price: str) -> None:
         "<script>window.__STATE__ = {name: 'Steel knife', price: f(49.9)}</script>",
         "<script>window.__STATE__ = (function(){return {price: 1}})()</script>",
         '<script type="text/template">x = {"name": "Steel knife", "price": 1}</script>',
+        "<ul>" + "".join(f"<li data-product='{json.dumps(each)}'>" for each in OTHERS) + "</ul>",
+        f"<p data-all='{json.dumps(OTHERS)}' a='{{x: [' b=\"{{'name': 'Steel knife', 'price': 1}}\"></p>",
         '<!--<script>x = {"name": "Steel knife", "price": 1}</script>-->',
     ],
-    ids=["others", "no price", "another", "another literal", "no end", "expression", "function", "template", "comment"],
+    ids=[
+        "others",
+        "no price",
+        "another",
+        "another literal",
+        "no end",
+        "expression",
+        "function",
+        "template",
+        "cards",
+        "no JSON",
+        "comment",
+    ],
 )
 def test_what_nothing_confirms_is_no_product(script: str) -> None:
     assert extract_product(page(script), URL) is None
