@@ -212,7 +212,7 @@ class Shown:
         best = self._likeliest() if self._prices else None
         if best is None or on_request.is_before(self.view, best.index):
             return None
-        return (best.aside and unnamed_price.regular_beside(self.view, best, self._prices)) or best
+        return (best.aside and unnamed_price.beside(self.view, best, self._prices)) or best
 
     def _likeliest(self) -> Price | None:
         best = visible_price.best_price(self._prices)

@@ -17,8 +17,6 @@ MAX_CODE: Final = 3  # characters of a text that may be just the currency
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 ABOVE: Final = 60  # texts before a row in which the product's own price may stand
 BEFORE: Final = 3  # texts before a price that may be one label, with a number in per cent
-MORE: Final = 2  # pieces, at the least, that another price is of
-FEWER: Final = 8  # texts before the price of more pieces in which that of fewer stands
 ROW: Final = 3  # elements around a text up to its row
 _OF_PRICE: Final = ("price", "past_price")
 _LABELS: Final = tag_ids("td th dt label")
@@ -55,16 +53,6 @@ WITHOUT_TAX: Final = (
     rf"\b(?:ex(?:cl?|kl|cluding|clusive)?|zzgl|ohne|hors|sans|sin|sem|senza|zonder|uden|ekskl|eks|utan|uten"
     rf"|bez|без|fără|brez|ilma)\b\.?\W{{0,2}}(?:of |de |di )?{_TAX}|\bh\.?t\b|\+ ?{_TAX}"
     rf"|\b{_TAX}\W{{0,2}}(?:excl|exkl|esclus|hariç|nélkül)"
-)
-_QUANTITY = re.compile(
-    r"\W{0,3}\d[\d.,]{0,9} ?(?:\+|[-–~] ?\d[\d.,]{0,9})"
-    r"(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?$|[≥>]=? ?\d[\d.,]{0,9}\b[^\d%]{0,12}$"
-)
-_FROM = re.compile(
-    r"(?=.*[^\W\d] \d|[≥>]|\d+ ?[-+–~])"  # more than a number
-    r"(?:(?:from|ab|dès|à partir de|a partir (?:de|di)|desde|da|vanaf|fra|från|od|від|от|alkaen|≥|>=?) )?(\d{1,5})"
-    r" ?(?:\+|[-–~] ?\d[\d.,]{0,9})?(?: (?:pcs?|pieces?|units?|sets?|stk|stück|unités?|szt|ks|шт)\.?)?",
-    re.IGNORECASE,
 )
 _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
@@ -144,30 +132,6 @@ def is_in_row(page: View, index: int) -> bool:
     return {page.look(node) for _, node in following} == {page.look(page.texts[index][1])}
 
 
-def is_of_quantity(page: View, index: int) -> bool:
-    """Whether the text before a price says of how many pieces it is: `1000 - 4999 pieces`."""
-    return index > 0 and _QUANTITY.match(page.texts[index - 1][0]) is not None
-
-
-def is_of_more(page: View, index: int) -> bool:
-    """Whether the text before a price says from how many pieces on it holds (`from 10`, `10 - 99`), and a higher price
-    stands before that, behind the heading: the one of fewer."""
-    least = _FROM.fullmatch(_joined_before(page, index)) if index > 1 else None
-    if least is None or int(least[1]) < MORE:
-        return False
-    country, begin = page.document.country, max(page.heading_index + 1, index - FEWER)
-    before = [text for text, _ in page.texts[begin : index - 1]]
-    amount = values.price_in_text(page.texts[index][0]) or 0
-    prices = (values.price_in_text(text) for text in before if currencies.mentions(text, country))
-    return any(price is None or price > amount for price in prices)
-
-
-def _joined_before(page: View, index: int) -> str:
-    """The text before, with the one before that if it is just a number: `from` `10`."""
-    text = page.texts[index - 1][0]
-    return f"{page.texts[index - 2][0]} {text}" if text.isdecimal() else text
-
-
 def is_aside(page: View, index: int) -> bool:
     """Whether a price is said to be that of a unit, or without tax: in its text, by the label before it, or right
     after it."""
@@ -175,7 +139,8 @@ def is_aside(page: View, index: int) -> bool:
     if says("side_price", texts[index][0]):
         return True
     label = label_before(page, index)
-    if label and says("side_price", label) and (label[-1] in ":：" or _is_label_of(page, index)):
+    is_labelled = label != "" and says("side_price", label)
+    if is_labelled and (label[-1] in ":：" or _is_label_of(page, index) or _is_without_tax_of_two(page, index)):
         return True
     after = texts[index + 1][0] if index + 1 < len(texts) else ""
     if len(after) <= MAX_CODE and index + 2 < len(texts) and (currencies.is_word(after) or _is_joint(after)):
@@ -187,6 +152,19 @@ def is_aside(page: View, index: int) -> bool:
     if not is_own or not says("side_price", after):
         return False
     return not (index + 2 in page.numbered and _is_label_of(page, index + 2))
+
+
+def _is_without_tax_of_two(page: View, index: int) -> bool:
+    """Whether labels stand before two prices, and that of the other one says with tax: `ex VAT` `£75` `inc VAT` `£90`.
+    No price stands before the first label, which else may be its own."""
+    for first, other in ((index, index + 2), (index - 2, index - 2)):
+        if first < 1 or not page.numbered.issuperset((first, first + 2)) or not is_label(page, other - 1):
+            continue
+        before = page.texts[first - 2][0] if first > 1 else ""
+        is_first = first - 2 not in page.numbered or not currencies.mentions(before, page.document.country)
+        if is_first and page.lexicon.says("with_tax", page.texts[other - 1][0]):
+            return True
+    return False
 
 
 def _is_joint(text: str) -> bool:

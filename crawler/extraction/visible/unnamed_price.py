@@ -62,8 +62,20 @@ def _asked(page: View, prices: Sequence[Price]) -> list[Price]:
     return [each for each in likely if not page.flags(page.texts[each.index][1]) & view.HIDDEN]
 
 
-def regular_beside(page: View, aside: Price, prices: Sequence[Price]) -> Price | None:
-    """The higher price beside one *aside*, as that of members, that is just called regular and so is everybody's; none
+def beside(page: View, aside: Price, prices: Sequence[Price]) -> Price | None:
+    """The price that everybody pays in whole, beside one *aside*."""
+    return _taxed_beside(page, aside, prices) or _regular_beside(page, aside, prices)
+
+
+def _taxed_beside(page: View, aside: Price, prices: Sequence[Price]) -> Price | None:
+    """The one that is said to be with tax, and is higher by no more than that."""
+    near = (each for each in prices if abs(each.index - aside.index) <= BEHIND and each.currency and not each.past)
+    taxed = (each for each in near if aside.amount < each.amount <= aside.amount * statements.MAX_TAX)
+    return next((each for each in taxed if surroundings.says("with_tax", page, each.index)), None)
+
+
+def _regular_beside(page: View, aside: Price, prices: Sequence[Price]) -> Price | None:
+    """The higher price beside one, as that of members, that is just called regular and so is everybody's; none
     beside one without tax."""
     said = " ".join(text for text, _ in page.texts[max(0, aside.index - 1) : aside.index + 2])
     if _UNTAXED.search(said) is not None:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.tree.nodetext import around
-from crawler.extraction.visible import cards, editions, money, own_price, statements, surroundings, view
+from crawler.extraction.visible import cards, editions, money, own_price, quantities, statements, surroundings, view
 from crawler.extraction.visible.shown_price import Price
 from crawler.extraction.visible.view import View
 from crawler.extraction.words import values
@@ -99,7 +99,7 @@ def looked_at(page: View, each: money.Candidate) -> Looked:
     offered = _is_offered(page, each)
     text = each.said or page.texts[each.index][0]
     aside = _PER.search(text) is not None or bool(flags & view.NET) or money.is_aside(page, each)
-    aside = aside or surroundings.is_of_more(page, each.index)
+    aside = aside or quantities.is_of_more(page, each.index)
     wordy = surroundings.is_wordy(text) and not surroundings.is_now(page, text)
     named = offered or bool(flags & view.PRICE)
     named = named or (
@@ -221,7 +221,7 @@ def _lower_first(page: View, prices: list[Price]) -> list[Price]:
         and price.currency in (None, first.currency or price.currency)
         and first.amount * statements.MIN_DISCOUNTED <= price.amount < first.amount
         and not (price.offered or is_in_card(page, price) or _is_of_other_row(page, first, price))
-        and not surroundings.is_of_quantity(page, price.index)
+        and not quantities.is_of_quantity(page, price.index)
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
 
