@@ -14,11 +14,6 @@ from crawler.extraction.words import labels
 
 BEHIND: Final = 100_000  # characters of source from the heading on, that have the texts which are read
 MAX_WORDS: Final = 5  # of a name
-_COMPANY: Final = re.compile(  # who makes or imports it, not its brand
-    r"\b(?:gmbh|ltd|limited|inc|llc|corp|kg|ag|ug|s\.?a\.?s?|s\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|a/?s|oy|oyj|s\.?r\.?o|kft"
-    r"|sp\. ?z|ооо|оао|тов|株式会社|有限公司)\b|[,;@]|\d{4}",
-    re.IGNORECASE,
-)
 _VALUE: Final = re.compile(r"(?:[:：\s]|<[^<>]{0,300}>){0,20}([^<>]{1,100})")  # behind a label in the source
 _SENTENCE: Final = re.compile(r"[.!?]$|[.!?] ")
 
@@ -70,7 +65,7 @@ def _is_name(value: str) -> bool:
 
 def _is_makers(value: str, stated: str) -> bool:
     own, other = site_names.squeezed(stated), site_names.squeezed(value)
-    return own in other or other in own or _COMPANY.search(value) is not None
+    return own in other or other in own or labels.COMPANY.search(value) is not None
 
 
 def _may_be_labelled(document: Document, stated: str) -> bool:

@@ -100,6 +100,12 @@ _ROOMS = re.compile(
     r"|building plot|land for sale|zemljišt|építési telek|\barsa\b|byggetomt|\btomt\b|bouwgrond",
     re.IGNORECASE,
 )
+_RENTED = re.compile(
+    r"\b(?:kalt|warm)miete\b|\bmonthly rent\b|[£€] ?[\d.,]+ pcm\b|\bloyer (?:mensuel|hors charges|cc)\b"
+    r"|\bkale huur\b|\bhuurprijs\b|\bczynsz\b|\bcanone mensile\b|\balquiler mensual\b|\baluguel mensal\b|\bmånadshyra\b"
+    r"|\bhusleje\b|\bkuukausivuokra\b|аренд\w+ в месяц",
+    re.IGNORECASE,
+)
 _INGREDIENTS = re.compile(
     r"^(?:ingredients|zutaten|ingrédients|ingredientes|ingredienti|ingrediënten|ingredienser|składniki|ingredience"
     r"|suroviny|hozzávalók|ingrediente|ингредиенты|інгредієнти|malzemeler|ainekset|材料|食材|재료|المكونات|מצרכים)\b",
@@ -172,7 +178,7 @@ def _is_byline(node: LexborNode) -> bool:
 
 
 def _is_told(page: View) -> bool:
-    """Whether the texts after the heading are those of a recipe, an event, a home, a job or a quote."""
+    """Whether the texts after the heading are those of a recipe, an event, a home, a rent, a job or a quote."""
     start = max(0, page.heading_index)
     near = [each for each in page.texts[start : start + NEAR] if len(each[0]) <= MAX_TEXT]
     told = "\n".join(text for text, _ in near)
@@ -182,4 +188,4 @@ def _is_told(page: View) -> bool:
         return True
     is_home = _AREA.search(told) is not None and _ROOMS.search(told) is not None
     is_recipe = _INGREDIENTS.search(told) is not None and _COOKED.search(told) is not None
-    return is_home or is_recipe or any(sign.search(told) for sign in (_APPLIED, _QUOTED))
+    return is_home or is_recipe or any(sign.search(told) for sign in (_APPLIED, _QUOTED, _RENTED))

@@ -94,6 +94,8 @@ def labelled_brand(page: View) -> str | None:
             continue
         value = same or _behind_label(page, index)
         value = maker_links.name_in(value, page.title) or value
+        if label in labels.SUPPLIERS and labels.COMPANY.search(value):
+            continue
         if 0 < len(value) <= 60 and not value.endswith((":", "：")) and maker_links.is_name(value, page.title):
             return value
     return None

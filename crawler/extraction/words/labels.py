@@ -135,11 +135,19 @@ _MAKERS = (
     r"|製造者|브랜드명|제조원|제조업체|ბრენდი|მწარმოებელი|ապրանքանիշ|արտադրող|բրենդ"
     r"|istehsalçı|marka adı"
     r"|өндіруші|ishlab chiqaruvchi|брэнд|үйлдвэрлэгч|вытворца|fabricant/marca"
-    r"|manufactured by|vendor|fornitore|fournisseur|proveedor|fornecedor|leverancier|leverandør|leverantör"
+    r"|manufactured by"
 )
-_NAMES: Final = f"{_MAKERS}|{_CELLARS}|{_PUBLISHERS}"
+# Who sells it to the shop: in small ones often what others call the brand, else a company.
+_SUPPLIERS = "vendor|fornitore|fournisseur|proveedor|fornecedor|leverancier|leverandør|leverantör"
+COMPANY: Final = re.compile(  # who makes or imports it, not its brand
+    r"\b(?:gmbh|ltd|limited|inc|llc|corp|kg|ag|ug|s\.?a\.?s?|s\.?r\.?l|s\.?l\.?u?|s\.?p\.?a|b\.?v|n\.?v|a/?s|oy|oyj"
+    r"|s\.?r\.?o|kft|sp\. ?z|ооо|оао|тов|株式会社|有限公司)\b|[,;@]|\d{4}",
+    re.IGNORECASE,
+)
+_NAMES: Final = f"{_MAKERS}|{_CELLARS}|{_PUBLISHERS}|{_SUPPLIERS}"
 _BRAND: Final = f"(?:{_NAMES})"
 BRANDS: Final = frozenset(_NAMES.split("|"))  # in lower case
+SUPPLIERS: Final = frozenset(_SUPPLIERS.split("|"))
 PUBLISHERS: Final = frozenset(_PUBLISHERS.split("|"))
 # What only pages of books say.
 BOOK: Final = re.compile(

@@ -225,6 +225,8 @@ def test_complete_data_with_the_price_without_tax(first: str, second: str, amoun
     [
         ("es", "<dl><dt>Proveedor<dd>Oliveto Bio</dl>", "Oliveto Bio"),
         ("es", "<dl><dt>Vendedor<dd>Oliveto Bio</dl>", None),
+        ("es", "<p>Proveedor: Distribuciones Norte S.L.</p>", None),
+        ("fr", "<p>Fournisseur : Grossiste Martin SAS</p><p>Marque : Lilas</p>", "Lilas"),
     ],
 )
 def test_who_supplies_a_product_where_nothing_else_names_its_maker(lang: str, labelled: str, brand: str | None) -> None:

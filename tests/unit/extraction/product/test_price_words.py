@@ -38,7 +38,7 @@ now: Precio de oferta #;Precio especial #;Ahora #;Oferta #;Precio: #;Precio reba
 old: Antes #;Precio anterior #;PVP #;PVPR #
 not: Precio club #;# con el código AHORRA;# con cupón;4 x #;o 3 cuotas de #;Precio socio #;Precio en efectivo #
 not: Envío gratis desde #;Segunda mano desde #;Seguro #;Reacondicionado desde #;Precio por transferencia #
-not: # pagando al contado;Ahorra #;Canje hasta #;Segunda unidad a #
+not: # pagando al contado;Ahorra #;Canje hasta #;Segunda unidad a #;Pedido mínimo #;Compra mínima de #
 it|90,00 €|72,00 €|Aggiungi al carrello
 now: Prezzo scontato #;Prezzo speciale #;Ora #;Prezzo: #;In offerta a #;Prezzo online #
 old: Invece di #;Prezzo di listino #;Prima #
@@ -85,7 +85,7 @@ cs|90,00 Kč|72,00 Kč|Do košíku
 now: Akční cena #;Naše cena #;Nyní #;Cena: #;Cena po slevě #;Výprodej #
 old: Původní cena #;Běžná cena #;DMOC #;MOC #
 not: Klubová cena #;# s kódem SLEVA;4 x #;nebo 3 splátky po #;Doprava zdarma od #;Použité od #;Záloha #
-not: Rozbaleno od #;Cena při odběru 3 ks #;S kartou #;Prodloužená záruka #;Bazar od #
+not: Rozbaleno od #;Cena při odběru 3 ks #;S kartou #;Prodloužená záruka #;Bazar od #;Minimální objednávka #
 sk|90,00 €|72,00 €|Do košíka
 now: Akciová cena #;Naša cena #;Teraz #;Cena: #
 old: Pôvodná cena #;Bežná cena #;MOC #
@@ -107,7 +107,7 @@ el|90,00 €|72,00 €|Προσθήκη στο καλάθι
 now: Τιμή προσφοράς #;Τώρα #;Τιμή: #;Τελική τιμή #;Τιμή web #
 old: Αρχική τιμή #;Από #;Λιανική τιμή #
 not: Τιμή club #;# με κουπόνι;4 x #;ή 3 δόσεις των #;Δωρεάν μεταφορικά άνω των #;Μεταχειρισμένο από #
-not: Τιμή με μετρητά #
+not: Τιμή με μετρητά #;Δωρεάν αποστολή για αγορές άνω των #
 ru|9 000 ₽|7 200 ₽|В корзину
 now: Цена со скидкой #;Новая цена #;Сейчас #;Цена: #;Акция #;Цена по акции #
 old: Старая цена #;Было #;Обычная цена #
@@ -142,7 +142,7 @@ not: 会员价 #;券后 #;满#包邮;分期 #;二手 #;运费 #;PLUS价 #;新人
 vi|90.000₫|72.000₫|Mua ngay
 now: Giá khuyến mãi #;Giá bán: #;Giá: #;Chỉ còn #
 old: Giá gốc #;Giá niêm yết #;Giá thị trường #
-not: Giá thành viên #;# với mã giảm giá;Trả góp #;Miễn phí vận chuyển từ #;Hàng cũ từ #
+not: Giá thành viên #;# với mã giảm giá;Trả góp #;Miễn phí vận chuyển từ #;Hàng cũ từ #;Freeship đơn từ #
 id|Rp90.000|Rp72.000|Beli Sekarang
 now: Harga promo #;Sekarang #;Harga: #
 old: Harga normal #;Harga asli #
