@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
@@ -25,6 +26,7 @@ _DENIED: Final = re.compile(r'^not authorized on (\S+) to execute command \{ (\w
 _STRANGER: Final = re.compile(r"[Aa]uthentication failed|requires authentication")
 # A write waits for the journals of most members, without an end of its own.
 _SILENCE: Final = ("No servers found yet", "operation cancelled")  # by a driver whose own probe got no answer
+_NO_CONNECTION: Final = re.compile(r"\[Errno (\d+)\] Connect call failed \(.*?\)")  # with the address once more
 _ENDS: Final = (" (configured timeouts:", ", full error:", ", Timeout: ", "\n")  # where the details begin
 _SILENT: Final = "as when it hangs, is overloaded, or its replica set has no majority (`rs.status()`)"
 OLDEST_WIRE_VERSION = 13  # MongoDB 5.0: the first with $unsetField
@@ -150,6 +152,7 @@ def first_clause(error: Exception) -> str:
     text = str(refused[0].get("errmsg", "")) if refused else str(error)  # else "batch op errors occurred"
     for end in _ENDS:
         text = text.partition(end)[0]
+    text = _NO_CONNECTION.sub(lambda found: os.strerror(int(found[1])), text)
     if _STRANGER.search(text):
         return f"it does not know the user of MONGODB_URI, or has another password for it ({text.rstrip('.')})"
     text = "timed out" if text in _SILENCE else text

@@ -40,6 +40,7 @@ _CURES: Final = {
     "NOAUTH": "rejects the user or password: check REDIS_URL or REDIS_PARAMS",
     "WRONGPASS": "rejects the user or password: check REDIS_URL or REDIS_PARAMS",
     "DENIED": "is in protected mode: set a password there, and in REDIS_URL",
+    "DB index": "has no database of that number: see its `databases`, and correct REDIS_URL",
     "max number of clients": "takes no more connections: raise its maxclients, or end what holds them",
     "cluster support disabled": "is no Cluster: set REDIS_CLUSTER to False",
     "WRONGTYPE": "holds a value of another type there: rename that key, or delete it",
@@ -49,7 +50,7 @@ _CURES: Final = {
     "ACL in docs/operations.md",
     "user_script": "holds a value that this release cannot read, or the release has a bug: report this line",
 }
-_UNKNOWN: Final = "gave an error that this release does not know: see its log, mend it, and start the worker again"
+_UNKNOWN: Final = "gave an error that this release does not know: see its log, mend it, and try again"
 _CODES: Final = (
     (ReadOnlyError, "READONLY"),
     (OutOfMemoryError, "OOM"),

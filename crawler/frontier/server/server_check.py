@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
+from socket import gaierror
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
@@ -15,6 +17,7 @@ from redis.asyncio.connection import SSLConnection
 from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.exceptions import (
     BusyLoadingError,
+    InvalidResponse,
     NoPermissionError,
     RedisError,
     ResponseError,
@@ -162,7 +165,18 @@ def _said(error: BaseException, key: str, *, is_bundled: bool) -> str:
     cures = "start it, correct REDIS_URL, or leave REDIS_URL empty to use the bundled server"
     if is_bundled:
         cures = "it is the bundled server, `scrapy services status` shows it, and the directory with its log"
-    return f"does not answer ({type(error).__name__}): {cures}"
+    return f"does not answer ({_silence(error)}): {cures}"
+
+
+def _silence(error: BaseException) -> str:
+    """Why there is no answer, in the system's words where it has any: the driver's may quote what the URL holds."""
+    if isinstance(error, InvalidResponse):
+        return "another program listens there"
+    cause = _behind(error, OSError)
+    if isinstance(cause, gaierror):
+        return str(cause.strerror)
+    number = cause.errno if isinstance(cause, OSError) else None
+    return os.strerror(number) if number else type(error).__name__
 
 
 def _behind(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:

@@ -155,6 +155,11 @@ def test_an_answer_that_does_not_come_tells_what_may_keep_it() -> None:
         assert first_clause(error).startswith("timed out, as when it hangs"), "the driver's probe got no answer"
 
 
+def test_a_connection_that_fails_is_told_in_words_of_the_system_and_with_its_address_once() -> None:
+    said = "mongo.example:1: [Errno 111] Connect call failed ('10.0.0.1', 1) (configured timeouts: ...), Timeout: 5.0s"
+    assert first_clause(ServerSelectionTimeoutError(said)) == "mongo.example:1: Connection refused"
+
+
 def test_a_batch_tells_why_its_first_document_was_refused() -> None:
     """`attempts` as somebody's time series of another field: all that was said was "batch op errors occurred"."""
     errors = [{"index": 0, "code": 2, "errmsg": "'when' must be present and contain a valid BSON UTC datetime value"}]

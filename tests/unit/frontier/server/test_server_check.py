@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from socket import gaierror
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from redis.exceptions import (
     AuthenticationError,
     BusyLoadingError,
     ClusterDownError,
+    InvalidResponse,
     NoPermissionError,
     OutOfMemoryError,
     ReadOnlyError,
@@ -70,6 +72,8 @@ async def test_it_is_waited_for_and_that_is_said_once(
         (AuthenticationError("Authentication required.", status_code="NOAUTH"), "check REDIS_URL"),
         (ResponseError("FOO nobody knows"), "does not know: see its log"),
         (RedisConnectionError("refused"), "does not answer (ConnectionError): start it"),
+        (InvalidResponse("Protocol Error: b'HTTP/1.1 400'"), "does not answer (another program listens there): start"),
+        (ResponseError("DB index is out of range"), "has no database of that number: see its `databases`"),
     ],
 )
 def test_the_advice_is_for_what_the_server_said(error: Exception, words: str) -> None:
@@ -77,6 +81,21 @@ def test_the_advice_is_for_what_the_server_said(error: Exception, words: str) ->
     assert said.startswith("Redis at redis.example:6379 ")
     assert words in said
     assert ("Redis 7 or Valkey" in said) == ("EVALSHA" in str(error))
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (ConnectionRefusedError(111, "Connect call failed ('127.0.0.1', 1)"), "(Connection refused)"),
+        (gaierror(-2, "Name or service not known"), "(Name or service not known)"),
+        (TimeoutError(), "(ConnectionError)"),
+    ],
+)
+def test_why_there_is_no_connection_is_said_in_words_of_the_system(reason: OSError, words: str) -> None:
+    error = RedisConnectionError("with a secret")
+    error.__context__ = reason
+    said = server_check.explained(Server(), error)
+    assert f"does not answer {words}: start it" in said
 
 
 @pytest.mark.parametrize(
