@@ -20,7 +20,7 @@ from crawler.commands.base import FleetCommand
 from crawler.commands.encoding import encoder_of
 from crawler.commands.terminal import answering
 from crawler.commands.views.dead_view import printable
-from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
+from crawler.errors import ServiceError, ShoalError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspection.finding import UrlPlace
@@ -52,7 +52,7 @@ class UrlReport:
     host: HostState
     scope: str = ""  # the scope rule that keeps links to it from being followed
     closed: Sequence[str] = ()  # budgets and opening hours that hold it back
-    robots: str = ""  # why robots.txt does not allow it, if the fleet has fetched that
+    robots: str = ""  # what robots.txt says about it, if the fleet has fetched that
     # collection, version, first_seen_at, last_seen_at; of `items` how many documents, too
     stored: Sequence[Mapping[str, Any]] = field(default=())
 
@@ -77,9 +77,9 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) != 1:
                 raise UsageError("name one URL: scrapy find https://...")
             self.follow(opts.spider)
-            reports = tasks.run(self._look(_checked(args[0]), opts.spider))
-            for report in reports:
-                print(json.dumps(asdict(report), default=str) if opts.json else "\n".join(lines(report)))
+            reports = tasks.run(self._look(urls.check(args[0]), opts.spider))
+            for line in [json.dumps(asdict(one), default=str) for one in reports] if opts.json else lines(*reports):
+                print(line)
             self.exitcode = 0 if any(report.places or report.stored for report in reports) else 1
 
     async def _look(self, url: str, only: str) -> list[UrlReport]:
@@ -108,9 +108,20 @@ class Command(FleetCommand, ScrapyCommand):
         )
 
 
-def lines(report: UrlReport) -> list[str]:
-    """The readable output."""
-    told = [f"{report.url} (spider {report.spider})"]
+def lines(*reports: UrlReport) -> list[str]:
+    """The readable output; spiders of which the same is to be said share a block, and the last have not seen it."""
+    alike: dict[tuple[str, ...], list[UrlReport]] = {}
+    for report in sorted(reports, key=lambda one: not (one.places or one.stored)):
+        alike.setdefault(tuple(_told(report)), []).append(report)
+    told: list[str] = []
+    for block, same in alike.items():
+        whose = f"spider{'s' if len(same) > 1 else ''} {', '.join(one.spider for one in same)}"
+        told += [f"{same[0].url} ({whose})", *block]
+    return told
+
+
+def _told(report: UrlReport) -> list[str]:
+    told: list[str] = []
     for place in report.places:
         told.append(f"  {_place(place, report.host)}")
         if place.error:
@@ -126,8 +137,12 @@ def lines(report: UrlReport) -> list[str]:
     if report.scope:
         told.append(f"  no link to it is followed: out of scope by the rule {report.scope!r} (docs/scope.md)")
     told += [f"  {one}" for one in report.closed]
-    if any(one.state in {"queued", "delayed"} for one in report.places):
+    waits = [one for one in report.places if one.state in {"queued", "delayed"}]
+    if waits:
         told.append(f"  {_host(report.host)}")
+    if any(one.nacked or one.why for one in waits):
+        host = urlsplit(report.url).hostname
+        told.append(f"  `scrapy attempts --host {host}` shows what {host} answers")
     return told
 
 
@@ -173,10 +188,18 @@ async def _robots(frontier: Frontier, message: Message, url: str, agent: str) ->
         return ""
     if known.verdict is RobotsVerdict.LATER:
         return f"{origin}/robots.txt is unreachable: that site is not crawled for now"
-    allowed = known.verdict is RobotsVerdict.ALLOW or await asyncio.to_thread(
-        RobotsFile(known.rules).can_fetch, url, agent
-    )
-    return "" if allowed else f"{origin}/robots.txt does not allow {agent} to fetch it"
+    if known.verdict is RobotsVerdict.ALLOW:
+        return ""
+    if said := await asyncio.to_thread(_ruled, RobotsFile(known.rules), url, agent):
+        return f"{origin}/robots.txt {said}"
+    return ""
+
+
+def _ruled(file: RobotsFile, url: str, agent: str) -> str:
+    if not file.can_fetch(url, agent):
+        return f"does not allow {agent} to fetch it"
+    delay = file.crawl_delay(agent)
+    return f"asks {agent} for a Crawl-delay of {delay:g} s" if delay else ""
 
 
 async def _stored(settings: Any, url: str, spider: str) -> list[dict[str, Any]]:
@@ -202,10 +225,3 @@ async def _of_item_class(database: connection.Database, collection: str, pages: 
         if (document := await reader.document(database, collection, page)) is not None:
             return [{"collection": collection, **{name: document.get(name) for name in SHOWN}}]
     return []
-
-
-def _checked(url: str) -> str:
-    try:
-        return urls.without_credentials(urls.check(url))
-    except MessageError as error:
-        raise ConfigError("URL", url, f"an http or https URL ({error})") from None

@@ -23,7 +23,8 @@ MOST_WORKERS: Final = 10
 
 def runs(seen: Snapshot) -> Table:
     """One row per run: those that are not over, and the last few that are."""
-    table = narrow_table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
+    dropped = ["dropped"] if any(run.counts.dropped for run in seen.runs) else []
+    table = narrow_table("", ["run", "spider", "state"], ["done", "to do", "dead", *dropped, "to go"])
     for run in seen.runs:
         counts, name = run.counts, f"{run.spider} {run.name}".strip()
         table.add_row(
@@ -33,7 +34,7 @@ def runs(seen: Snapshot) -> Table:
             amount(counts.done),
             amount(counts.pending) if counts.pending else "-",
             amount(counts.dead) if counts.dead else "-",
-            amount(counts.dropped) if counts.dropped else "-",
+            *(amount(counts.dropped) if counts.dropped else "-" for _ in dropped),
             _to_go(seen, run),
         )
     return table

@@ -16,7 +16,7 @@ def find(fleet: Fleet, *args: str) -> tuple[int, str]:
 
 
 async def test_a_url_is_followed_from_the_queue_to_its_document(fleet: Fleet) -> None:
-    rules = "User-agent: *\nDisallow: /private"
+    rules = "User-agent: *\nDisallow: /private\nCrawl-delay: 0.1"
     with Site({"/": Page("<title>home</title>"), "/broken": Page(status=500), "/robots.txt": Page(rules)}) as site:
         home, broken, private = site.url("/"), site.url("/broken"), site.url("/private")
         status, told = find(fleet, home)
@@ -31,6 +31,7 @@ async def test_a_url_is_followed_from_the_queue_to_its_document(fleet: Fleet) ->
         assert status == 0, log
         assert "done" in told
         assert "stored in pages: version 1" in told
+        assert "/robots.txt asks shoal for a Crawl-delay of 0.1 s" in told
         assert "http_500" in find(fleet, broken)[1]
         assert "/robots.txt does not allow shoal to fetch it" in find(fleet, private)[1]
         [report] = map(json.loads, find(fleet, broken, "--json")[1].splitlines())
@@ -50,7 +51,10 @@ def test_without_mongodb_the_rest_is_told_and_json_stays_json(fleet: Fleet) -> N
 
 
 def test_wrong_input_is_refused_in_one_line(fleet: Fleet) -> None:
-    for args, words in ((["nonsense"], "expected an http or https URL"), ([], "name one URL")):
+    for args, words in (
+        (["nonsense"], "scrapy find: no scheme: expected http:// or https:// before 'nonsense'"),
+        ([], "name one URL"),
+    ):
         status, told = find(fleet, *args)
         assert status == 2
         assert words in told

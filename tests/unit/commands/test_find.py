@@ -52,3 +52,21 @@ def test_a_dead_letter_names_its_last_retry_and_its_error_on_a_line_each() -> No
 def test_a_reason_is_not_said_twice() -> None:
     told = lines(report(UrlPlace("dead", "quotes", "7", why="http_503", id="12", nacked="http_503")))
     assert told[1:] == ["  dead letter 12: http_503, crawl 7 (`scrapy dead show 12`)"]
+
+
+def test_spiders_of_which_the_same_is_to_be_said_share_a_block_and_those_that_have_not_seen_it_come_last() -> None:
+    seen = UrlReport("http://shop.example/", "quotes", [UrlPlace("done", "quotes", "7")], HOST)
+    never = [UrlReport("http://shop.example/", spider, [], HOST) for spider in ("args", "site")]
+    assert lines(never[0], seen, never[1]) == [
+        "http://shop.example/ (spider quotes)",
+        "  done, or dropped on the way, in crawl 7",
+        "http://shop.example/ (spiders args, site)",
+        "  never seen",
+    ]
+
+
+def test_of_one_that_was_put_back_it_says_where_to_see_what_its_host_answers() -> None:
+    pointer = "  `scrapy attempts --host shop.example` shows what shop.example answers"
+    delayed, queued = UrlPlace("delayed", "quotes", "7", why="retry"), UrlPlace("queued", "quotes", "7")
+    assert pointer in lines(report(delayed))
+    assert pointer not in lines(report(queued))

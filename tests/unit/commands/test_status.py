@@ -131,6 +131,13 @@ def test_columns_that_say_nothing_are_left_out() -> None:
     assert "No worker is running (`scrapy crawl`)." in shown
 
 
+def test_what_runs_dropped_has_a_column_where_there_is_some() -> None:
+    run = Run("20261122-1", "", "s", "1", "open", 0, counts=RunCounts(done=1))
+    assert "done  to do  dead  to go" in _printed(80, Snapshot(runs=[run]))
+    dropped = replace(run, counts=RunCounts(done=1, dropped=2))
+    assert "done  to do  dead  dropped  to go" in _printed(80, Snapshot(runs=[run, dropped]))
+
+
 def test_the_first_line_says_whether_it_is_finished() -> None:
     def said(stats: SpiderStats, workers: int = 1, rate: float = 2.0, **more: Any) -> str:
         ours = [WorkerState("w", 0, {"spider": "s", "pages_per_s": rate, "items_per_s": rate})] * workers
