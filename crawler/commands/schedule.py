@@ -184,6 +184,8 @@ class Command(FleetCommand, ScrapyCommand):
             raise ShoalError(
                 f"{clipped(str(source))} cannot be pushed as it is ({rejects.count} refused): nothing is added"
             )
+        if source.kind == "file" and not checked:
+            print(f"{clipped(str(source))} holds nothing yet: each tick pushes what it holds then")
 
     async def _change(self, schedules: Schedules, seen: Timetable, verb: str, name: str) -> None:
         text = seen.definitions[name]

@@ -20,6 +20,7 @@ ARGUMENT: Final = "argument"
 CSV_ROWS: Final = 1_000  # per chunk
 DELIMITERS: Final = ",;\t|"
 _METADATA: Final = "//169.254.169.254"  # a cloud's own service: the last place that is asked for credentials
+_HEAD: Final = 512  # bytes that tell text from what is none
 _SHOWN: Final = 60  # characters shown of a line that is too long
 
 
@@ -224,7 +225,12 @@ def _texts(blocks: Iterator[bytes | None]) -> Iterator[str]:
 
 
 def _decoder(first: bytes) -> io.IncrementalNewlineDecoder:
+    """For a source that begins with *first*; raises ValueError for what is no text, each line of which would be
+    refused."""
     wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # Excel's "Unicode text"
+    head = first[:_HEAD]
+    if not wide and b"\0" in head and b"://" not in head:
+        raise ValueError("no text: expected UTF-8, or UTF-16 with a byte order mark; save a spreadsheet as CSV")
     name, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
     return io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(name)(errors), translate=True)
 

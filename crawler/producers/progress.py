@@ -1,4 +1,4 @@
-"""The progress of a push on one line of a terminal; silent elsewhere."""
+"""The progress of a push on one line of a terminal, which is gone at the end; silent elsewhere."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class PushProgress:
         sizes = [sources.size_of(source) for source in given if not sources.is_url(source)]
         known = [size for size in sizes if size is not None]
         console = Console(stderr=True)
-        columns = (TextColumn("{task.fields[lines]}, {task.fields[rate]:,.0f}/s"), BarColumn())
-        self._bar = Progress(
-            *columns, TaskProgressColumn(), TimeRemainingColumn(), console=console, disable=not console.is_terminal
-        )
+        told = TextColumn("{task.fields[lines]}, {task.fields[rate]:,.0f}/s")
+        columns = (told, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         total = sum(known) if sizes and len(known) == len(sizes) else None
         self._task = self._bar.add_task("push", total=total, lines=several(0, "line"), rate=0.0)
         self._lines = 0

@@ -128,6 +128,8 @@ class Pusher:
         """One readable line."""
         name, outcomes = self._encoder.spider.name, self._sender.outcomes if self._sender else {}
         words = [f"{outcomes.get(PushOutcome.ACCEPTED, 0)} pushed to {name}"]
+        if not self.begun and not self._rejects.count:
+            return f"{words[0]}: nothing was there to be pushed"
         if known := outcomes.get(PushOutcome.DUPLICATE):
             words.append(f"{known} known already (--recrawl crawls them again)")
         if dead := outcomes.get(PushOutcome.DUPLICATE_DEAD):

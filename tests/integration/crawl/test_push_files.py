@@ -87,6 +87,8 @@ async def test_a_misspelt_name_opens_no_run(fleet: Fleet, tmp_path: Path) -> Non
     done = push(fleet, tmp_path / "urls.tx", tmp_path / "empty")
     assert (done.returncode, done.stdout) == (2, "0 pushed to products, 1 refused\n")
     assert "urls.tx' is neither a URL" in done.stderr
+    done = push(fleet, tmp_path / "empty")
+    assert (done.returncode, done.stdout) == (0, "0 pushed to products: nothing was there to be pushed\n")
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         assert await frontier.runs.find() == []
 

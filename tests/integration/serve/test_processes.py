@@ -223,6 +223,13 @@ def test_every_bad_line_of_a_file_is_named(schedule: InProcess, tmp_path: Path) 
     assert "secret" not in wrong
 
 
+def test_of_a_file_without_a_line_that_is_said(schedule: InProcess, tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    path.write_text("\n")
+    status, told, _ = schedule(*ADD, path, "--every", "1d")
+    assert (status, told.splitlines()[0]) == (0, f"file {path} holds nothing yet: each tick pushes what it holds then")
+
+
 def test_wrong_settings_of_the_service_are_refused_in_a_line(scrapy_run: ScrapyRunner, redis_url: str) -> None:
     for given, words in (
         ({"SERVE_PORT": 70_000}, "scrapy serve: SERVE_PORT = '70000' is invalid"),

@@ -73,6 +73,23 @@ def test_a_source_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path:
     )
 
 
+@pytest.mark.parametrize(
+    "head", [b"PK\x03\x04\x14\0\x06\0\n", "https://a.example/\n".encode("utf-16-le"), b"\x89PNG\r\n\x1a\n\0"]
+)
+@pytest.mark.parametrize("column", ["", "url"])
+def test_what_is_no_text_is_refused_whole_and_not_by_the_line(tmp_path: Path, head: bytes, column: str) -> None:
+    path = written(tmp_path / "urls.xlsx", head + b"\xff\xfe\n" * 40)
+    lines, refused = read(path, f"{URL}a", column=column)
+    assert ([line for _, line in lines], len(refused)) == ([f"{URL}a"], 1)
+    assert "urls.xlsx' is neither a URL" in refused[0]
+    assert "(no text: expected UTF-8, or UTF-16 with a byte order mark; save a spreadsheet as CSV)" in refused[0]
+
+
+def test_a_line_with_a_nul_costs_only_itself(tmp_path: Path) -> None:
+    path = written(tmp_path / "urls.txt", f"{URL}\0\n{URL}b\n".encode())
+    assert [line for _, line in read(path)[0]] == [f"{URL}\0", f"{URL}b"]
+
+
 def test_a_long_argument_is_not_repeated_whole() -> None:
     [reason] = read("x" * 10_000)[1]
     assert "xxx...xxx" in reason

@@ -17,3 +17,5 @@ def test_lines_are_counted_as_a_person_counts(lines: int, told: str, monkeypatch
     with progress.PushProgress(["https://shop.example/"]) as bar:
         bar.advance(lines, 0)
     assert told in out.getvalue()
+    erased = "\x1b[1A\x1b[2K"
+    assert out.getvalue().endswith(erased), "no bar of 0 lines is left above an error, nor any above the summary"
