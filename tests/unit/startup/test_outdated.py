@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import UserDict
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
 from scrapy import Request, Spider
@@ -18,7 +19,10 @@ from scrapy.spidermiddlewares.httperror import HttpErrorMiddleware
 from crawler.addon import completed
 from crawler.spiders.pages import PagesSpider
 from crawler.startup.fleet_check import findings
+from crawler.startup.spider_source import functions
 from tests.shipped import shipped
+
+T = TypeVar("T")
 
 
 def found(**tables: dict[Any, int]) -> list[str]:
@@ -52,6 +56,17 @@ class StartedMiddleware:
         # Must return only requests (not items).
         for one in start_requests:  # noqa: UP028
             yield one
+
+
+class TypedMiddleware(UserDict[str, T], Generic[T]):
+    """Of a project, and of Python."""
+
+    def process_spider_output(self, response: Response, result: Any) -> Any:
+        return result
+
+
+def test_python_itself_is_not_read_for_faults() -> None:
+    assert [one.node.name for one in functions(TypedMiddleware)] == ["process_spider_output"]
 
 
 def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
