@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
 # Ours: `scrapy genspider` in a checkout puts a person's own into the same package.
 _ROOM: Final = "crawler.spiders."
-_OUR_SPIDERS: Final = frozenset({"base", "pages", "products"})
+_OUR_SPIDERS: Final = frozenset({"base", "bounds", "pages", "products", "reading", "sandbox"})
 
 
 class SourceFunction(NamedTuple):

@@ -18,6 +18,7 @@ from scrapy.spidermiddlewares.httperror import HttpErrorMiddleware
 
 from crawler.addon import completed
 from crawler.spiders.pages import PagesSpider
+from crawler.spiders.products import ProductsSpider
 from crawler.startup.fleet_check import findings
 from crawler.startup.spider_source import functions
 from tests.shipped import shipped
@@ -67,6 +68,10 @@ class TypedMiddleware(UserDict[str, T], Generic[T]):
 
 def test_python_itself_is_not_read_for_faults() -> None:
     assert [one.node.name for one in functions(TypedMiddleware)] == ["process_spider_output"]
+
+
+def test_nor_are_our_own_spiders() -> None:
+    assert [*functions(PagesSpider), *functions(ProductsSpider)] == []
 
 
 def test_a_middleware_of_starts_that_scrapy_calls_no_more_is_named() -> None:
