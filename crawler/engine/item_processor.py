@@ -42,7 +42,6 @@ class ItemProcessor(ItemPipelineManager):
     async def open_spider_async(self) -> None:
         """By now the scraper exists and has not started."""
         assert self.crawler is not None
-        assert self.crawler.engine is not None
         engine = self.crawler.engine
         scraper = engine.scraper
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]

@@ -62,7 +62,6 @@ class FeedFailuresExtension:
             exporter.slots = done + slots[len(done) :]
 
     def _failed(self, feed: str, error: OSError) -> None:
-        assert self._crawler.stats is not None
         self._crawler.stats.inc_value(names.FEED_ITEMS_LOST)
         self._lost[feed] += 1
         if self._lost[feed] == 1:

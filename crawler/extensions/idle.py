@@ -78,7 +78,6 @@ class IdleExtension:
     def _say_how_to_push(self, spider: str, key: str, redis_cli: str) -> None:
         how = f"`scrapy push {spider} URL...` or `{redis_cli} LPUSH {key} URL`"
         logger.info("Waiting for work: nothing is queued for %s. Push URLs with %s", spider, how)
-        assert self._crawler.stats is not None
         count = self._crawler.stats.get_value
         if count(names.DUPLICATES) and not count(names.PUSHED) and not count(names.LEASED):
             how = f"`scrapy push {spider} URL --recrawl` crawls them, and all they lead to, again"
@@ -105,7 +104,7 @@ class IdleExtension:
             self._look_soon()
 
     def _look_soon(self) -> None:
-        if self._looks and self._crawler.engine is not None:
+        if self._looks:
             self._looks -= 1
             asyncio.get_running_loop().call_later(LOOK_SECONDS, scrapy_hooks.wake, self._crawler.engine)
 

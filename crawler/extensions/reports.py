@@ -88,14 +88,12 @@ class ReportsExtension:
                 logger.debug("No room for a report to the supervisor")
             except OSError:  # it ended, on a system that does not end children with their parent
                 logger.error("The supervisor of this worker is gone: closing")
-                assert self._crawler.engine is not None
                 self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=GONE))
                 return
             await asyncio.sleep(EVERY_SECONDS)
 
     def _write(self, reason: str) -> None:
         stats = self._crawler.stats
-        assert stats is not None
         report = {
             "counts": {name: stats.get_value(stat, 0) for name, stat in COUNTS.items()},
             "endpoint": self._endpoint(),

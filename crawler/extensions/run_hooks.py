@@ -99,7 +99,6 @@ class RunHooks(RunListener):
         request = Request(
             self._config.url, method="POST", headers=headers, body=content, meta={"download_timeout": ANSWER_SECONDS}
         )
-        assert self._crawler.engine is not None
         try:
             response = await self._crawler.engine.downloader.handlers.download_request_async(request)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises, it is tried again

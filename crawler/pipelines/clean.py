@@ -38,7 +38,6 @@ class CleanPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        assert crawler.stats is not None
         return cls(config.integer(crawler.settings, "ITEM_TEXT_MAX_CHARS"), crawler.stats)
 
     async def process_item(self, item: Any) -> Any:

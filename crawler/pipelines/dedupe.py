@@ -51,7 +51,6 @@ class DedupePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        assert crawler.stats is not None
         size = config.integer(crawler.settings, "ITEM_DEDUPE_SIZE")
         if not size:
             raise NotConfigured

@@ -60,7 +60,6 @@ class MongoPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Raises ConfigError for a storage setting out of range or an unusable spool directory."""
-        assert crawler.stats is not None
         config = StorageConfig.from_settings(crawler.settings)
         client = connection.connect(crawler.settings)
         pause = partial(stop_leasing, crawler, "storage")

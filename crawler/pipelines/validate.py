@@ -45,7 +45,6 @@ class ValidatePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        assert crawler.stats is not None
         return cls(fatal_issues(crawler.settings), crawler.stats, tallies_of(crawler))
 
     async def process_item(self, item: Any) -> Any:

@@ -100,8 +100,7 @@ class Reporter:
 
     def report(self) -> int:
         """Print the report; returns the exit status."""
-        stats = self._crawler.stats
-        values = stats.get_stats() if stats is not None else {}
+        values = self._crawler.stats.get_stats()
         numbers = {name: value for name, value in values.items() if isinstance(value, int)}
         finished = values.get("finish_reason") not in (None, FAILED)
         _print({"report": {"stats": numbers, "examples": self._examples, "reason": values.get("finish_reason")}})
@@ -114,13 +113,11 @@ class Reporter:
         if self._task is not None:
             self._task.cancel()
         self._print_done()
-        assert self._crawler.engine is not None
         for pipeline in self._crawler.engine.scraper.itemproc.middlewares:
             if isinstance(pipeline, DifferencesPipeline):
                 self._examples = pipeline.examples
 
     def _failed(self) -> None:
-        assert self._crawler.stats is not None
         self._crawler.stats.inc_value(counts.FAILED)
 
     def _dropped(self, exception: DropItem) -> None:
@@ -133,7 +130,6 @@ class Reporter:
             await asyncio.sleep(PROGRESS_SECONDS)
 
     def _print_done(self) -> None:
-        assert self._crawler.stats is not None
         _print({"done": self._crawler.stats.get_value(counts.PAGES, 0)})
 
 

@@ -70,7 +70,6 @@ class DifferencesPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Only a re-parse uses it."""
-        assert crawler.stats is not None
         client, settings = connection.connect(crawler.settings), crawler.settings
         config, database = StorageConfig.from_settings(settings), connection.database(client, settings)
         outage = MongoOutage(

@@ -22,7 +22,6 @@ class ReplayDownloader:
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:
         """Fails with IgnoreRequest: a callback tried to download something directly."""
-        assert self._crawler.stats is not None
         self._crawler.stats.inc_value(counts.REFUSED)
         return fail(IgnoreRequest(f"{request} is not sent: a re-parse makes no request"))
 

@@ -45,7 +45,6 @@ class ReplayGate(GateMiddleware):
         tier = str(entry["source"]["tier"] if entry is not None else "") or TIERS[0]
         why = block.vendor if block is not None else SHELL * is_empty(response, tier, any_status=True)
         if why:
-            assert self._crawler.stats is not None
             self._crawler.stats.inc_value(counts.BLOCKED)
         return why
 
@@ -69,7 +68,6 @@ class ReplayMiddleware:
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Stamp items, discard requests."""
         entry = _entry(self._crawler, response)
-        assert self._crawler.stats is not None
         async for output in result:
             if isinstance(output, Request):  # here rather than in the scheduler: there are many, and each layer costs
                 self._crawler.stats.inc_value(counts.DISCARDED)
@@ -82,5 +80,5 @@ class ReplayMiddleware:
 
 def _entry(crawler: Crawler, response: Response) -> Entry | None:
     """The index entry of an archived page."""
-    scheduler = crawler.engine.scheduler if crawler.engine is not None else None
+    scheduler = crawler.engine.scheduler
     return scheduler.entry(response) if isinstance(scheduler, ReplayScheduler) else None

@@ -95,7 +95,6 @@ class ReplayScheduler(BaseScheduler):
         await self._client.close()
 
     async def _fill(self, spider: Spider) -> None:
-        assert self._crawler.engine is not None
         try:
             await self._room.wait()
             async for stored in self._pages:
@@ -139,7 +138,6 @@ class ReplayScheduler(BaseScheduler):
 
     async def _parse(self, response: Response, request: Request) -> None:
         """What Scrapy's scraper does with a page, without its queue, which only serves the engine."""
-        assert self._crawler.engine is not None
         scraper = self._crawler.engine.scraper
         try:
             output = await scraper.spidermw.scrape_response_async(scraper.call_spider_async, response, request)
@@ -166,11 +164,9 @@ class ReplayScheduler(BaseScheduler):
         return Request(page.url)
 
     def _wake(self) -> None:
-        if self._crawler.engine is not None:
-            scrapy_hooks.wake(self._crawler.engine)
+        scrapy_hooks.wake(self._crawler.engine)
 
     def _count(self, name: str) -> None:
-        assert self._crawler.stats is not None
         self._crawler.stats.inc_value(name)
 
 

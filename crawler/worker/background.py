@@ -50,7 +50,7 @@ class BackgroundTasks:
         if not lacks or sends:  # a machine that lacks a thread can still give its leases back
             self._give_up()
         engine = self._crawler.engine
-        if engine is not None and not scrapy_hooks.is_closing(engine):
+        if not scrapy_hooks.is_closing(engine):
             self._closing = asyncio.ensure_future(engine.close_spider_async(reason=FAILED))
 
     async def end(self) -> None:

@@ -34,11 +34,9 @@ class FrontierQueue(Base):  # type: ignore[misc]
         self.spider = spider
         self.key = key % {"spider": spider.name}
         self.buffer = Buffer()
-        fingerprinter = spider.crawler.request_fingerprinter
-        assert fingerprinter is not None
         settings = spider.crawler.settings
         self.tier_routing = TierRouting(served_tiers(settings))
-        self.encoder = Encoder(spider, settings, fingerprinter, self.tier_routing)
+        self.encoder = Encoder(spider, settings, spider.crawler.request_fingerprinter, self.tier_routing)
 
     def __len__(self) -> int:
         """The number of leases buffered in this worker; `scrapy status` shows what waits in Redis."""

@@ -59,7 +59,6 @@ class Lifecycle:
             await life._begin()
         except FrontierError as error:
             raise ServiceError(explained(server, error)) from None
-        assert crawler.engine is not None
         scrapy_hooks.on_request_end(crawler.engine, life.worker.tracker.ended)
         crawler.signals.connect(life._start, signals.spider_opened)  # not before the pipelines are ready
         return life
@@ -129,7 +128,6 @@ class Lifecycle:
                 await self._give_back()
         except TimeoutError:
             self._let_expire()
-        assert self._crawler.stats is not None
         tell_lost(worker.outbox.new.offers.left, self._crawler.stats)
         await worker.addresses.close()
         await worker.tasks.end()
@@ -156,7 +154,6 @@ class Lifecycle:
         self._let_expire()
 
     def _is_closing(self) -> bool:
-        assert self._crawler.engine is not None
         return scrapy_hooks.is_closing(self._crawler.engine)
 
     def _let_expire(self) -> None:

@@ -101,7 +101,6 @@ class Prefetcher:
     async def run(self) -> None:
         """Lease until the engine closes, then give the buffer back."""
         engine = self._crawler.engine
-        assert engine is not None
         while not scrapy_hooks.is_closing(engine):
             self._woken.clear()
             paused = engine.paused or self._pauses.reason
@@ -209,7 +208,6 @@ class Prefetcher:
 
     def _count(self, leased: int) -> None:
         self._crawler.stats.inc_value(names.LEASED, leased)
-        assert self._crawler.engine is not None
         scrapy_hooks.wake(self._crawler.engine)
 
     def _full_hosts(self) -> list[str]:

@@ -206,5 +206,4 @@ class HttpDownloadHandler:
         raise ResponseDataLossError(str(error)) from error
 
     def _count(self, name: str) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(name)
+        self._crawler.stats.inc_value(name)

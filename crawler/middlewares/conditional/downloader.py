@@ -159,7 +159,6 @@ class ConditionalMiddleware:
         return worker_of(self._crawler).book.of(request)
 
     def _count(self, name: str, by: int = 1) -> None:
-        assert self._crawler.stats is not None
         self._crawler.stats.inc_value(name, by)
 
     async def _close(self) -> None:

@@ -32,7 +32,6 @@ class AttemptsMiddleware:
     """Only appends to the log: changes no request and waits for nothing."""
 
     def __init__(self, crawler: Crawler, client: connection.Client, config: AttemptsConfig) -> None:
-        assert crawler.stats is not None
         self._crawler = crawler
         self._client = client
         database = connection.database(client, crawler.settings)

@@ -239,7 +239,6 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         return parser
 
     def _count(self, name: str, times: int = 1) -> None:
-        assert self.crawler.stats is not None
         if times:
             self.crawler.stats.inc_value(name, times)
 

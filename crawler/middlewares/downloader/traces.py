@@ -37,7 +37,6 @@ class TracesMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Off with TRACES_RATIO = 0, and where the spider does not use the shared frontier."""
-        assert crawler.stats is not None
         if not in_use(crawler.settings) or (tracing := open_tracing(crawler.settings, crawler.stats.inc_value)) is None:
             raise NotConfigured
         middleware = cls(crawler, tracing)
@@ -70,9 +69,7 @@ class TracesMiddleware:
         spider = str(getattr(self._crawler.spider, "name", ""))
         worker.queue.encoder.tracer = PushSpans(self._tracing, spider, spans.span)
         timings_of(self._crawler).store = StoreHistogram(spans)
-        engine = scrapy_hooks.engine_of(self._crawler)
-        assert engine is not None
-        scrapy_hooks.on_request_end(engine, spans.ended)
+        scrapy_hooks.on_request_end(self._crawler.engine, spans.ended)
 
     async def _closed(self) -> None:
         if self._spans is not None:

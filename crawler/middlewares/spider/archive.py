@@ -44,7 +44,6 @@ class ArchiveMiddleware(OutputMiddleware[Response]):
     are always kept, and the dead letter names the record."""
 
     def __init__(self, crawler: Crawler, config: ArchiveConfig, client: connection.Client) -> None:
-        assert crawler.stats is not None
         self._crawler = crawler
         self._config = config
         self._client = client
@@ -162,6 +161,5 @@ class ArchiveMiddleware(OutputMiddleware[Response]):
             again = Request(request.url, request.callback, meta=request.meta, cb_kwargs=request.cb_kwargs)
             return codec.encode(again, spider)
         except CodecError:
-            assert self._crawler.stats is not None
             self._crawler.stats.inc_value(names.ARCHIVE_CUT)
             return b""

@@ -44,7 +44,6 @@ class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[HeldLease]):
         if page is None or not self._is_next or (asked is not None and asked.callback is not None):
             return None
         generation, versions, stats = page.lease.generation, self._nearer, self._crawler.stats
-        assert stats is not None
 
         def is_known(url: str) -> bool:
             if not known.confirmed_link((generation, url)):
@@ -68,7 +67,6 @@ class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[HeldLease]):
     @cached_property
     def _nearer(self) -> tuple[Any, ...]:
         """The spider middlewares between this one and the spider."""
-        assert self._crawler.engine is not None
         chain = self._crawler.engine.scraper.spidermw.middlewares
         return chain[chain.index(self) + 1 :]
 
@@ -81,7 +79,6 @@ class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[HeldLease]):
         if not isinstance(output, Request) or output.dont_filter or not self._is_known(output, page.lease.generation):
             return output
         stats, spider = self._crawler.stats, self._crawler.spider
-        assert stats is not None
         assert spider is not None
         stats.inc_value(names.DUPLICATES)
         self._worker.dupefilter.log(output, spider)

@@ -35,7 +35,9 @@ class Requeue:
     def __init__(
         self, crawler: Crawler, outbox: Outbox, uniform: Callable[[float, float], float] = random.uniform
     ) -> None:
-        self._crawler = crawler
+        assert crawler.spider is not None
+        self._spider = crawler.spider
+        self._stats = crawler.stats
         self._outbox = outbox
         self._uniform = uniform
         self._passed_on: set[str] = set()  # what this release lacks, logged once each
@@ -53,8 +55,7 @@ class Requeue:
 
     def move(self, request: Request, held: HeldLease, tier: Tier) -> None:
         """Move *request* to the queue of *tier*; in its queued form if its present one cannot be stored."""
-        assert self._crawler.spider is not None
-        stream, body = stream_of(self._crawler.spider.name, tier), self._encoded(request, held)
+        stream, body = stream_of(self._spider.name, tier), self._encoded(request, held)
         self._outbox.end(Move(held.handle, stream, body=body, priority=_priority(request, held)))
 
     def pass_on(self, held: HeldLease, error: OtherReleaseError) -> None:
@@ -77,9 +78,8 @@ class Requeue:
 
     def storable(self, request: Request, held: HeldLease) -> Request:
         """*request* encoded for the queue; if that fails, with the meta and cb_kwargs that it was leased with."""
-        assert self._crawler.spider is not None
         try:
-            codec.encode(request, self._crawler.spider)
+            codec.encode(request, self._spider)
         except CodecError as error:
             self._say_unstored(request, error)
             request = self._as_leased(request, held)
@@ -87,26 +87,23 @@ class Requeue:
 
     def _as_leased(self, request: Request, held: HeldLease) -> Request:
         """*request*, where redirects have led it, with the meta and cb_kwargs that it was leased with."""
-        assert self._crawler.spider is not None
-        stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
+        stored = codec.decode(codec.restored(held.lease.body, request), self._spider)
         fields = ("url", "method", "headers", "body", "dont_filter")
         meta = stored.meta | {name: request.meta[name] for name in _CHAIN if name in request.meta}
         as_leased: Request = stored.replace(meta=meta, **{name: getattr(request, name) for name in fields})
         return as_leased
 
     def _encoded(self, request: Request, held: HeldLease) -> bytes:
-        assert self._crawler.spider is not None
         try:
             if held.handed_at is not None:  # `response.meta.pop("item")`: the next try would fail at that
                 request = self._as_leased(request, held)
-            return codec.encode(request, self._crawler.spider)
+            return codec.encode(request, self._spider)
         except CodecError as error:
             self._say_unstored(request, error)
             return codec.restored(held.lease.body, request)
 
     def _say_unstored(self, request: Request, error: CodecError) -> None:
-        assert self._crawler.stats is not None
-        self._crawler.stats.inc_value(names.RESTORED)
+        self._stats.inc_value(names.RESTORED)
         logger.warning("%s is queued again in its original form, without later additions: %s", request, error)
 
 

@@ -92,4 +92,4 @@ class Heartbeat:
 
     @property
     def _is_starting(self) -> bool:
-        return self._crawler.engine is not None and scrapy_hooks.is_starting(self._crawler.engine)
+        return scrapy_hooks.is_starting(self._crawler.engine)

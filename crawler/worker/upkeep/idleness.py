@@ -57,5 +57,4 @@ class Idleness:
             self._since = None
             return
         self._since = self._clock() if self._since is None else self._since
-        assert self._crawler.engine is not None
         scrapy_hooks.wake(self._crawler.engine)  # else it looks whether it may close at its 5 s heartbeat only

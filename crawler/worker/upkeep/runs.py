@@ -68,13 +68,11 @@ class WorkerRuns:
         await asyncio.shield(self._under_way[name])
 
     async def _drop(self) -> None:
-        assert self._crawler.stats is not None
         async for one in self._spent.drop():
             self._crawler.stats.inc_value(names.BUDGET_DROPPED, one.requests)
             logger.warning("%s", one.told)
 
     async def _settle(self, *, turn_ms: int = 0, leaving: str = "") -> None:
-        assert self._crawler.stats is not None
         for run in await self._runs.settle(turn_ms=turn_ms, leaving=leaving):
             self._crawler.stats.inc_value(names.RUNS_ENDED)
             logger.info("%s", run.told())

@@ -75,7 +75,6 @@ class SeedReader:
 
     async def _read_some(self) -> int:
         """Each leaves its key only once its requests are stored; returns how many did."""
-        assert self._crawler.engine is not None
         if self.queue is None:
             return 0
         if scrapy_hooks.is_closing(self._crawler.engine) or self._crawler.engine.paused:

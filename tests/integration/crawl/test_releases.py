@@ -69,7 +69,9 @@ class Outbox(list[Nack | Bury]):
 @pytest.mark.parametrize("retried", [False, True])
 def test_it_is_left_to_others_five_times_in_ten_minutes_before_it_is_a_dead_letter(retried: bool) -> None:
     outbox = Outbox()
-    requeue = Requeue(get_crawler(WalkSpider, WAITS), outbox)  # type: ignore[arg-type]
+    crawler = get_crawler(WalkSpider, WAITS)
+    crawler.spider = WalkSpider()
+    requeue = Requeue(crawler, outbox)  # type: ignore[arg-type]
     body = codec.encode(Request("http://a.example/p", NextWalkSpider().parse_next), NextWalkSpider)
     for _ in range(12 if retried else 6):
         lease = Lease("0:1", 1, "a.example", "walk", body, 1, "0", 0, 1000, 3, 0)

@@ -29,7 +29,7 @@ async def _output(*outputs: Any) -> AsyncIterator[Any]:
 
 async def test_requests_are_counted_and_discarded() -> None:
     stats = Stats()
-    middleware = ReplayMiddleware(cast("Crawler", SimpleNamespace(engine=None, stats=stats)))
+    middleware = ReplayMiddleware(cast("Crawler", SimpleNamespace(engine=SimpleNamespace(scheduler=None), stats=stats)))
     item, url = ProductItem(url="http://shop.example/p/1"), "http://shop.example/"
     result = middleware.process_spider_output(Response(url), _output(Request(url), item, {"a": 1}, Request(url)))
     assert [one async for one in result] == [item, {"a": 1}]

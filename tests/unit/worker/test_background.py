@@ -23,7 +23,7 @@ async def test_one_whose_machine_lacks_something_can_still_give_its_leases_back(
     error: Exception, sends: bool, given_up: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     told: list[str] = []
-    crawler: Any = SimpleNamespace(engine=None)
+    crawler: Any = SimpleNamespace(engine=SimpleNamespace(_slot=None))
     tasks = BackgroundTasks(crawler, lambda: told.append("given up"))
 
     async def fail() -> None:

@@ -40,7 +40,7 @@ class Bench:
 
     def __init__(self) -> None:
         stats = SimpleNamespace(get_value=lambda key, default=None: default)
-        crawler: Any = SimpleNamespace(engine=None, stats=stats, settings=Settings())
+        crawler: Any = SimpleNamespace(engine=SimpleNamespace(_start=None), stats=stats, settings=Settings())
         self.book, self.pauses = Book(), Pauses()
         self.told: list[tuple[dict[str, Any], str]] = []
         made: Any = Heartbeat
