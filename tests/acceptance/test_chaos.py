@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
-import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.zygote import PROJECT_DIR, Zygote
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.usefixtures("zygote")  # the workers are forked from it, too
-def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
+def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path, zygote: Zygote) -> None:
     size = [
         "--hosts",
         "12",
@@ -34,19 +33,18 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     ]
     size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1", "--rules", "1", "--old", "1", "--olders", "1"]
     given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--forked", "--limit", "540", *size]
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.chaos", *given],
-        cwd=PROJECT, capture_output=True, text=True, timeout=580, check=False,
-    )  # fmt: skip
+    environment = os.environ | {"PYTEST_XDIST_TESTRUNUID": zygote.name}  # its workers are forks, too
+    with closing(zygote.fork(given, environment, PROJECT_DIR, module="tests.chaos")) as run:
+        shown, words = run.communicate(580)
 
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert re.search(r"^chaos: 0 violations, seed \d+$", run.stdout, re.MULTILINE)
-    assert "workers killed with -9: 5" in run.stdout
-    assert re.search(r"MongoDB killed with -9: [12]$", run.stdout, re.MULTILINE)
-    assert "times that Redis was full: 1" in run.stdout
-    assert "times that Redis was emptied, and filled again: 1" in run.stdout
-    assert "pages stored: 480" in run.stdout
-    assert "times that it went back to an older state, and was filled again: 1" in run.stdout
+    assert run.returncode == 0, shown + words
+    assert re.search(r"^chaos: 0 violations, seed \d+$", shown, re.MULTILINE)
+    assert "workers killed with -9: 5" in shown
+    assert re.search(r"MongoDB killed with -9: [12]$", shown, re.MULTILINE)
+    assert "times that Redis was full: 1" in shown
+    assert "times that Redis was emptied, and filled again: 1" in shown
+    assert "pages stored: 480" in shown
+    assert "times that it went back to an older state, and was filled again: 1" in shown
     redis = ("memory full", "Redis emptied, and filled again", "Redis set back, and filled again")
     parts = (*redis, "an old and a new release", "rules changed")
-    assert [part for part in parts if f"part {part}: held" not in run.stdout] == []
+    assert [part for part in parts if f"part {part}: held" not in shown] == []

@@ -1,4 +1,4 @@
-"""Workers of a short run: forks of one process that has loaded everything, for a fifth of what their start would cost.
+"""Processes of a short run: forks of one that has loaded everything, for a fifth of what their start would cost.
 
 They have pids, signals and ends of their own. That a worker can be killed while it is only loading is seen in the long
 run, whose workers start as a person starts them.
@@ -15,16 +15,18 @@ from tests.zygote import PROJECT_DIR, Zygote
 
 
 class ForkedChild(Child):
-    """One `scrapy` process with its log file."""
+    """One process with its log file."""
 
     def __init__(self, name: str, arguments: tuple[str, ...], log: Path, zygote: Zygote) -> None:
         self.name = name
         self.log = log
-        self.process = zygote.fork(arguments[1:], os.environ, PROJECT_DIR, log=log)  # type: ignore[assignment]
+        module, *given = arguments
+        module = "" if module == "scrapy" else module
+        self.process = zygote.fork(given, os.environ, PROJECT_DIR, log=log, module=module)  # type: ignore[assignment]
 
 
 class ForkedFamily(Family):
-    """Forks what is a `scrapy` command; others start as before."""
+    """As Family, of forks."""
 
     def __init__(self, log_dir: Path) -> None:
         super().__init__(log_dir)
@@ -33,8 +35,6 @@ class ForkedFamily(Family):
 
     def start(self, name: str, *arguments: str) -> Child:
         """As Family's."""
-        if arguments[0] != "scrapy":
-            return super().start(name, *arguments)
         child = ForkedChild(name, arguments, self._log_dir / f"{name}.log", self._zygote)
         self._children.append(child)
         return child
@@ -44,6 +44,5 @@ class ForkedFamily(Family):
     ) -> None:
         super().__exit__(kind, error, trace)
         for child in self._children:
-            if isinstance(child, ForkedChild):
-                child.process.close()  # type: ignore[attr-defined]
+            child.process.close()  # type: ignore[attr-defined]
         self._zygote.close()
