@@ -135,7 +135,8 @@ class View:
     def heading(self) -> LexborNode | None:
         """The element that names the product: of the h1s the one most like the page's title, else an h2.
 
-        One with few words of the title gives way to one with all of them: it may be a recommended product's.
+        One with few words of the title gives way to one with all of them: it may be a recommended product's. An h2
+        without any in a part that is about other products is none.
         """
         page = words_of(self.title)
         first, alike = None, None
@@ -153,7 +154,9 @@ class View:
         if alike is not None:
             return alike
         titled = self._titled()
-        return first if titled is None or self._raw_flags(titled) & OTHER else titled
+        if titled is not None and not self._raw_flags(titled) & OTHER:
+            return titled
+        return None if first is None or (first.tag != "h1" and self._raw_flags(first) & OTHER) else first
 
     def _is_logo(self, node: LexborNode, text: str) -> bool:
         """Whether it is nothing but a link to the front page: some themes head each page with the site's name."""

@@ -112,7 +112,7 @@ def _after_heading(page: View, *names: str) -> str | None:
     for at in page.lexicon.of_stock.among([text for text, _ in short]):
         text, node = short[at]
         first = _first(page, text, names) if not _is_of_place(page, short, at) else None
-        if first is not None and not page.flags(node) & _ELSEWHERE and not _TEMPLATE.search(page.look(node)):
+        if first is not None and not _is_elsewhere(page, node) and not _TEMPLATE.search(page.look(node)):
             return first[1]
     return None
 

@@ -276,3 +276,17 @@ def test_what_is_bought_with_it_or_replaces_it_is_another_product(name: str) -> 
     gone = "<p class=stock>This product is discontinued</p>"
     assert value("price", f"{HEADING}{PRICE}{BUY}{other}") == "49.90"
     assert value("price", f"{HEADING}{gone}{other}", data(offers={}, sku="TP-100")) == "None"
+
+
+OTHERS = """<section{}><h2>You may also like</h2><ul><li><h3><a href=/p/axe>Axe</a></h3><b>$19.00</b>
+<span class=badge>Sold out</span></li><li><h3><a href=/p/saw>Saw</a></h3><b>$29.00</b></li></ul></section>"""
+
+
+def test_what_the_card_of_another_product_says_of_stock_contradicts_no_data() -> None:
+    assert value("availability", f"{HEADING}{PRICE}{OTHERS.format('')}", data(sku="TP-100")) == "InStock"
+
+
+def test_the_heading_of_other_products_is_not_that_of_a_page_without_one() -> None:
+    told = state(name="Trekking Pole", price=49.9, currency="USD", inStock=True)
+    assert value("availability", f"<p>Loading</p>{OTHERS.format(' class=related')}", told) == "InStock"
+    assert value("title", f"<p>Loading</p>{OTHERS.format(' class=related')}", told) == "Trekking Pole"
