@@ -68,7 +68,7 @@ MODEL_LABEL: Final = re.compile(rf"{any_of(_MODELS)}\s?(?:[:：#№]|$)\s*")
 # Words for the thing itself, which say a number only before one that can be nothing else: `Item 1488221`.
 _BARE: Final = "item style article artikel artículo articolo id № объявление anuncio"
 DOUBTFUL_LABEL: Final = re.compile(
-    rf"{any_of(_DOUBTED)}(?:\.?\s?[:：#№]|\.(?:\s|$)|$)\s*"
+    rf"(?:{any_of(_DOUBTED)}(?:\.?\s?[:：#№]|\.(?:\s|$)|$)|(?:型番|型号|型號)\s(?=[!-~]+(?:\s|$)))\s*"
     rf"|{any_of(_BARE)}(?:\s?[:：#№]\s?|\s)(?:№\s?|n[º°]\s?)?(?=[A-Z]{{0,4}}\d{{5,12}}(?![\w.,]))"
     rf"|{any_of(_BARE)}\s?[:：#№]\s?(?=[A-Z\d]{{2,12}}(?:-[A-Z\d]{{1,12}}){{1,4}}(?![\w.,]))"
 )
