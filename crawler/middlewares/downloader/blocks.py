@@ -5,22 +5,19 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable
-from typing import Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response, TextResponse
 
 from crawler import stats as names
 from crawler.meta import ALLOW_BLOCKED, BLOCK
+from crawler.middlewares.fleet import FleetMiddleware
 from crawler.policy.blocks import Block, detect
 from crawler.policy.blocks.shells import is_shell
 from crawler.policy.tiers import TIERS
 from crawler.urls import group
 from crawler.utils import caches
-from crawler.worker.lookup import worker_of
-from crawler.worker.scheduler import in_use
 
 SHELL = "javascript"  # value of `meta["block"]` for an empty app shell
 MOST_LOGGED = 10_000  # pairs of host and vendor remembered as logged
@@ -28,7 +25,7 @@ MOST_LOGGED = 10_000  # pairs of host and vendor remembered as logged
 logger = logging.getLogger(__name__)
 
 
-class BlocksMiddleware:
+class BlocksMiddleware(FleetMiddleware):
     """Sets `meta["block"]` to the vendor for a block page, to "javascript" for an empty shell, and lets the response
     pass. Requests with `meta["allow_blocked"]` are never marked.
 
@@ -37,15 +34,8 @@ class BlocksMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._logged: OrderedDict[tuple[str, str], None] = OrderedDict()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where the spider does not use the shared frontier."""
-        if not in_use(crawler.settings):
-            raise NotConfigured
-        return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
         """*response*, its request marked if this is a block page."""
@@ -61,7 +51,7 @@ class BlocksMiddleware:
         self._crawler.stats.inc_value(names.BLOCKED.format(block.vendor))
         words = f"{block.kind} ({block.vendor}), status {response.status}, {request}"
         self._log_once(group(response.url), block.vendor, words)
-        await worker_of(self._crawler).answers.back_off(request)
+        await self._worker.answers.back_off(request)
         return response
 
     def _log_once(self, host: str, vendor: str, words: str) -> None:

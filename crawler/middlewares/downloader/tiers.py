@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import logging
-from functools import cached_property
-from typing import Self
 
 from scrapy import Request
-from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response, TextResponse
 
 from crawler import stats as names
 from crawler.extraction import Document, extract_product
 from crawler.extraction.product.rules import missing_required
 from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
+from crawler.middlewares.fleet import FleetMiddleware
 from crawler.policy.blocks import DENIERS, told
-from crawler.policy.rules.domains import Rules, load_rules
 from crawler.policy.tiers import TIERS, Tier
-from crawler.worker.lookup import worker_of
-from crawler.worker.scheduler import in_use
-from crawler.worker.worker import Worker
 
 INCOMPLETE = "incomplete"  # value of `meta["block"]` for a page without what its domain's rules require
 NO_WAY = "no visitor gets past it"  # where a court or a hoster took the site down
@@ -28,24 +21,13 @@ NO_WAY = "no visitor gets past it"  # where a court or a hoster took the site do
 logger = logging.getLogger(__name__)
 
 
-class TiersMiddleware:
+class TiersMiddleware(FleetMiddleware):
     """Sits between block detection and retries: a page that may step up is not retried at the tier that failed.
 
     A page that may not (no worker serves a higher tier, max_tier, a spent budget, a site that was taken down) counts as
     blocked: it is retried as such and finally dead-lettered, with why it stayed. `dont_retry` keeps a request at its
     tier; `meta["allow_blocked"]` lets the page pass unchecked.
     """
-
-    def __init__(self, crawler: Crawler, rules: Rules) -> None:
-        self._crawler = crawler
-        self._rules = rules
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where the spider does not use the shared frontier."""
-        if not in_use(crawler.settings):
-            raise NotConfigured
-        return cls(crawler, load_rules(crawler.settings["DOMAINS_FILE"]))
 
     def process_request(self, request: Request) -> None:
         """Count requests sent, by tier."""
@@ -82,15 +64,11 @@ class TiersMiddleware:
 
     def _lacks(self, response: TextResponse) -> bool:
         """Whether a product page (judged by URL) lacks fields that its domain's rules require."""
-        rules = self._rules.for_url(response.url)
+        rules = self._worker.queue.encoder.rules.domains.for_url(response.url)
         if not rules.required or not rules.is_product(response.url):
             return False
         document = Document(response.text, response.url)
         return bool(missing_required(document, extract_product(document, response.url, rules), rules))
-
-    @cached_property
-    def _worker(self) -> Worker:
-        return worker_of(self._crawler)
 
 
 def _moved(request: Request, to: Tier) -> Request:

@@ -9,48 +9,40 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from time import process_time
-from typing import Literal, Self
+from typing import Literal
 
 from scrapy import Request, Selector
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 
 from crawler.errors import TooCostlyError
 from crawler.extraction import Document
 from crawler.extraction.source import tame
+from crawler.middlewares.fleet import FleetMiddleware
 from crawler.spiders.reading import ReadingMixin
 from crawler.spiders.sandbox import Sandbox
 from crawler.worker.leases.held import HeldLease
-from crawler.worker.lookup import worker_of
-from crawler.worker.scheduler import in_use
 
 Kind = Literal["html", "xml"]
 
 
-class TrialParseMiddleware:
+class TrialParseMiddleware(FleetMiddleware):
     """Records on a request that its page is too costly; GateMiddleware then keeps it from the callback.
 
     Our spiders' default callback reads such pages in the child anyway. Known weakness: a callback that parses a page
     more than once, or with another parser than Scrapy's, is not held to the limits.
     """
 
-    def __init__(self, crawler: Crawler, sandbox: Sandbox) -> None:
-        self._crawler = crawler
-        self._sandbox = sandbox
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where the spider does not use the shared frontier. Raises ConfigError."""
-        if not in_use(crawler.settings):
-            raise NotConfigured
-        return cls(crawler, Sandbox.from_crawler(crawler))
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ConfigError."""
+        super().__init__(crawler)
+        self._sandbox = Sandbox.from_crawler(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
         """*response*, at once unless it needs the trial parse."""
         if self._is_read_apart(request) or not isinstance(response, HtmlResponse | XmlResponse):
             return response
-        held = worker_of(self._crawler).book.of(request)
+        held = self._worker.book.of(request)
         if held is None or not (self._sandbox.is_long(len(response.body)) or _is_doubtful(response)):
             return response
         return self._tried(response, held)

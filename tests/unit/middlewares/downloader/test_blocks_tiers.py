@@ -53,12 +53,18 @@ class Crawl:
             spend=lambda tier: self.told.append(f"sent in {tier}"),
         )
         scheduler = Scheduler.__new__(Scheduler)
-        worker: Any = SimpleNamespace(answers=SimpleNamespace(back_off=back_off), tiers=tiers, book=self.book)
+        encoder = SimpleNamespace(rules=SimpleNamespace(domains=parse_rules(rules) if rules else Rules()))
+        worker: Any = SimpleNamespace(
+            answers=SimpleNamespace(back_off=back_off),
+            tiers=tiers,
+            book=self.book,
+            queue=SimpleNamespace(encoder=encoder),
+        )
         life: Any = SimpleNamespace(worker=worker)
         scheduler._life = life
         self.crawler.engine = SimpleNamespace(scheduler=scheduler)  # type: ignore[assignment]
         self.blocks = BlocksMiddleware(self.crawler)
-        self.tiers = TiersMiddleware(self.crawler, parse_rules(rules) if rules else Rules())
+        self.tiers = TiersMiddleware(self.crawler)
 
     def leased(self, tier: str = "http", **meta: Any) -> Request:
         request = Request(URL, meta={"tier": tier, **meta})
