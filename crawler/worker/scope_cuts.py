@@ -23,16 +23,10 @@ logger = logging.getLogger(__name__)
 class ScopeCuts:
     """The cuts of one worker. A link counts once per worker that finds it, and again after REMEMBERED others."""
 
-    def __init__(
-        self,
-        stats: StatsCollector,
-        send: Callable[[str, str], None],
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
+    def __init__(self, stats: StatsCollector, send: Callable[[str, str], None]) -> None:
         """*send* gets the generation and the rule."""
         self._stats = stats
         self._send = send
-        self._clock = clock
         self._known: dict[tuple[str, str, str], None] = {}
         self._unsaid: Counter[str] = Counter()
         self._said: dict[str, float] = {}
@@ -52,8 +46,8 @@ class ScopeCuts:
 
     def _say(self, rule: str, url: str) -> None:
         self._unsaid[rule] += 1
-        if self._clock() - self._said.get(rule, float("-inf")) < SAID_EVERY_SECONDS:
+        if monotonic() - self._said.get(rule, float("-inf")) < SAID_EVERY_SECONDS:
             return
-        self._said[rule] = self._clock()
+        self._said[rule] = monotonic()
         count = self._unsaid.pop(rule)
         logger.info("Out of scope by the rule %r: %d more, such as %s", rule, count, without_credentials(url)[:300])

@@ -40,18 +40,12 @@ class ProviderCalls:
     """*fetch* downloads; *key* is the account's secret. Limits apply per worker."""
 
     def __init__(
-        self,
-        provider: Provider,
-        key: str,
-        fetch: Callable[[Request], Awaitable[Response]],
-        stats: StatsCollector,
-        clock: Callable[[], float] = monotonic,
+        self, provider: Provider, key: str, fetch: Callable[[Request], Awaitable[Response]], stats: StatsCollector
     ) -> None:
         self.provider = provider
         self._key = key
         self._fetch = fetch
         self._stats = stats
-        self._clock = clock
         self._slots = asyncio.Semaphore(provider.concurrency)
         self._next = 0.0
         self._faults = 0
@@ -59,7 +53,7 @@ class ProviderCalls:
 
     def rest(self) -> float:
         """Seconds until the provider may be called again."""
-        return max(0.0, self._rest_until - self._clock())
+        return max(0.0, self._rest_until - monotonic())
 
     async def send(
         self, call: Call, values: Mapping[str, Any], leaving: Callable[[], None], *, suspect: bool = False
@@ -89,7 +83,7 @@ class ProviderCalls:
         return response
 
     async def _spaced(self) -> None:
-        now = self._clock()
+        now = monotonic()
         start = max(now, self._next)
         self._next = start + 1 / self.provider.per_second
         if start > now:
@@ -101,7 +95,7 @@ class ProviderCalls:
             return error
         self._faults += 1
         jittered = full_jitter(self._faults, REST_SECONDS, REST_MAX_SECONDS, random.uniform)
-        self._rest_until = self._clock() + max(asked, jittered, 1.0)
+        self._rest_until = monotonic() + max(asked, jittered, 1.0)
         logger.warning("API %s is paused for %.0f s: %s", self.provider.name, self.rest(), error)
         return error
 

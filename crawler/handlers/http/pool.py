@@ -6,7 +6,6 @@ import asyncio
 import logging
 import resource
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final, Self
@@ -65,11 +64,10 @@ class _Idle:
 class ConnectionPool:
     """Keeps idle connections within *kept*, and within half of the files that the process may open."""
 
-    def __init__(self, kept: PoolConfig, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, kept: PoolConfig) -> None:
         self._config = kept
         self._limit = min(kept.limit, _open_files(FILES_SHARE * kept.limit) // FILES_SHARE)
         self._room = kept.room - kept.sessions
-        self._clock = clock
         self.sessions = TLSSessions(kept.sessions)
         self._taken = 0  # bytes
         self._by_route: defaultdict[Route, list[Connection]] = defaultdict(list)
@@ -88,7 +86,7 @@ class ConnectionPool:
         while kept := self._by_route.get(route):
             connection = kept[-1]
             until = self._drop(connection).until
-            if connection.is_open and self._clock() < until and not connection.has_news:
+            if connection.is_open and monotonic() < until and not connection.has_news:
                 return connection
             connection.abort()
             self._keep_session(route, connection)
@@ -100,7 +98,7 @@ class ConnectionPool:
         if not connection.is_open:
             self._keep_session(route, connection)
             return
-        now, seconds = self._clock(), self._config.seconds
+        now, seconds = monotonic(), self._config.seconds
         if server_seconds is not None:
             seconds = min(seconds, server_seconds - EARLIER_SECONDS)
         self._by_route[route].append(connection)
@@ -154,7 +152,7 @@ class ConnectionPool:
     def _sweep(self) -> None:
         """Close connections that were idle for too long; runs again when the next one is due."""
         self._timer = None
-        now = self._clock()
+        now = monotonic()
         while self._idle:
             connection, idle = next(iter(self._idle.items()))
             until = idle.since + self._config.seconds

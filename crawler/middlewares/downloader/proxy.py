@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Final, NoReturn, Self
 from urllib.request import getproxies
 from weakref import WeakKeyDictionary
@@ -53,13 +53,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
     """
 
     def __init__(
-        self,
-        crawler: Crawler,
-        settings: ProxyConfig,
-        source: PoolSource,
-        rules: HostRules,
-        rng: random.Random,
-        clock: Callable[[], float] = time.time,
+        self, crawler: Crawler, settings: ProxyConfig, source: PoolSource, rules: HostRules, rng: random.Random
     ) -> None:
         super().__init__(settings.auth_encoding)
         _check_environment(self.proxies, settings.auth_encoding)
@@ -68,7 +62,6 @@ class ProxyMiddleware(HttpProxyMiddleware):
         self._source = source
         self._rules = rules
         self._rng = rng
-        self._clock = clock
         self._patience = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._usage = ProxyUsage(crawler.stats)
         self._attempts: WeakKeyDictionary[Request, Attempt] = WeakKeyDictionary()
@@ -98,7 +91,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         worker = worker_of(self._crawler)
         self._book = worker.book
         self._health = ProxyHealth(worker.frontier.shards, self._settings.health, self._crawler.stats)
-        chosen_by = (self._health, self._settings.default, self._rng, self._clock)
+        chosen_by = (self._health, self._settings.default, self._rng, time.time)
         self._chooser = Chooser(self._source, self._rules, *chosen_by)
         self._reloading = asyncio.get_running_loop().create_task(self._source.keep_loaded())
 
@@ -146,14 +139,14 @@ class ProxyMiddleware(HttpProxyMiddleware):
 
     async def _attempt(self, request: Request, pool: ProxyPool) -> Attempt:
         """What to try next; waits here for a proxy if the request cannot wait in the frontier."""
-        give_up_at = self._clock() + self._patience
+        give_up_at = time.time() + self._patience
         while isinstance(chosen := await self._chooser.choose(request, pool), int):
             if pool.name not in self._exhausted:
                 self._exhausted.add(pool.name)
                 logger.warning("No usable proxy in pool %s: its requests wait", pool.name)
             if self._book.of(request) is not None:
                 self._postpone(request, pool, chosen)
-            if self._clock() > give_up_at:
+            if time.time() > give_up_at:
                 raise ProxyError(f"pool {pool.name} has no usable proxy")
             await asyncio.sleep(POLL_SECONDS)
         self._exhausted.discard(pool.name)

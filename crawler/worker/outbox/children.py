@@ -45,14 +45,12 @@ class Children:
         complete: Callable[[Handle], None],
         links: LostLinks,
         away: AbstractSet[int] = frozenset(),
-        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._shard_of = shard_of
         self._stored = stored
         self._complete = complete
         self._lost_links = links
         self._away = away
-        self._clock = clock
         self._new: deque[Child] = deque()
         self._kept: dict[int, deque[Child]] = {}  # by shard that is full or away
         self._again: dict[int, float] = {}  # when these are retried
@@ -111,12 +109,12 @@ class Children:
 
     def due(self) -> bool:
         """Whether `send` has anything to do."""
-        return bool(self._new) or any(at <= self._clock() for at in self._again.values())
+        return bool(self._new) or any(at <= monotonic() for at in self._again.values())
 
     async def send(self, push: Push) -> None:
         """Send everything there is room for. Errors of *push* pass through, and nothing is lost."""
         for shard, at in list(self._again.items()):
-            if at <= self._clock() and shard not in self._away:
+            if at <= monotonic() and shard not in self._away:
                 await self._send_kept(shard, push)
         left = len(self._new)
         while left:
@@ -175,7 +173,7 @@ class Children:
         self.kept_bytes += sum(map(_size, refused))
         self._held.update(child.parent for child in refused)
         if in_front or shard not in self._again:
-            self._again[shard] = self._clock() + AGAIN_SECONDS
+            self._again[shard] = monotonic() + AGAIN_SECONDS
 
     def _forget_if_empty(self, shard: int) -> None:
         if not self._kept[shard]:

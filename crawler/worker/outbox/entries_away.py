@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from time import monotonic
 from typing import Any
 
@@ -16,9 +16,8 @@ from crawler.worker.outbox.queues import Start
 class EntriesAway:
     """Takes entries out of *queues*, and puts them back in their order once their shard is there."""
 
-    def __init__(self, queues: Sequence[deque[Any]], clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, queues: Sequence[deque[Any]]) -> None:
         self._queues = [(queue, deque[Any]()) for queue in queues]
-        self._clock = clock
         self.since: float | None = None  # when the first of these was set aside
 
     def __len__(self) -> int:
@@ -32,7 +31,7 @@ class EntriesAway:
             kept.clear()
             for entry in entries:
                 (kept if _shard_of(entry) in away else queue).append(entry)
-        self.since = (self.since or self._clock()) if self else None
+        self.since = (self.since or monotonic()) if self else None
 
 
 def _shard_of(entry: Start | Report | Ending | Handle) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import monotonic, time
 
 from scrapy import Request
@@ -22,21 +22,12 @@ logger = logging.getLogger(__name__)
 class WorkerBudgets:
     """BUDGET applies to the spider, a `budget` table in domains.toml to its domain, [default]'s to every other host."""
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        frontier: Frontier,
-        book: LeaseBook,
-        outbox: Outbox,
-        encoder: Encoder,
-        clock: Callable[[], float] = time,
-    ) -> None:
+    def __init__(self, crawler: Crawler, frontier: Frontier, book: LeaseBook, outbox: Outbox, encoder: Encoder) -> None:
         """Raises ConfigError for an invalid budget."""
         assert crawler.spider is not None
         self._frontier = frontier
         self._book = book
         self._outbox = outbox
-        self._clock = clock
         self._spider = crawler.spider.name
         self._said: set[str] = set()
         self._scopes = encoder.scopes
@@ -51,7 +42,7 @@ class WorkerBudgets:
     async def state(self) -> None:
         """Repeated every minute: days end, and a budget that no worker states any more expires."""
         if self.on:
-            now_ms = round(self._clock() * 1000)
+            now_ms = round(time() * 1000)
             terms = [terms_of(name, one, now_ms) for name, one in self._budgets.items()]
             await self._frontier.budgets.state(terms)
             await self._frontier.shares.begin(terms)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import monotonic
-
 from scrapy.crawler import Crawler
 
 from crawler import scrapy_hooks
@@ -31,7 +28,6 @@ class Heartbeat:
         book: LeaseBook,
         outbox: Outbox,
         pauses: Pauses,
-        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._crawler = crawler
         self._workers = workers
@@ -40,7 +36,7 @@ class Heartbeat:
         self._book = book
         self._outbox = outbox
         self._pauses = pauses
-        self._vitals = Vitals(crawler.stats, clock)
+        self._vitals = Vitals(crawler.stats)
         self._database = databases.database_of(crawler.settings)
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
         self.outbox_shown = 0  # in the last heartbeat

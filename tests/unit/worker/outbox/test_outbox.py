@@ -513,7 +513,7 @@ async def test_a_worker_that_ends_has_time_left_for_a_shard_that_has_been_away_f
     """Or what others have to be told would be given up at once."""
     clock = Clock()
     monkeypatch.setattr("crawler.worker.outbox.outbox.monotonic", clock)
-    monkeypatch.setattr(away.outbox._aside, "_clock", clock)
+    monkeypatch.setattr("crawler.worker.outbox.entries_away.monotonic", clock)
     await away.outbox.flush()
     clock.now += 3_600
     assert away.outbox.stuck_for(clock.now - 1) == 1
