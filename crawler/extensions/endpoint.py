@@ -34,6 +34,11 @@ class ProbeAnswer:
     content_type: str = TEXT
 
     @classmethod
+    def unless(cls, reason: str) -> Self:
+        """503 with *reason*, unless it is empty."""
+        return cls(503, f"{reason}\n".encode()) if reason else cls(200, b"ok\n")
+
+    @classmethod
     def of(cls, told: Mapping[str, Any]) -> Self:
         """JSON; 503 unless `ready`."""
         return cls(200 if told["ready"] else 503, json.dumps(told).encode() + b"\n", "application/json")

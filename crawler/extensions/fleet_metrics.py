@@ -91,7 +91,7 @@ def merged(texts: Mapping[str, str]) -> list[Metric]:
 
 def _probe(answers: Mapping[str, tuple[int, str]]) -> ProbeAnswer:
     reasons = [f"worker {worker}: {text.strip()}" for worker, (status, text) in answers.items() if status != 200]
-    return ProbeAnswer(503, "\n".join([*reasons, ""]).encode()) if reasons else ProbeAnswer(200, b"ok\n")
+    return ProbeAnswer.unless("\n".join(reasons))
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import asyncio
 import errno
 import logging
 import time
-from collections.abc import Coroutine, Iterator, Sized
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Self
+from typing import Self
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.metrics_core import Metric
@@ -151,7 +151,7 @@ class MetricsExtension:
         self._crawler = crawler
         self._health = WorkerHealth(crawler, settings.max_lag_seconds, settings.callback_seconds)
         self._metrics = WorkerMetrics(crawler, self._health)
-        self._tasks: list[asyncio.Task[None]] = []
+        self._beating: asyncio.Task[None] | None = None
         self._registry = CollectorRegistry()
         self._registry.register(self._metrics)
         ProcessCollector(registry=self._registry)
@@ -179,14 +179,15 @@ class MetricsExtension:
         self._health.opened()
         if (worker := self._health.worker) is not None:
             self._metrics.book = worker.book
-        self._spawn(self._beat())
+        self._beating = asyncio.get_running_loop().create_task(self._beat())
         logger.info("Metrics and probes: %s/metrics, /healthz, /readyz", self._endpoint.url)
 
     def _downloaded(self, request: Request) -> None:
         self._metrics.downloaded(request)
 
     async def _stopped(self) -> None:
-        await tasks.end(*self._tasks)
+        if self._beating is not None:
+            await tasks.end(self._beating)
         await asyncio.to_thread(self._endpoint.close)
 
     async def _beat(self) -> None:
@@ -194,22 +195,15 @@ class MetricsExtension:
             self._health.beat()
             await asyncio.sleep(BEAT_SECONDS)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks.append(asyncio.get_running_loop().create_task(work))
-
     def _render(self, accept: str) -> ProbeAnswer:
         body, content_type = text.encoded(self._registry, accept)
         return ProbeAnswer(200, body, content_type)
 
     def _alive(self, accept: str) -> ProbeAnswer:
-        return _probe(self._health.stuck())
+        return ProbeAnswer.unless(self._health.stuck())
 
     def _ready(self, accept: str) -> ProbeAnswer:
-        return _probe(self._health.unready())
+        return ProbeAnswer.unless(self._health.unready())
 
     def _told(self, accept: str) -> ProbeAnswer:
         return ProbeAnswer.of(self._health.told())
-
-
-def _probe(reason: str) -> ProbeAnswer:
-    return ProbeAnswer(503, f"{reason}\n".encode()) if reason else ProbeAnswer(200, b"ok\n")
