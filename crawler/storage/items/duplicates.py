@@ -53,7 +53,8 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
         "content_hash", {"content_hash": {"$in": list({entry.content_hash for entry in entries})}}
     )
     alike = [entry for entry in entries if entry.content_hash in known]  # mostly none
-    holders = await _holders(database, collection, alike)
+    pairs = list(dict.fromkeys((_host(entry.id), entry.content_hash) for entry in alike))
+    holders = await _holders(database, collection, pairs) if pairs else {}
     originals = {entry.id: holders.get((_host(entry.id), entry.content_hash)) for entry in alike}
     linked = {key: DuplicateError(to) for key, to in originals.items() if to is not None}
     again = [entry for entry in alike if entry.id in linked]
@@ -65,22 +66,17 @@ async def link(database: Database, collection: str, entries: Sequence[StoredDocu
     return linked
 
 
-async def _holders(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[Pair, str]:
-    """By host and content hash of *entries* the `_id` of what was seen first. Reads documents of these hosts alone:
-    thousands of others may have the same page, such as of a domain that is for sale."""
-    pairs = list(dict.fromkeys((_host(entry.id), entry.content_hash) for entry in entries))
-    return await _firsts(database, collection, pairs) if pairs else {}
-
-
-async def _firsts(database: Database, collection: str, pairs: Sequence[Pair]) -> dict[Pair, str]:
-    """The same of *pairs*: mostly in one query, in several where some of them have many copies."""
+async def _holders(database: Database, collection: str, pairs: Sequence[Pair]) -> dict[Pair, str]:
+    """The `_id` of what was seen first of each of *pairs*: mostly in one query, in several where some of them have many
+    copies. Reads documents of these hosts alone: thousands of others may have the same page, such as of a domain that
+    is for sale."""
     most = READ if len(pairs) > 1 else COPIES
     some: list[dict[str, Any]] = [{"$match": {"$or": _spans(pairs)}}, {"$limit": most}]
     order = [{"$sort": {"first_seen_at": 1}}, {"$project": {"content_hash": 1}}]
     found = await (await database[collection].aggregate([*some, *order])).to_list()
     if len(pairs) > 1 and len(found) == most:
         half = len(pairs) // 2
-        first, second = [await _firsts(database, collection, part) for part in (pairs[:half], pairs[half:])]
+        first, second = [await _holders(database, collection, part) for part in (pairs[:half], pairs[half:])]
         return first | second
     firsts: dict[Pair, str] = {}
     for one in found:

@@ -58,26 +58,18 @@ async def document(database: Database, collection: str, key: str) -> dict[str, A
 async def items_of(database: Database, pages: Sequence[str], spider: str) -> dict[str, Any] | None:
     """What *spider* has stored of *pages* (URLs) in `items`: how many `documents`, their latest `version`,
     `first_seen_at` and `last_seen_at`; None for nothing."""
-    of_them = {"url": {"$in": list(pages)}, "source.spider": spider}
-    found = (
-        await database[UNTYPED]
-        .with_options(CODEC)
-        .aggregate(
-            [
-                {"$match": of_them},
-                {
-                    "$group": {
-                        "_id": None,
-                        "documents": {"$sum": 1},
-                        "version": {"$max": "$version"},
-                        "first_seen_at": {"$min": "$first_seen_at"},
-                        "last_seen_at": {"$max": "$last_seen_at"},
-                    }
-                },
-                {"$unset": "_id"},
-            ]
-        )
-    )
+    figures = {
+        "documents": {"$sum": 1},
+        "version": {"$max": "$version"},
+        "first_seen_at": {"$min": "$first_seen_at"},
+        "last_seen_at": {"$max": "$last_seen_at"},
+    }
+    stages: list[Mapping[str, Any]] = [
+        {"$match": {"url": {"$in": list(pages)}, "source.spider": spider}},
+        {"$group": {"_id": None} | figures},
+        {"$unset": "_id"},
+    ]
+    found = await database[UNTYPED].with_options(CODEC).aggregate(stages)
     return await anext(aiter(found), None)
 
 

@@ -59,17 +59,12 @@ class Spool:
             self._waiting = any(self._files(claim) for claim in self._claims)
         return self._waiting
 
-    @property
-    def size(self) -> int:
-        """Bytes in the directory."""
-        return usage(self.directory).size
-
     async def append(self, batch: Sequence[Entry]) -> None:
         """Return once *batch* is on disk; raises SpoolFullError if that fails, and then none of it is."""
         payload = await asyncio.to_thread(entries.pack, batch)
         async with self._lock:
             try:
-                if (size := self.size) + len(payload) > self.max_bytes:
+                if (size := usage(self.directory).size) + len(payload) > self.max_bytes:
                     raise SpoolFullError(f"{self.directory} holds {size:,} bytes, SPOOL_MAX_MB allows no more")
                 await asyncio.to_thread(self._append, payload)
             except OSError as error:
