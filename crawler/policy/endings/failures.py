@@ -94,9 +94,15 @@ def classify(failure: int | BaseException) -> FailureClass | None:
     return next((kind for name in _names(failure) if (kind := _EXCEPTIONS.get(name))), None)
 
 
-def _names(error: BaseException | None) -> Iterator[str]:
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """*error*, and what it was raised from."""
     met: set[int] = set()
     while error is not None and id(error) not in met:
         met.add(id(error))
-        yield from (f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__)
+        yield error
         error = error.__cause__
+
+
+def _names(error: BaseException) -> Iterator[str]:
+    for each in causes(error):
+        yield from (f"{kind.__module__}.{kind.__qualname__}" for kind in type(each).__mro__)

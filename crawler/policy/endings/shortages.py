@@ -7,6 +7,8 @@ import errno
 from types import MappingProxyType
 from typing import Final
 
+from crawler.policy.endings.failures import causes
+
 NO_THREAD: Final = "can't start new thread"  # Python's words, of a RuntimeError
 _MEMORY: Final = "this machine has no memory for another connection"
 _LACKS: Final = MappingProxyType(
@@ -25,13 +27,7 @@ def shortage(error: BaseException | None) -> str:
     Known weakness: ports of this machine's own are not counted (EADDRNOTAVAIL): an address that it cannot dial gives
     the same error, and would be tried for ever.
     """
-    met: set[int] = set()
-    while error is not None and id(error) not in met:
-        met.add(id(error))
-        if found := _lack(error):
-            return found
-        error = error.__cause__
-    return ""
+    return next((found for each in causes(error) if (found := _lack(each))), "")
 
 
 def _lack(error: BaseException) -> str:
