@@ -30,12 +30,19 @@ class EndingSender:
             match ending:
                 case Nack():
                     await self._nack(ending)
-                case Move():
-                    self._count([await self._move(ending)], names.TIER_MOVES.format(tier_of(ending.stream)))
-                case Bury():
-                    self._count([await self._bury(ending)], names.BURIED.format(ending.reason))
-                case Gone():
-                    self._count([await self._end_gone(ending)], names.ACKED, names.GONE.format(ending.reason))
+                case Move(handle, stream, delay_ms, body, priority):
+                    ours = await self._frontier.move(
+                        *handle, stream=stream, delay_ms=delay_ms, body=body, priority=priority
+                    )
+                    self._count([ours], names.TIER_MOVES.format(tier_of(stream)))
+                case Bury(handle, reason, detail, body, priority):
+                    ours = await self._frontier.bury(
+                        *handle, reason=reason, detail=detail, body=body, priority=priority
+                    )
+                    self._count([ours], names.BURIED.format(reason))
+                case Gone(handle, reason, detail):
+                    ours = await self._frontier.end_gone(*handle, reason=reason, detail=detail)
+                    self._count([ours], names.ACKED, names.GONE.format(reason))
         if unsent := [ending.handle for ending in batch if isinstance(ending, Unsent)]:
             self._count(await self._frontier.skip(unsent), names.ACKED)
 
@@ -54,19 +61,6 @@ class EndingSender:
         for name in (names.NACKED, names.NACKED_FOR.format(nack.reason)):
             self._stats.inc_value(name, int(outcome))
         logger.debug("%s is put back for %d ms: %s", named, nack.delay_ms, nack.reason, extra=extra)
-
-    async def _move(self, move: Move) -> bool:
-        return await self._frontier.move(
-            *move.handle, stream=move.stream, delay_ms=move.delay_ms, body=move.body, priority=move.priority
-        )
-
-    async def _bury(self, bury: Bury) -> bool:
-        return await self._frontier.bury(
-            *bury.handle, reason=bury.reason, detail=bury.detail, body=bury.body, priority=bury.priority
-        )
-
-    async def _end_gone(self, gone: Gone) -> bool:
-        return await self._frontier.end_gone(*gone.handle, reason=gone.reason, detail=gone.detail)
 
     def _count(self, ours: Sequence[bool], *stats: str) -> None:
         """Count in *stats* the leases that were *ours*, and those that were not."""
