@@ -171,7 +171,7 @@ class Downloader(ScrapyDownloader):
         is_leased = (turn.held or turn.led_by) is not None
         if not is_leased or turn.sent_at is not None or turn.charged is not None or not (lacks := shortage(error)):
             return
-        self._worker.shortages.met(lacks)
+        self._worker.pauses.lacking(lacks)
         self._pacer.missed(turn)
         raise TooLateError from error
 

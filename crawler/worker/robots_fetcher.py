@@ -152,7 +152,7 @@ class RobotsFetcher:
             return None
         except Exception as error:  # noqa: BLE001 - whatever it was, it is counted, and the pages are told
             if lacks := shortage(error):
-                worker.shortages.met(lacks)
+                worker.pauses.lacking(lacks)
                 return None
             return self._failed(origin, error)
         finally:
@@ -218,7 +218,6 @@ class RobotsFetcher:
             raise
 
     def _count(self, name: str) -> None:
-        assert self._crawler.stats is not None
         self._crawler.stats.inc_value(name)
 
 

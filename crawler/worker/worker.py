@@ -35,14 +35,12 @@ from crawler.worker.outbox.redis_room import RedisRoom
 from crawler.worker.pauses import Pauses
 from crawler.worker.prefetch import Prefetcher
 from crawler.worker.scope_cuts import ScopeCuts
-from crawler.worker.shortages import Shortages
 from crawler.worker.turns.addresses import AddressBook
 from crawler.worker.turns.answers import AnswerReporter
 from crawler.worker.turns.pacing import Pacer
 from crawler.worker.turns.slots import Slots
 from crawler.worker.upkeep.budgets import WorkerBudgets
 from crawler.worker.upkeep.damage_watch import DamageWatch
-from crawler.worker.upkeep.failover_rest import FailoverRest
 from crawler.worker.upkeep.generation import CurrentGeneration
 from crawler.worker.upkeep.heartbeat import Heartbeat
 from crawler.worker.upkeep.idleness import Idleness
@@ -77,8 +75,6 @@ class Worker:
         steady = STEADY_SECONDS if frontier.on_cluster else 0.0
         self.outage = RedisOutage(stats, self.losses.forget, steady_seconds=steady, away=frontier.shards.away)
         self.pauses = Pauses()
-        self.shortages = Shortages(self.pauses)
-        self.rest = FailoverRest(self.pauses)
         self.room = RedisRoom(frontier, self.pauses)
         self.dupefilter = FrontierDupeFilter.from_spider(queue.spider)
         self.book = LeaseBook(queue.buffer)
@@ -146,7 +142,7 @@ class Worker:
     def _other_server(self) -> None:
         self.losses.lose()
         if self.frontier.on_sentinels:
-            self.rest.begin()
+            self.pauses.failed_over()
 
     def _in_hand(self) -> InHand:
         return InHand(self.book.all(), self.outbox.ending(), suspended=bool(self.pauses.reason))

@@ -27,10 +27,9 @@ from crawler.storage.archive import archive
 from crawler.storage.items import refused_changes, values
 from crawler.storage.spool import fallback
 from crawler.supervision import local_fleet
-from crawler.worker import robots_fetcher, shortages
+from crawler.worker import pauses, robots_fetcher
 from crawler.worker.leases.requeue import PASS_ON_SECONDS
 from crawler.worker.maintenance import MaintenanceConfig
-from crawler.worker.upkeep import failover_rest
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
 
@@ -66,9 +65,9 @@ TOLD = {
         f"restarted after {local_fleet.BACKOFF_SECONDS} s",
         f"none after {local_fleet.STEADY_SECONDS:.0f} s of work or {local_fleet.STEADY_PAGES} pages",
         "after {}, {}, {}, {} and {} s".format(*PASS_ON_SECONDS),
-        f"until {shortages.REST_SECONDS:.0f} s after the last failure",
+        f"until {pauses.MACHINE_SECONDS:.0f} s after the last failure",
         f"(at most {codec.MAX_BYTES // 1024} KB)",
-        f"lease nothing for {failover_rest.REST_SECONDS:.0f} s",
+        f"lease nothing for {pauses.FAILOVER_SECONDS:.0f} s",
     ),
     "docs/politeness.md": (
         f"the first {robots.MAX_BYTES // 1024} KiB",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from crawler.worker import pauses as worker_pauses
 from crawler.worker.pauses import Pauses
-from crawler.worker.upkeep.failover_rest import FailoverRest
 
 
 class Told(Pauses):
@@ -23,11 +25,11 @@ class Told(Pauses):
             self.over.set()
 
 
-async def test_a_rest_ends_so_long_after_the_last_failover() -> None:
+async def test_a_rest_ends_so_long_after_the_last_failover(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pauses, "FAILOVER_SECONDS", 0.05)
     pauses = Told()
-    rest = FailoverRest(pauses, seconds=0.05)
-    rest.begin()
-    rest.begin()
+    pauses.failed_over()
+    pauses.failed_over()
     assert "other workers may still be with the old primary" in pauses.reason
     await asyncio.wait_for(pauses.over.wait(), 30)
     await asyncio.sleep(0.1)
