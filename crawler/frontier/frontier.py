@@ -25,7 +25,7 @@ from crawler.frontier.runs.runs import Runs
 from crawler.frontier.runs.scopes import RunScopes
 from crawler.frontier.runs.sitemaps import Sitemaps
 from crawler.frontier.runs.spent_runs import SpentRuns
-from crawler.frontier.server import keys, sentinel, server_check
+from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.scripts import Client
@@ -42,7 +42,6 @@ from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.schedules import Schedules
 from crawler.frontier.state.shares import Shares
 from crawler.frontier.state.stated_rules import StatedRules
-from crawler.frontier.state.statement import Statement
 from crawler.frontier.state.workers import Workers
 
 LEASE_MOST: Final = 500  # per call, which blocks Redis
@@ -60,7 +59,7 @@ class Frontier(LeaseCalls):
     - `budgets` says what may be spent, dealt as `shares`, `spent` ends runs without any; `schedules` says when to crawl
     - `robots` and `sitemaps` are files of sites; `addresses` tells which hosts share one, `domains` what busy ones
       answer, `breakers` which are down
-    - `damage` names what was set aside, `gauge` whether Redis is full
+    - `rules` tells by which its worker crawls, `damage` names what was set aside, `gauge` whether Redis is full
     """
 
     def __init__(
@@ -96,20 +95,10 @@ class Frontier(LeaseCalls):
         self.coverage = Coverage(self.shards)
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, self.shards)
-        self._rules = StatedRules(self.shards, self.budgets, self.damage)
+        self.rules = StatedRules(self.shards, self.budgets, self.damage)
         self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
         self._marks = DataMarks(self.shards, lambda: self.on_other_data())  # noqa: PLW0108 - it is replaced
         self.on_other_data: Callable[[], None] = lambda: None  # called before the leases that show it are returned
-
-    @property
-    def on_cluster(self) -> bool:
-        """Whether the shards are on nodes of a Cluster, which come and go one by one."""
-        return self.shards.on_cluster
-
-    @property
-    def on_sentinels(self) -> bool:
-        """Whether Sentinels name the server: the one that they have replaced may run on for a while."""
-        return sentinel.is_watched(self.client)
 
     async def open(self) -> None:
         """Check and set up the server; raises ServiceError, which says what to do."""
@@ -117,7 +106,7 @@ class Frontier(LeaseCalls):
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store new messages. *forced*: children of leased work, never refused for fullness (except at maxmemory)."""
-        await self._rules.note(messages)
+        await self.rules.note(messages)
         return await self.push_rows([(message.host, push_row(message)) for message in messages], forced=forced)
 
     async def push_rows(self, rows: Sequence[Row], *, forced: bool = False) -> list[PushOutcome]:
@@ -148,7 +137,7 @@ class Frontier(LeaseCalls):
             full = await self.gauge.full()
             ours = held() if full else ()
             most = {shard: int(shard not in ours) for shard in full}
-            await self._rules.state_news()
+            await self.rules.state_news()
             return await self._lease_some(streams, limit, worker, exclude_hosts, most, suspects_ok=suspects_ok)
 
     async def _lease_some(
@@ -198,7 +187,7 @@ class Frontier(LeaseCalls):
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]
     ) -> list[Any]:
         """Lease from one shard, after overdue leases are queued again and our rules are stated there."""
-        reaped, stated = "0", self.statement.text if self.statement else ""
+        reaped, stated = "0", self.rules.statement.text if self.rules.statement else ""
         while True:
             answer: list[Any] = await self.shards.run(
                 "lease", shard, *asked, reaped, stated, len(streams), *streams, *excluded
@@ -206,7 +195,7 @@ class Frontier(LeaseCalls):
             if len(answer) > 1:
                 return answer
             if answer:
-                await self._rules.state_at(shard)
+                await self.rules.state_at(shard)
             else:
                 await self.shards.run("reap", shard)
                 reaped = "1"
@@ -215,24 +204,7 @@ class Frontier(LeaseCalls):
         """Look for shards that are away, and tell those that are back our rules. Raises the error of one that is
         not."""
         if await self.shards.seek():
-            self.state_anew()
-
-    @property
-    def statement(self) -> Statement | None:
-        """The rules of this frontier's worker."""
-        return self._rules.statement
-
-    @statement.setter
-    def statement(self, statement: Statement) -> None:
-        self._rules.statement = statement
-
-    def state_anew(self) -> None:
-        """Redis may have lost our statement: `state` is due."""
-        self._rules.anew()
-
-    async def state(self) -> None:
-        """State the rules that this worker crawls by, to be repeated every few seconds."""
-        await self._rules.state()
+            self.rules.anew()
 
     async def back_off(self, host: str, elapsed_ms: int, *, status: int = 403, again: bool = False) -> int:
         """*host* answered with a block page, *elapsed_ms* after the wire start, with a *status* that is reported
@@ -257,12 +229,12 @@ class Frontier(LeaseCalls):
         report the first with keep=True, then reserve again for the page), else the lease gets a slot again (a redirect
         hop).
         """
-        shard, spider = self.shards.of_host(host), self.statement.spider if self.statement else ""
+        shard, spider = self.shards.of_host(host), self.rules.statement.spider if self.rules.statement else ""
         under: tuple[bytes, ...] = ()
         if lease is not None:
             shard, under = keys.shard_of_id(lease[0]), (handle_row(lease),)
         with same_server(self.client):  # as in `lease`
-            await self._rules.state_news()
+            await self.rules.state_news()
             wait, number, token = await self.shards.run(
                 "reserve_slot", shard, host, delay_ms, cap, burst, worker, spider, *under
             )

@@ -57,7 +57,7 @@ class Maintenance:
         worker = self._worker
         await worker.heartbeat.beat()
         await worker.heartbeat.compare_databases()
-        await worker.frontier.state()
+        await worker.frontier.rules.state()
         await worker.budgets.state()
         await worker.tiers.refresh()
         await worker.generation.ask()
@@ -88,7 +88,7 @@ class Maintenance:
             (every.heartbeat, worker.tallies.send),
             (every.heartbeat, worker.feeds.keep),
             (every.stats, worker.run_stats.tell),
-            (every.rules, frontier.state),
+            (every.rules, frontier.rules.state),
             (every.tiers, worker.tiers.refresh),
             (every.tidy, worker.generation.ask),
             (every.tidy, worker.budgets.state),

@@ -115,7 +115,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         """Build what decides about requests on their way out of the frontier (`_admission`) and back
         (`_follow_ups`)."""
         book, outbox, requeue = worker.book, worker.outbox, worker.requeue
-        self._admission = Admission(self.queue, book, outbox, requeue, worker.frontier.statement)
+        self._admission = Admission(self.queue, book, outbox, requeue, worker.frontier.rules.statement)
         rules = self.queue.encoder.rules
         self._follow_ups = FollowUps(book, outbox, requeue, rules, self._push, self._count)
 
@@ -240,8 +240,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._count(names.START_LOST)
 
     def _count(self, name: str) -> None:
-        if self.stats is not None:
-            self.stats.inc_value(name)
+        self.stats.inc_value(name)
 
 
 def _check_shared(persist: bool, flush_on_start: bool, serializer: object) -> None:

@@ -15,7 +15,7 @@ from crawler import stats as names
 from crawler.counting.tallies import tallies_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
-from crawler.frontier.server import blocking, connection
+from crawler.frontier.server import blocking, connection, sentinel
 from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.server.losses import DataLossListeners
 from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
@@ -62,7 +62,7 @@ class Worker:
         self.config = WorkerConfig.from_settings(crawler.settings)
         self.frontier = frontier
         self.queue = queue
-        frontier.statement = _statement(crawler, queue)
+        frontier.rules.statement = _statement(crawler, queue)
         self._build_leases(crawler)
         self._build_turns(crawler)
         self._build_upkeep(crawler)
@@ -72,7 +72,7 @@ class Worker:
         """What is held, how it ends, and what keeps from leasing more."""
         frontier, queue, stats = self.frontier, self.queue, crawler.stats
         self.losses = DataLossListeners()
-        steady = STEADY_SECONDS if frontier.on_cluster else 0.0
+        steady = STEADY_SECONDS if frontier.shards.on_cluster else 0.0
         self.outage = RedisOutage(stats, self.losses.forget, steady_seconds=steady, away=frontier.shards.away)
         self.pauses = Pauses()
         self.room = RedisRoom(frontier, self.pauses)
@@ -109,7 +109,9 @@ class Worker:
         def stood_still() -> None:
             loop.call_soon_threadsafe(stats.inc_value, names.STANDSTILLS)
 
-        return Watchdog(frontier.config, scripts, self.queue.buffer, self._in_hand, stood_still, frontier.statement)
+        return Watchdog(
+            frontier.config, scripts, self.queue.buffer, self._in_hand, stood_still, frontier.rules.statement
+        )
 
     def _build_upkeep(self, crawler: Crawler) -> None:
         """What is done beside the pages; `Maintenance` says how often."""
@@ -131,7 +133,7 @@ class Worker:
 
     def _listen(self) -> None:
         for forget in (
-            *(self.dupefilter.clear, self.tiers.forget, self.generation.forget, self.frontier.state_anew),
+            *(self.dupefilter.clear, self.tiers.forget, self.generation.forget, self.frontier.rules.anew),
             *(self.queue.encoder.scopes.forget, self.plain_runs.forget, self.frontier.runs.forget),
         ):
             self.losses.listen(forget)
@@ -141,7 +143,7 @@ class Worker:
 
     def _other_server(self) -> None:
         self.losses.lose()
-        if self.frontier.on_sentinels:
+        if sentinel.is_watched(self.frontier.client):  # the primary that they have replaced may run on
             self.pauses.failed_over()
 
     def _in_hand(self) -> InHand:

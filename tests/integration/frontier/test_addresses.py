@@ -27,7 +27,7 @@ class Platform:
     def __init__(self, made: Timed, *, cap: int = 1, delay_ms: int = DELAY_MS) -> None:
         self.made = made
         self.frontier = made.frontier
-        self.frontier.statement = Statement("s", Pace(delay_ms, cap, 1), {}, by_address=True)
+        self.frontier.rules.statement = Statement("s", Pace(delay_ms, cap, 1), {}, by_address=True)
         self.where: Mapping[str, Sequence[str]] = {}
         self.asked: dict[str, list[int]] = defaultdict(list)
         self.looked_up = self.stated = 0
@@ -59,7 +59,7 @@ class Platform:
         await self.made.pass_ms(ms)
         if self.made.now - self.stated >= 4_000:
             self.stated = self.made.now
-            await self.frontier.state()
+            await self.frontier.rules.state()
 
     def shortest_gap(self) -> int:
         return min(later - one for asked in self.asked.values() for one, later in pairwise(asked))
@@ -238,7 +238,7 @@ async def test_nothing_is_left_of_hosts_that_are_forgotten(platform: Platform) -
     await platform.pass_ms(30 * 24 * HOUR_MS)
     for _ in range(5):
         await platform.frontier.generations.sweep()
-    left = [key async for key in platform.made.client.scan_iter("*")] if not platform.frontier.on_cluster else []
+    left = [key async for key in platform.made.client.scan_iter("*")] if not platform.frontier.shards.on_cluster else []
     assert not [key for key in left if b":address" in key or b":line:" in key or key.endswith(b":hosts")]
 
 
@@ -288,7 +288,7 @@ async def test_another_mode_works_off_the_lines(platform: Platform) -> None:
     platform.where = dict.fromkeys(names, (A,))
     await platform.frontier.push([message(number, name) for number, name in enumerate(names)])
     fetched = await platform.fetch()
-    platform.frontier.statement = Statement("s", Pace(DELAY_MS, 1, 1), {})
+    platform.frontier.rules.statement = Statement("s", Pace(DELAY_MS, 1, 1), {})
     for _ in range(20):
         await platform.pass_ms(DELAY_MS)
         fetched += await platform.fetch()

@@ -61,7 +61,7 @@ async def test_a_paused_host_waits_and_others_go_on(redis_client: Any) -> None:
 async def test_what_goes_beside_the_queue_waits_while_it_is_paused(redis_client: Any, what: str) -> None:
     """robots.txt and media: an operator who pauses a host means every request to it."""
     world = await timed(redis_client)
-    world.frontier.statement = Statement("s", Pace(0, 1, 1), {})
+    world.frontier.rules.statement = Statement("s", Pace(0, 1, 1), {})
     await world.frontier.control.say("pause", what)
     refused = await world.frontier.reserve_slot("a.example", worker="w")
     assert (refused.token, refused.lost, refused.wait_ms) == (None, False, 1_000)

@@ -105,7 +105,7 @@ async def work(world: Timed) -> set[str]:
     done: set[str] = set()
     frontier = world.frontier
     for _ in range(8):
-        await frontier.state()
+        await frontier.rules.state()
         await frontier.workers.heartbeat("w", {})
         leases = await world.lease(suspects_ok=True)
         await sent(frontier, handles(leases))
@@ -138,8 +138,8 @@ async def check_damaged(redis_client: Any, kind: str, caplog: pytest.LogCaptureF
     """Harm one value while requests are leased, and work on."""
     world = await timed(redis_client, lease_ms=60_000, dead_limit=1)
     frontier = world.frontier
-    frontier.statement = Statement("s", Pace(0, 4, 1), {})
-    await frontier.state()
+    frontier.rules.statement = Statement("s", Pace(0, 4, 1), {})
+    await frontier.rules.state()
     await frontier.push(
         [message(1, BAD), message(2, BAD), message(9, "later.example", not_before_ms=world.now + 50_000)]
     )

@@ -56,7 +56,7 @@ async def test_another_birth_mark_is_told_before_its_leases_are_handed_on(redis_
 
 async def test_budgets_are_stated_again_before_the_first_lease_of_other_data(redis_client: Any) -> None:
     world = await timed(redis_client)
-    world.frontier.statement = Statement("s", Pace(0, 100, 1), {})
+    world.frontier.rules.statement = Statement("s", Pace(0, 100, 1), {})
     budget = Terms("s:s", (0, world.now + 86_400_000), requests=3)
     await world.frontier.budgets.state([budget])
     await redis_client.flushall(**everywhere(redis_client))
@@ -177,8 +177,8 @@ async def test_a_delay_that_a_restart_may_have_forgotten_begins_again(server: Se
     async def worker() -> Frontier:
         client: Any = connection.connect(BaseSettings({"REDIS_URL": server.url, "REDIS_CLUSTER": False}))
         made = Frontier(client, FrontierConfig())
-        made.statement = Statement("s", Pace(60_000, 1, 1), {})
-        connection.listen(client, lambda: None, made.state_anew)
+        made.rules.statement = Statement("s", Pace(60_000, 1, 1), {})
+        connection.listen(client, lambda: None, made.rules.anew)
         await made.open()
         return made
 
@@ -208,17 +208,17 @@ async def test_a_delay_that_a_restart_may_have_forgotten_begins_again(server: Se
 async def stating(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Frontier, asyncio.Event]:
     """A worker with news, which go no further until the event."""
     world, may_go = await timed(redis_client), asyncio.Event()
-    world.frontier.statement = Statement("s", Pace(0, 100, 1), {})
+    world.frontier.rules.statement = Statement("s", Pace(0, 100, 1), {})
     await world.frontier.push([message(1)])
-    await world.frontier.state()
-    world.frontier.state_anew()
+    await world.frontier.rules.state()
+    world.frontier.rules.anew()
     monkeypatch.setattr(world.frontier.budgets, "state_again", lambda _shard: may_go.wait())
     return world.frontier, may_go
 
 
 async def test_nothing_is_leased_while_news_are_on_their_way(stating: tuple[Frontier, asyncio.Event]) -> None:
     frontier, may_go = stating
-    repeating = asyncio.create_task(frontier.state())
+    repeating = asyncio.create_task(frontier.rules.state())
     leasing = asyncio.create_task(frontier.lease(["s"], 5, worker="w"))
     for _ in range(50):
         await frontier.client.ping()
@@ -230,12 +230,12 @@ async def test_nothing_is_leased_while_news_are_on_their_way(stating: tuple[Fron
 
 async def test_news_of_a_call_that_is_cancelled_are_stated_by_the_next(stating: tuple[Frontier, asyncio.Event]) -> None:
     frontier, _ = stating
-    repeating = asyncio.create_task(frontier.state())
+    repeating = asyncio.create_task(frontier.rules.state())
     await frontier.client.ping()
     repeating.cancel()
     await asyncio.wait([repeating])
-    assert frontier.statement is not None
-    assert frontier.statement.is_news
+    assert frontier.rules.statement is not None
+    assert frontier.rules.statement.is_news
 
 
 async def test_news_that_come_while_a_statement_fails_are_stated_by_the_next(
@@ -244,17 +244,17 @@ async def test_news_that_come_while_a_statement_fails_are_stated_by_the_next(
     """A server that has restarted answers, and is still loading."""
     frontier, may_go = stating
     may_go.set()
-    await frontier.state()
+    await frontier.rules.state()
 
     async def loading(*_: Any) -> None:
-        frontier.state_anew()
+        frontier.rules.anew()
         raise FrontierUnavailableError("LOADING")
 
     monkeypatch.setattr(frontier.shards, "run", loading)
     with pytest.raises(FrontierUnavailableError):
-        await frontier.state()
-    assert frontier.statement is not None
-    assert frontier.statement.is_news
+        await frontier.rules.state()
+    assert frontier.rules.statement is not None
+    assert frontier.rules.statement.is_news
 
 
 @pytest.mark.one_server("a Cluster client greets its nodes itself")

@@ -170,8 +170,8 @@ async def test_an_address_keeps_the_slots_of_leases_that_are_there(redis_client:
     """They were counted by the names of hosts alone: two requests went to one machine at once."""
     world = await timed(redis_client, lease_ms=LEASE_MS)
     frontier = world.frontier
-    frontier.statement = Statement("s", Pace(0, 2, 1), {}, by_address=True)
-    await frontier.state()
+    frontier.rules.statement = Statement("s", Pace(0, 2, 1), {}, by_address=True)
+    await frontier.rules.state()
     hosts = [f"{number}.example" for number in range(3)]
     await frontier.addresses.tell({host: ["192.0.2.1"] for host in hosts}, 3_600_000)
     await frontier.push([message(number, host, cap=2) for number, host in enumerate(hosts)])
@@ -180,7 +180,7 @@ async def test_an_address_keeps_the_slots_of_leases_that_are_there(redis_client:
     for _ in range(4):
         await world.pass_ms(LEASE_MS // 3)
         await frontier.renew(handles([held]))
-        await frontier.state()
+        await frontier.rules.state()
         await frontier.shards.run("reap", 0)
     await frontier.generations.tidy()
     assert (await frontier.inspection.host("ip:192.0.2.1")).in_flight == 1

@@ -32,7 +32,7 @@ class Crew:
         config = FrontierConfig(shards=self.world.frontier.shards.count)
         worker = Frontier(self.world.client, config, rng=lambda: 0.0, replaced={"lib/clock": CLOCK})
         named = {name.replace("_", "."): pace for name, pace in exceptions.items()}
-        worker.statement = Statement(spider, Pace(delay_ms, cap, burst), named)
+        worker.rules.statement = Statement(spider, Pace(delay_ms, cap, burst), named)
         return worker
 
     async def state(self) -> HostState:
@@ -44,7 +44,7 @@ class Crew:
         for _ in range(ms // 1_000):
             await self.world.pass_ms(1_000)
             for worker in workers:
-                await worker.state()
+                await worker.rules.state()
 
 
 async def visit(worker: Frontier, stream: str = "s", status: int = 200) -> int:
@@ -166,7 +166,7 @@ async def test_exceptions_are_stated_by_host_and_by_domain(redis_client: Any) ->
     crew = Crew(world)
     paces = {"shop.example": Pace(2_000, 1, 1), "=old.shop.example": Pace(4_000, 2, 1)}
     worker = crew.states(100)
-    worker.statement = Statement("s", Pace(100, 1, 1), paces)
+    worker.rules.statement = Statement("s", Pace(100, 1, 1), paces)
     assert await visit(worker) == 4
     await world.frontier.push([message(10 + at, host) for at, host in enumerate(hosts)])
     assert {state.host: (state.delay_ms, state.cap) for state in await world.frontier.inspection.hosts()} == {
@@ -184,7 +184,7 @@ async def test_a_rule_that_only_a_request_knows_is_stated_before_it_is_stored(cr
     await crew.world.pass_ms(2_990)
     assert await visit(worker) == 1, "not of the slot"
     assert len(await redis_names(crew)) == 1
-    statement = worker.statement
+    statement = worker.rules.statement
     assert statement is not None
     noted = [statement.note(f"slot {number}", Pace(60_000, 1, 1)) for number in range(MOST_NOTED + 10)]
     assert sum(noted) == MOST_NOTED - 1, "they are bounded"
@@ -200,8 +200,8 @@ async def test_thousands_of_exceptions_are_stated_once_for_all_workers(redis_cli
     world = await timed(redis_client)
     many = {f"={number}.example": Pace(number, 1, 1) for number in range(3_000)}
     for _ in range(2):
-        world.frontier.statement = stated = Statement("s", Pace(0, 1, 1), many)
-        await world.frontier.state()
+        world.frontier.rules.statement = stated = Statement("s", Pace(0, 1, 1), many)
+        await world.frontier.rules.state()
     assert await redis_client.zcard(world.frontier.shards.key(0, "rules")) == 1
     assert await redis_client.hlen(world.frontier.shards.key(0, f"rules:{stated.digest}")) == 3_000
 
@@ -216,14 +216,14 @@ async def test_what_is_stated_outlives_a_loss_of_the_data(crew: Crew) -> None:
 
 async def test_statements_do_not_pile_up(crew: Crew) -> None:
     for delay_ms in range(100, 1_000, 100):
-        await crew.states(delay_ms).state()
+        await crew.states(delay_ms).rules.state()
         await crew.world.pass_ms(6_000)
     assert await crew.world.client.zcard(crew.world.frontier.shards.key(0, "rules")) <= 3
 
 
 async def test_a_crawl_delay_is_in_force_while_anybody_obeys_robots_txt(crew: Crew) -> None:
     obeys, lax = crew.states(100), crew.states(100)
-    lax.statement = Statement("s", Pace(100, 1, 1), {}, obeys_robots=False)
+    lax.rules.statement = Statement("s", Pace(100, 1, 1), {}, obeys_robots=False)
     assert await visit(obeys) == 1
     await asks_for(obeys, HOST, f"http://{HOST}", 2_000)
     assert await gap(crew, obeys) == 2_000
@@ -245,17 +245,17 @@ async def test_a_turn_that_was_asked_for_under_a_longer_delay_holds_no_host(redi
     """A robots.txt, say, was to be fetched in an hour: the pages waited for that when the delay was a second."""
     world = await timed(redis_client)
     frontier = world.frontier
-    frontier.statement = Statement("s", Pace(3_600_000, 1, 1), {})
-    await frontier.state()
+    frontier.rules.statement = Statement("s", Pace(3_600_000, 1, 1), {})
+    await frontier.rules.state()
     await frontier.push([message(1, delay_ms=3_600_000)])
     first = await frontier.reserve_slot("a.example", worker="w")
     assert first.token is not None
     await reported(frontier, [answer(first.token)])
     assert (await frontier.reserve_slot("a.example", worker="w")).wait_ms == 3_600_000
-    frontier.statement = Statement("s", Pace(1_000, 1, 1), {})
-    await frontier.state()
+    frontier.rules.statement = Statement("s", Pace(1_000, 1, 1), {})
+    await frontier.rules.state()
     for _ in range(8):
         await world.pass_ms(4_000)
-        await frontier.state()
+        await frontier.rules.state()
         await world.bodies()
     assert (await frontier.inspection.stats()).total.leased == 1

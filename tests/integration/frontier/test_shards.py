@@ -89,7 +89,7 @@ async def test_a_shard_that_is_there_again_is_found_though_others_are_not_or_hav
     redis_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = await timed(redis_client, shards=4)
-    world.frontier.statement = stated = Statement("s", Pace(0, 100, 1), {})
+    world.frontier.rules.statement = stated = Statement("s", Pace(0, 100, 1), {})
     shards, gone = world.frontier.shards, {1, 2}
     run = shards.scripts.run
 
@@ -99,7 +99,7 @@ async def test_a_shard_that_is_there_again_is_found_though_others_are_not_or_hav
         return await run(name, where, *arguments)
 
     monkeypatch.setattr(shards.scripts, "run", half_away)
-    if not world.frontier.on_cluster:
+    if not world.frontier.shards.on_cluster:
         with pytest.raises(FrontierUnavailableError, match=r"away$"):
             await world.frontier.inspection.stats()
         assert not shards.away, "those of one server come and go together"

@@ -243,7 +243,7 @@ class Disagreement:
             for one in alive:
                 if self.time - one.stated_at >= 2_000:
                     one.stated_at = self.time
-                    self.harness.run(one.frontier.state())
+                    self.harness.run(one.frontier.rules.state())
                     one.said = True
             if not alive or self.random.random() < 0.05:
                 self.come()
@@ -254,10 +254,10 @@ class Disagreement:
 
     def come(self) -> None:
         one = Visitor(self.worker(), self.random.choice((0, 100, 700, 3_000)), self.time)
-        one.frontier.statement = Statement("s", Pace(one.delay, self.random.choice((1, 8)), 1), {})
+        one.frontier.rules.statement = Statement("s", Pace(one.delay, self.random.choice((1, 8)), 1), {})
         self.visitors.append(one)
         if self.random.random() < 0.5:  # else with its first lease
-            self.harness.run(one.frontier.state())
+            self.harness.run(one.frontier.rules.state())
             one.said = True
 
     def visit(self, one: Visitor) -> None:

@@ -111,7 +111,7 @@ class Desk:
             end=self.ended.append,
             give_back=self.ended.append,
         )
-        nothing, generation = SimpleNamespace(statement=None), SimpleNamespace(id="0")
+        nothing, generation = SimpleNamespace(rules=SimpleNamespace(statement=None)), SimpleNamespace(id="0")
         self.scheduler = Scheduler(None)  # type: ignore[arg-type]
         parts: dict[str, Any] = {"book": self.book, "generation": generation, "outbox": outbox, "frontier": nothing}
         worker: Any = SimpleNamespace(**parts, requeue=None)

@@ -12,7 +12,7 @@ from crawler.frontier.server.losses import DataLossListeners
 from crawler.worker.worker import Worker
 
 REMEMBERING = (
-    *("dupefilter.clear", "tiers.forget", "generation.forget", "frontier.state_anew"),
+    *("dupefilter.clear", "tiers.forget", "generation.forget", "frontier.rules.anew"),
     *("frontier.runs.forget", "queue.encoder.scopes.forget", "plain_runs.forget"),
 )
 
