@@ -30,7 +30,7 @@ from crawler.frontier.server.data_marks import DataMarks
 from crawler.frontier.server.drops import same_server
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.server.wire_format import flag, handle_row, push_row, read_lease, text_of
+from crawler.frontier.server.wire_format import flag, handle_row, pairs, push_row, read_lease, text_of
 from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure
 from crawler.frontier.state.breakers import HostBreakers
@@ -180,7 +180,7 @@ class Frontier(LeaseCalls):
             suspects,
             self._marks.is_other(shard, born, seq),
             [text_of(host) for host in unknown],
-            {text_of(host): text_of(name) for host, name in zip(found[::2], found[1::2], strict=True)},
+            {text_of(host): text_of(name) for host, name in pairs(found)},
         )
 
     async def _lease(

@@ -11,7 +11,7 @@ from crawler.frontier.inspection.inspection import Inspection
 from crawler.frontier.messages import DeadLetter, Message
 from crawler.frontier.runs.generations import Generations
 from crawler.frontier.server import keys
-from crawler.frontier.server.shards import Shards
+from crawler.frontier.server.shards import Shards, scanned
 from crawler.frontier.server.wire_format import read_holder, seal, split_prefixed, unseal
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.streams import stream_of
@@ -135,7 +135,7 @@ class UrlFinder:
 
     async def _leased(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         client = self._shards.client
-        async for number, envelope in _scanned(client, self._shards.key(shard, "body")):
+        async for number, envelope in scanned(client.hscan, self._shards.key(shard, "body"), 500):
             if envelope[_FINGERPRINT] != fingerprint:
                 continue
             record = await client.hget(self._shards.key(shard, "infl"), number)
@@ -169,16 +169,6 @@ def _of_letter(kind: str, letter: DeadLetter) -> UrlPlace:
     return UrlPlace(
         kind, letter.spider, letter.generation, why=letter.reason, id=letter.id, nacked=letter.nacked, error=error
     )
-
-
-async def _scanned(client: Any, key: str) -> AsyncIterator[tuple[bytes, bytes]]:
-    cursor = 0
-    while True:
-        cursor, rows = await client.hscan(key, cursor, count=500)
-        for name, value in rows.items():
-            yield name, value
-        if not cursor:
-            return
 
 
 def _number(member: bytes) -> int:

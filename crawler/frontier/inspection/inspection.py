@@ -15,7 +15,7 @@ from crawler.frontier.messages import HostState, SpiderStats
 from crawler.frontier.server import keys
 from crawler.frontier.server.shard_stats import ShardStats
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.server.wire_format import read_count
+from crawler.frontier.server.wire_format import pairs, read_count
 from crawler.frontier.state.addresses import Addresses, with_lines
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
@@ -110,13 +110,11 @@ class Inspection:
 
     async def put_off(self) -> int:
         """Pages given back because Redis has no room for the requests found on them."""
-        keys = [self._shards.key(shard, "delayed:room") for shard in range(self._shards.count)]
-        return sum([await self._shards.client.zcard(key) for key in keys])
+        return sum([await self._shards.client.zcard(key) for key in self._shards.on_each("delayed:room")])
 
     async def set_aside(self) -> list[str]:
         """The damaged values of all shards that were set aside, as `<key> <field>`: at most 1,000 of each shard."""
-        keys = [self._shards.key(shard, "damaged") for shard in range(self._shards.count)]
-        names = [name for key in keys for name in await self._shards.client.hkeys(key)]
+        names = [name for key in self._shards.on_each("damaged") for name in await self._shards.client.hkeys(key)]
         return sorted(name.decode(errors="backslashreplace") for name in names)
 
     async def empty(self, spider: str | None = None) -> bool:
@@ -168,7 +166,7 @@ class Inspection:
                     for kind in ("q", "early")
                 ]
             for _, flat in stats.generations:
-                fields = dict(zip(flat[::2], flat[1::2], strict=True))
+                fields = dict(pairs(flat))
                 count = max(0, read_count(fields.get(b"buckets", b"")))
                 of = fields.get(b"set", b"").decode(errors="replace")
                 chosen = self._sample(range(count), min(SAMPLED, count))
@@ -261,18 +259,16 @@ def _hosts(shards: Iterable[ShardStats], spider: str | None) -> list[int]:
 
 
 def _counters(fields: Sequence[bytes]) -> SpiderStats:
-    pairs = zip(fields[::2], fields[1::2], strict=True)
-    known = {name.decode(errors="replace"): value for name, value in pairs}
+    known = {name.decode(errors="replace"): value for name, value in pairs(fields)}
     return SpiderStats(**{name: read_count(value) for name, value in known.items() if name in _FIELDS})
 
 
 def _by_reason(fields: Sequence[bytes], kind: bytes) -> dict[str, int]:
     """The counters `<kind>:<reason>` of a generation."""
-    pairs = zip(fields[::2], fields[1::2], strict=True)
     prefix = kind + b":"
     return {
         name.removeprefix(prefix).decode(errors="replace"): read_count(value)
-        for name, value in pairs
+        for name, value in pairs(fields)
         if name.startswith(prefix)
     }
 

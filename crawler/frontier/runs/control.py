@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from crawler.frontier.messages import Lease
 from crawler.frontier.run_record import Run
-from crawler.frontier.server.shards import Shards
+from crawler.frontier.server.shards import Shards, scanned
 from crawler.frontier.state.addresses import with_lines
 from crawler.frontier.streams import stream_of
 from crawler.policy.tiers import TIERS
@@ -111,8 +111,7 @@ class Control:
 
     async def aside(self) -> int:
         """How many requests of paused runs were set aside, where `sift` does not meet them."""
-        keys = [self._shards.key(shard, "delayed:aside") for shard in range(self._shards.count)]
-        return sum([await self._shards.client.zcard(key) for key in keys])
+        return sum([await self._shards.client.zcard(key) for key in self._shards.on_each("delayed:aside")])
 
     async def sift(self, target: Target, action: Action, value: str = "") -> int:
         """Apply *action* to the queued requests of *target*, queue by queue in slices; returns how many matched.
@@ -170,18 +169,9 @@ class Control:
         return [stream_of(name, tier) + apart for name in sorted(spiders) for tier in TIERS for apart in ("", "!")]
 
     async def _hosts(self, shard: int, stream: str) -> list[str]:
-        client, found = self._shards.client, set[bytes]()
+        client, at_cap = self._shards.client, self._shards.key(shard, f"park:{stream}")
+        found = {name async for name in scanned(client.sscan, at_cap)}
         for kind in ("due", "wait"):
-            cursor = 0
-            while True:
-                cursor, rows = await client.zscan(self._shards.key(shard, f"{kind}:{stream}"), cursor, count=1_000)
-                found.update(name for name, _ in rows)
-                if not cursor:
-                    break
-        cursor = 0
-        while True:
-            cursor, names = await client.sscan(self._shards.key(shard, f"park:{stream}"), cursor, count=1_000)
-            found.update(names)
-            if not cursor:
-                hosts = (name.decode(errors="replace") for name in found)
-                return sorted(await with_lines(self._shards, shard, stream, hosts))
+            found |= {name async for name, _ in scanned(client.zscan, self._shards.key(shard, f"{kind}:{stream}"))}
+        hosts = (name.decode(errors="replace") for name in found)
+        return sorted(await with_lines(self._shards, shard, stream, hosts))

@@ -50,12 +50,8 @@ class Retries:
         return done, opened
 
     async def _open(self, spider: str, of: str, shares: str) -> Run:
-        name = self._shards.key
-        known = [
-            await self._shards.client.hexists(name(shard, f"gen:{spider}:{shares}"), "set")
-            for shard in range(self._shards.count)
-        ]
-        kept = any(known)
+        places = self._shards.on_each(f"gen:{spider}:{shares}")
+        kept = any([await self._shards.client.hexists(key, "set") for key in places])
         return await self._runs.open(
             spider,
             name=f"retry of {of}",

@@ -19,6 +19,7 @@ from crawler.frontier.run_record import Run, read_run
 from crawler.frontier.runs.run_snapshot import RunSnapshot
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import Shards, unpack
+from crawler.frontier.server.wire_format import pairs
 from crawler.frontier.state.seeds import Kind, Seeds
 
 _KINDS: Final = get_args(Kind)
@@ -41,7 +42,7 @@ class KnownRuns:
     def of(cls, answer: list[Any]) -> Self:
         """Decode the answer of the script `runs`."""
         last, current, starts, until, raws, _ = answer
-        ends = {spider.decode(errors="replace"): end for spider, raw in _pairs(until) if (end := _end(raw)) is not None}
+        ends = {spider.decode(errors="replace"): end for spider, raw in pairs(until) if (end := _end(raw)) is not None}
         runs = [run for raw in raws if (run := read_run(raw)) is not None]
         return cls(last.decode(), _texts(current), _texts(starts), ends, runs)
 
@@ -134,12 +135,8 @@ def _offers(worker: WorkerState) -> bool:
     return bool(worker.info.get("outbox") or worker.info.get("starting"))
 
 
-def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
-    return list(zip(flat[::2], flat[1::2], strict=True))
-
-
 def _texts(flat: list[bytes]) -> dict[str, str]:
-    return {name.decode(errors="replace"): value.decode(errors="replace") for name, value in _pairs(flat)}
+    return {name.decode(errors="replace"): value.decode(errors="replace") for name, value in pairs(flat)}
 
 
 def _end(raw: bytes) -> tuple[str, int] | None:

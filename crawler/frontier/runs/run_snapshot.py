@@ -8,7 +8,7 @@ from typing import Self
 
 from crawler.frontier.run_record import Run, is_counted
 from crawler.frontier.server.shard_stats import ShardStats
-from crawler.frontier.server.wire_format import read_count
+from crawler.frontier.server.wire_format import pairs, read_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,5 @@ class RunSnapshot:
 
 
 def _numbers(fields: Sequence[bytes]) -> dict[str, int]:
-    pairs = zip(fields[::2], fields[1::2], strict=True)
-    named = ((name.decode(errors="replace"), value) for name, value in pairs)
+    named = ((name.decode(errors="replace"), value) for name, value in pairs(fields))
     return {name: read_count(value) for name, value in named if name == "last" or is_counted(name)}

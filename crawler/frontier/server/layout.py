@@ -12,6 +12,7 @@ from crawler import config
 from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.server.wire_format import pairs
 
 MOST_SHARDS: Final = config.bounds("FRONTIER_SHARDS")[1]
 SAMPLED: Final = 16  # hosts checked per shard if the number is not recorded
@@ -53,7 +54,7 @@ async def adopt_modes(shards: Shards) -> None:
     Known weakness: one that another fleet opens so later is noticed at the next start only.
     """
     rows = [row for one in await shards.stats_all() for row in one.generations]
-    if any(dict(zip(flat[::2], flat[1::2], strict=True)).get(b"mode") == b"window" for _, flat in rows):
+    if any(dict(pairs(flat)).get(b"mode") == b"window" for _, flat in rows):
         shards.scripts.serve_windows()
 
 
@@ -66,9 +67,7 @@ async def _any_work(shards: Shards, count: int) -> bool:
 async def _misplaced(shards: Shards) -> bool:
     if await shards.client.exists(shards.tag(shards.count) + ":gens"):
         return True  # there was a further shard
-    samples = await asyncio.gather(
-        *(shards.client.hrandfield(shards.key(shard, "hosts"), SAMPLED) for shard in range(shards.count))
-    )
+    samples = await asyncio.gather(*(shards.client.hrandfield(key, SAMPLED) for key in shards.on_each("hosts")))
     return any(shards.of_host(name.decode()) != shard for shard, names in enumerate(samples) for name in names or ())
 
 

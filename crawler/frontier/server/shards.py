@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgpack
@@ -48,6 +48,10 @@ class Shards:
     def key(self, shard: int, name: str) -> str:
         """A key of *shard*, for reading."""
         return f"{self._tags[shard]}:{name}"
+
+    def on_each(self, name: str) -> list[str]:
+        """That key of every shard."""
+        return [f"{tag}:{name}" for tag in self._tags]
 
     def tag(self, shard: int) -> str:
         """The key prefix of a shard, which this frontier need not have."""
@@ -172,6 +176,15 @@ class Shards:
 
         answers = await self.scatter(handles, lambda handle: keys.shard_of_id(handle[0]), run, most)
         return [bool(answer) for answer in answers]
+
+
+async def scanned(scan: Callable[..., Awaitable[Any]], key: str, count: int = 1_000) -> AsyncIterator[Any]:
+    """What *scan* of a client (`sscan`, `zscan`, `hscan`) finds in *key*, in slices of *count*."""
+    cursor = None
+    while cursor != 0:
+        cursor, rows = await scan(key, cursor or 0, count=count)
+        for row in rows.items() if isinstance(rows, dict) else rows:
+            yield row
 
 
 def groups(entries: Sequence[Entry], most: int) -> list[list[Entry]]:

@@ -4,11 +4,14 @@ lua/lib/requests/."""
 from __future__ import annotations
 
 import struct
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeVar
 
 from crawler.frontier.messages import MAX_DEPTH, MAX_MOMENT_MS, MAX_PRIORITY, Handle, Lease, Message, Report
 from crawler.frontier.script_constants import BESIDE, LINKED, RANK_MS, REDIRECTED
 from crawler.frontier.server.keys import split_id
+
+T = TypeVar("T")
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 # not before, delay, cap, burst, whether to deduplicate, pages, pages per host, depth
@@ -60,6 +63,11 @@ def unseal(raw: bytes) -> Envelope:
 def text_of(raw: bytes) -> str:
     """A name from Redis; a damaged one is still some name, and holds up no other request."""
     return raw.decode(errors="backslashreplace")
+
+
+def pairs(flat: Sequence[T]) -> zip[tuple[T, T]]:
+    """What a script or HGETALL in one answers as a list: name, value, name, value ..."""
+    return zip(flat[::2], flat[1::2], strict=True)
 
 
 def push_row(message: Message) -> bytes:

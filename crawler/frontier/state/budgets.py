@@ -136,8 +136,8 @@ class Budgets:
     async def closed(self, now_ms: int) -> list[Closed]:
         """The budgets that recently held a request back and still do, the first to renew first."""
         found: dict[str, Closed] = {}
-        for shard in range(self._shards.count):
-            for name, raw in (await self._shards.client.hgetall(self._shards.key(shard, "closed"))).items():
+        for key in self._shards.on_each("closed"):
+            for name, raw in (await self._shards.client.hgetall(key)).items():
                 at, _, what = raw.decode(errors="replace").partition(":")
                 if at.isdecimal() and int(at) > now_ms:
                     text = name.decode(errors="replace")

@@ -7,6 +7,7 @@ from typing import Final
 
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.server.wire_format import pairs
 from crawler.policy.cookies import Changes, Records
 
 MAX_COOKIES: Final = 150  # per jar; browsers keep about as many per site
@@ -43,7 +44,7 @@ class CookieJars:
         shard = self._shards.of_host(host)
         refused, found = await self._outage.insist(lambda: self._shards.run("cookies", shard, *arguments))
         texts = [part.decode(errors="surrogateescape") for part in found]
-        return Jar(dict(zip(texts[::2], texts[1::2], strict=True)), int(refused))
+        return Jar(dict(pairs(texts)), int(refused))
 
     def key(self, host: str, session: str) -> str:
         """Where that jar is in Redis."""

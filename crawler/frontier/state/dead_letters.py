@@ -68,10 +68,7 @@ class DeadLetters:
 
     async def count(self) -> int:
         """How many letters are kept."""
-        sizes = [
-            await self._shards.client.hlen(self._shards.key(shard, self._kind)) for shard in range(self._shards.count)
-        ]
-        return sum(sizes)
+        return sum([await self._shards.client.hlen(key) for key in self._shards.on_each(self._kind)])
 
     async def evicted(self) -> int:
         """How many letters FRONTIER_DEAD_LIMIT has evicted so far."""

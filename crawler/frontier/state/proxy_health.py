@@ -16,6 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import stats as names
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.server.wire_format import pairs
 from crawler.policy.proxies.health import Health, HealthPolicy, State
 
 VIEW_SECONDS: Final = 1.0  # maximum age of a view that a proxy is chosen by
@@ -117,7 +118,7 @@ class ProxyHealth:
                 view.proxies[change[0]] = Health.decode(change[2])
                 view.records[change[0].encode()] = b""  # whatever Redis has then is news
             return True
-        for name in _update(view, dict(zip(flat[::2], flat[1::2], strict=True)), whole=not change):
+        for name in _update(view, dict(pairs(flat)), whole=not change):
             await self._shards.client.hdel(self._shards.key(0, f"proxies:{pool}"), name)
         view.now_ms, view.at = int(now), self._clock()
         return bool(made)

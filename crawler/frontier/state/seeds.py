@@ -14,6 +14,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierRefusedError
 from crawler.frontier.server.failures import Commands
 from crawler.frontier.server.scripts import Client, Scripts
+from crawler.frontier.server.wire_format import pairs
 
 Kind = Literal["list", "set", "zset"]
 
@@ -69,7 +70,7 @@ class Seeds:
             )
         except FrontierRefusedError as error:
             raise await self._explained(error) from None
-        return [Seed(handle, raw) for handle, raw in zip(flat[::2], flat[1::2], strict=True)]
+        return [Seed(handle, raw) for handle, raw in pairs(flat)]
 
     async def ack(self, seeds: Sequence[Seed]) -> int:
         """Remove entries whose requests are in the frontier; returns how many leases were still ours."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from crawler.frontier.errors import FrontierFullError
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.server.wire_format import pairs
 from crawler.frontier.state.budgets import Terms
 
 TURN_MS: Final = 900  # between rounds, for any number of workers
@@ -45,7 +46,7 @@ class Shares:
         """Deal to the shards that want some; returns of how many limits. Two at once do no harm."""
         wants: dict[tuple[str, str], set[int]] = {}
         for shard, answer in enumerate(await self._shards.run_all("share_wants")):
-            for name, begin in zip(answer[::2], answer[1::2], strict=True):
+            for name, begin in pairs(answer):
                 wants.setdefault((name.decode(), begin.decode()), set()).add(shard)
         asking = set[int]().union(*wants.values())
         for (name, begin), wanting in wants.items():

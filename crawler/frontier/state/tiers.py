@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from msgpack.exceptions import UnpackException
 
 from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.server.wire_format import pairs
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import TIERS, UNKNOWN, LearnedTier, Tier, rank
 
@@ -47,7 +48,7 @@ class Tiers:
                 self.now_ms, last, rows = await self._shards.run("tiers_learned", shard, self._seen[shard], PAGE)
                 self._seen[shard] = last.decode() if isinstance(last, bytes) else str(last)
                 told = len(rows) // 2
-                found |= {name.decode(): read_learned(raw) for name, raw in zip(rows[::2], rows[1::2], strict=True)}
+                found |= {name.decode(): read_learned(raw) for name, raw in pairs(rows)}
         return found
 
     async def learn(self, host: str, lesson: Callable[[LearnedTier], LearnedTier]) -> LearnedTier:
@@ -74,7 +75,7 @@ class Tiers:
         tiers = [tier for tier in TIERS if requests.get(tier) or cost.get(tier)]
         counts = [part for tier in tiers for part in (tier, requests.get(tier, 0), cost.get(tier, 0.0))]
         flat = await self._shards.run("tier_spend", 0, *counts)
-        return _spent(dict(zip(flat[::2], flat[1::2], strict=True)))
+        return _spent(dict(pairs(flat)))
 
     async def spent(self, now_ms: int) -> Spent:
         """Spending on the day of *now_ms*."""
