@@ -115,7 +115,7 @@ FRONTIER_POLL_SECONDS: Annotated[float, 0.01, 60] = 0.5
 # slots. Reader: worker/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS: Annotated[float, 0.1, 3_600] = 10
 # Seconds for which a closing worker tries to send Redis its remaining messages, and waits for a MongoDB that is away if
-# there is no spool, and for room on a full disk. Readers: worker/config.py, scrapy_hooks.py
+# there is no spool, and for room on a full disk. Readers: worker/worker.py, scrapy_hooks.py
 FRONTIER_CLOSE_SECONDS: Annotated[float, 1, 3_600] = 20
 # Seconds without work, for this worker and the whole frontier, after which a worker ends; 0 = never. scrapy-redis'
 # name. Reader: extensions/idle.py
@@ -167,7 +167,7 @@ TIER_HANDLERS = {
 # hosts with the same address, but for those of CDNs (docs/politeness.md). Reader: routing/host_rules.py
 POLITENESS_GROUP = "hostname"
 # Seconds for which an address that a worker has looked up holds for the fleet with POLITENESS_GROUP = "ip". Reader:
-# worker/config.py
+# worker/worker.py
 POLITENESS_ADDRESS_SECONDS: Annotated[float, 10, 86_400] = 900
 # Further networks of CDNs, in which each host is paced by itself with POLITENESS_GROUP = "ip": a list, or separated by
 # commas. Reader: policy/shared_addresses.py

@@ -121,7 +121,7 @@ class Lifecycle:
         """
         worker = self.worker
         worker.has_left = True
-        seconds = LEAVE_SECONDS if worker.outbox.broken else worker.config.close_seconds
+        seconds = LEAVE_SECONDS if worker.outbox.broken else worker.close_seconds
         until = asyncio.get_running_loop().time() + seconds
         try:
             async with asyncio.timeout_at(until):
@@ -146,7 +146,7 @@ class Lifecycle:
 
     async def _bound_close(self) -> None:
         """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
-        outbox, seconds = self.worker.outbox, self.worker.config.close_seconds
+        outbox, seconds = self.worker.outbox, self.worker.close_seconds
         closing = monotonic()
         while not (self._is_closing() and outbox.stuck_for(closing) > seconds):
             closing = closing if self._is_closing() else monotonic()
@@ -161,7 +161,7 @@ class Lifecycle:
         if self.worker.outbox.broken:
             return
         words = "Redis did not accept all of this worker's last reports within %g s: its leases will expire"
-        logger.error(words, self.worker.config.close_seconds)
+        logger.error(words, self.worker.close_seconds)
         self.worker.outbox.give_up()
 
     async def _give_back(self) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 
 from scrapy.crawler import Crawler
 
-from crawler import scrapy_hooks
+from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.counting.tallies import tallies_of
 from crawler.frontier.frontier import Frontier
@@ -22,7 +22,6 @@ from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.state.statement import Statement
 from crawler.policy.shared_addresses import SharedAddresses
 from crawler.worker.background import BackgroundTasks
-from crawler.worker.config import WorkerConfig
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.feeds import FeedClaim
 from crawler.worker.lease_queue import FrontierQueue
@@ -59,7 +58,7 @@ class Worker:
     def __init__(self, crawler: Crawler, frontier: Frontier, queue: FrontierQueue) -> None:
         self.name = f"{socket.gethostname()}-{os.getpid()}-{random.getrandbits(16):04x}"
         self.has_left = False  # closed: it sends nothing any more
-        self.config = WorkerConfig.from_settings(crawler.settings)
+        self.close_seconds = config.number(crawler.settings, "FRONTIER_CLOSE_SECONDS")
         self.frontier = frontier
         self.queue = queue
         frontier.rules.statement = _statement(crawler, queue)
@@ -91,9 +90,8 @@ class Worker:
         self.watchdog = self._watchdog(crawler)
         self.answers = AnswerReporter(frontier, rules, book, outbox, outage, self.watchdog.since)
         shared, ended = SharedAddresses.from_settings(crawler.settings), self.tasks.ended
-        self.addresses = AddressBook(
-            frontier.addresses, rules, outage, shared, self._wake, ended, self.config.address_seconds
-        )
+        seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS")
+        self.addresses = AddressBook(frontier.addresses, rules, outage, shared, self._wake, ended, seconds)
         gives_up, patience = partial(scrapy_hooks.gives_up, crawler), frontier.config.start_within_ms / 1000
         slots = Slots(self.name, frontier, rules, book, outbox, outage, self.addresses, gives_up)
         self.pacer = Pacer(rules, book, outbox, slots, self.answers, self.addresses, patience)
