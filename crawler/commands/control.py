@@ -117,12 +117,12 @@ async def _say(frontier: Frontier, pauses: bool, run: Run | None, opts: argparse
     news = await frontier.control.say("pause" if pauses else "resume", what)
     if not pauses:
         await frontier.control.sort_aside()
-    state = "paused" if pauses else "resumed"
-    print(
-        f"{named} is {state}: workers obey within 2 s"
-        if news
-        else f"{named} was {'paused' if pauses else 'not paused'} before"
-    )
+    if not news:
+        print(f"{named} was {'paused' if pauses else 'not paused'} before")
+        return
+    told = f"{named} is {'paused' if pauses else 'resumed'}: workers obey within 2 s"
+    is_unknown = pauses and opts.host and not await frontier.inspection.knows(opts.host)
+    print(f"{told}; it has had no request of late" if is_unknown else told)
 
 
 async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:

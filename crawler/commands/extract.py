@@ -32,6 +32,7 @@ from crawler.policy.rules.domains import DomainRules, Rules, load_rules
 KINDS: Final = ("products", "pages")
 SHOWN: Final = 3  # products of a feed
 MAX_BYTES: Final = 64 * 2**20  # per file, unpacked
+_SAVE: Final = "save the page, as by `scrapy fetch --nolog URL > page.html`, name that file, and the URL with --url"
 
 _OWN: Final = {field.name for field in fields(Item)} | {"found_in"}
 _TAGS = re.compile(
@@ -68,6 +69,9 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if len(args) < 2 or args[0] not in KINDS:
                 raise UsageError(f"name {' or '.join(KINDS)}, and the files to read")
+            for name in args[1:]:
+                if "://" in name:
+                    raise UsageError(f"{name} is a URL: {_SAVE}")
             rules = load_rules(self.settings["DOMAINS_FILE"])
             for name in args[1:]:
                 try:

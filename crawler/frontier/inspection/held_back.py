@@ -23,7 +23,7 @@ def held_back(
 def _paused(stats: FrontierStats, said: ControlState) -> Iterator[str]:
     for kind, _, whose in (what.partition(" ") for what in said.paused):
         spider, _, generation = whose.partition(":")
-        if kind == "host":
+        if kind == "host" and stats.is_pending:
             yield f"{whose} is paused (`scrapy control resume --host {whose}`)"
         elif kind == "spider" and _queued(stats, spider):
             yield f"{spider} is paused (`scrapy control resume --spider {spider}`)"

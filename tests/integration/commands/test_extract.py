@@ -158,3 +158,10 @@ def test_wrong_arguments_and_a_broken_rules_file(scrapy_run: ScrapyRunner, saved
     rules.write_text("[default]\nspeed = 5")
     text = refused(scrapy_run, "products", saved, env={"DOMAINS_FILE": str(rules)})
     assert f"{rules}, line 2: [default] key = 'speed' is invalid: expected one of fields, " in text
+
+
+def test_a_url_in_place_of_a_file_is_told_how_to_save_the_page(scrapy_run: ScrapyRunner) -> None:
+    assert refused(scrapy_run, "products", URL) == (
+        f"scrapy extract: {URL} is a URL: save the page, as by `scrapy fetch --nolog URL > page.html`, name that file, "
+        "and the URL with --url\n"
+    )

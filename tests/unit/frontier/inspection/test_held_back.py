@@ -46,6 +46,12 @@ def test_what_operators_have_paused_is_named_with_its_cure() -> None:
     ]
 
 
+def test_a_paused_host_holds_nothing_back_where_nothing_is_to_go() -> None:
+    """A worker without work said that it was idle for the sake of a host that somebody had misspelt."""
+    said = ControlState(frozenset({"pause host a.example"}))
+    assert held_back(stats(shop_http=0), [], said) == []
+
+
 def test_budgets_and_hours_are_named_with_their_end_and_those_of_other_spiders_are_not() -> None:
     closed = [
         Closed("s:shop", "requests", 3_600_000),
