@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -18,7 +19,8 @@ _PLAIN: Final = "/h"  # how most URLs begin, none of them data
 _MOST_SOURCES: Final = 10  # elements of one <picture>
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Layout:
     """`name` is what an inline element becomes; `bits` are those of its tag (marks.py)."""
 
     manner: int  # BLOCK ... UNSEEN

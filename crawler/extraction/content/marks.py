@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,7 +45,6 @@ _OF_ROLES: Final = {
     **dict.fromkeys(("dialog", "alertdialog"), BITS["role-alert"] | BITS["dialog"]),
 }
 _OF_ITEMPROPS: Final = {prop: BITS[name] for prop, name in _ITEMPROPS.items()}
-_RARE: Final = frozenset(("hidden", "style", "role", "itemprop"))
 _STEMS: Final = {stem: BITS[name] for name, stems in READING["stems"].items() for stem in stems.split()}
 _SHORTEST_STEM: Final = min(map(len, _STEMS))
 _GROUPS: Final = {word: BITS[name] for name, words in READING["names"].items() for word in words.split()}
@@ -53,19 +52,15 @@ _GROUPS: Final = {word: BITS[name] for name, words in READING["names"].items() f
 
 def bits_of(attributes: Mapping[str, str | None]) -> int:
     """BITS of an element's *attributes*."""
-    bits = _named(value) if (value := attributes.get("class")) else 0
-    if value := attributes.get("id"):
-        bits |= _named(value)
-    if not _RARE.isdisjoint(attributes):
-        for name in _RARE & attributes.keys():
-            bits |= _rare(name, attributes[name] or "")
+    bits = 0
+    for name in attributes:
+        if name in _READERS:
+            bits |= _READERS[name](attributes[name] or "")
     return bits
 
 
-def _rare(name: str, value: str) -> int:
-    if name == "hidden" or (name == "style" and _HIDDEN.search(value[:2_000])):
-        return BITS["hidden"]
-    return _OF_ROLES.get(value, 0) if name == "role" else _OF_ITEMPROPS.get(value, 0) if name == "itemprop" else 0
+def _of_style(value: str) -> int:
+    return BITS["hidden"] if _HIDDEN.search(value[:2_000]) else 0
 
 
 @cached(16_384, longest=400)
@@ -99,3 +94,13 @@ def _of_stems(part: str) -> int:
         if stem in part:
             bits |= each
     return bits
+
+
+_READERS: Final[Mapping[str, Callable[[str], int]]] = {
+    "class": _named,
+    "id": _named,
+    "hidden": lambda _: BITS["hidden"],
+    "style": _of_style,
+    "role": lambda value: _OF_ROLES.get(value, 0),
+    "itemprop": lambda value: _OF_ITEMPROPS.get(value, 0),
+}

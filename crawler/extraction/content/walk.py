@@ -73,9 +73,8 @@ class _Walk:
                 else:
                     self._leave_line(layout)
             elif (number := node.tag_id) == TEXT:
-                text = node.text_content or ""
-                if self._pieces or not text.isspace():
-                    self._text(text)
+                if self._pieces or not node.is_empty_text_node:
+                    self._text(node.text_content or "")
             elif (layout := LAYOUT.get(number, OTHER)).manner != UNSEEN:
                 elements += 1
                 if (child := node.first_child) is not None:
@@ -138,9 +137,9 @@ class _Walk:
             self._images.append(node)
 
     def _enter_line(self, layout: Layout, node: LexborNode) -> None:
-        manner, name, bits = layout
-        self._lines.append((node, bits))
-        if manner == KEPT:
+        name = layout.name
+        self._lines.append((node, layout.bits))
+        if layout.manner == KEPT:
             if name == "a":
                 if self._pieces and self._pieces[-1] == _END_OF_LINK:
                     self._pieces.append(" ")  # as a style parts them
@@ -159,13 +158,15 @@ class _Walk:
 
     def _extra(self) -> int:
         """BITS of the enclosing inline elements, which are read only if a block begins or ends inside them."""
+        if not self._lines:
+            return 0
         extras = self._extras
         for node, bits in self._lines[len(extras) - 1 :]:
             extras.append(extras[-1] | bits | bits_of(node.attributes))
         return extras[-1]
 
     def _enter_box(self, layout: Layout, attributes: Mapping[str, str | None]) -> None:
-        around, (_, name, bits) = self._box, layout
+        around, name, bits = self._box, layout.name, layout.bits
         if around.tag == "pre" and name in LINES:
             self._end_line()
             return
