@@ -10,6 +10,8 @@ import signal
 import sys
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,9 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("authority.pem"))
 LEAN = Path(__file__).with_name("lean")
 searched = dict.fromkeys([str(LEAN), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, searched))
+
+# redis-py reads its version from a file for each connection: 2 % of what a test of the frontier takes.
+metadata.version = cache(metadata.version)
 
 LOGGERS = [logging.getLogger(name) for name in ("", "scrapy", "twisted", "hpack", "pymongo", "redis")]
 LEVELS = {logger: logger.level for logger in LOGGERS}
