@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.faults import FAULTS, Mutant
+from tests.faults import FAULTS
 from tests.mutants import MUTANTS
 
 
-@pytest.mark.parametrize("mutant", [*MUTANTS, *FAULTS], ids=lambda mutant: mutant.fault)
-def test_the_text_of_each_fault_stands_in_its_script(mutant: Mutant) -> None:
-    assert mutant.replaced()
+def test_the_text_of_each_fault_stands_in_its_script() -> None:
+    assert all(mutant.replaced() for mutant in (*MUTANTS, *FAULTS)), "or it raises, and names the fault"

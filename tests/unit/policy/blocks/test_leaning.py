@@ -11,25 +11,18 @@ from tests.effort import cpu_seconds
 from tests.unit.policy.blocks import designs, limits_and_rights, other_matters, own_words, told_about
 from tests.unit.policy.blocks.block_pages import Answer, page
 
+TABLES = (own_words, limits_and_rights, designs, told_about, other_matters)
 STEMS = Stems({"robot": ["robot", "bot~", "机器人"], "limit": ["limit", "bo"]})
 
 
-@pytest.mark.parametrize(
-    "answer",
-    own_words.REFUSALS + limits_and_rights.REFUSALS + designs.REFUSALS + told_about.REFUSALS + other_matters.REFUSALS,
-    ids=lambda answer: answer.name,
-)
-def test_a_refusal_in_its_own_words_is_known(answer: Answer) -> None:
-    assert detect(answer.status, {}, answer.body.encode(), "") is not None
+def test_a_refusal_in_its_own_words_is_known() -> None:
+    refusals = [one for module in TABLES for one in module.REFUSALS]
+    assert [one.name for one in refusals if detect(one.status, {}, one.body.encode(), "") is None] == []
 
 
-@pytest.mark.parametrize(
-    "answer",
-    own_words.PAGES + limits_and_rights.PAGES + designs.PAGES + told_about.PAGES + other_matters.PAGES,
-    ids=lambda answer: answer.name,
-)
-def test_a_short_page_with_such_words_is_none(answer: Answer) -> None:
-    assert detect(200, {}, answer.body.encode(), "") is None
+def test_a_short_page_with_such_words_is_none() -> None:
+    pages = [one for module in TABLES for one in module.PAGES]
+    assert {one.name: block for one in pages if (block := detect(200, {}, one.body.encode(), ""))} == {}
 
 
 @pytest.mark.parametrize("answer", told_about.FAULTY_PAGES, ids=lambda answer: answer.name)
