@@ -165,7 +165,7 @@ class MetricsExtension:
         if settings.port < 0 or not crawler.settings.getbool("FRONTIER_ENABLED"):
             raise NotConfigured
         extension = cls(crawler, settings)
-        crawler.signals.connect(extension._downloaded, signals.response_downloaded)
+        crawler.signals.connect(extension._metrics.downloaded, signals.response_downloaded)
         crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._stopped, signals.engine_stopped)
         return extension
@@ -181,9 +181,6 @@ class MetricsExtension:
             self._metrics.book = worker.book
         self._beating = asyncio.get_running_loop().create_task(self._beat())
         logger.info("Metrics and probes: %s/metrics, /healthz, /readyz", self._endpoint.url)
-
-    def _downloaded(self, request: Request) -> None:
-        self._metrics.downloaded(request)
 
     async def _stopped(self) -> None:
         if self._beating is not None:

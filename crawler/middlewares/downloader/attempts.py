@@ -44,7 +44,7 @@ class AttemptsMiddleware:
         if not config.days or not in_use(crawler.settings):
             raise NotConfigured
         middleware = cls(crawler, connection.connect(crawler.settings), config)
-        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        crawler.signals.connect(middleware._log.open, signals.spider_opened)
         crawler.signals.connect(middleware._closed, signals.spider_closed)
         return middleware
 
@@ -80,9 +80,6 @@ class AttemptsMiddleware:
             **({"status": result} if isinstance(result, int) else {"error": type(result).__name__}),
         }
         return partial(_document, request, seen)
-
-    def _opened(self) -> None:
-        self._log.open()
 
     async def _closed(self) -> None:
         await self._log.close()

@@ -61,7 +61,7 @@ class ArchiveMiddleware(OutputMiddleware[Response]):
             raise NotConfigured
         files.prepare(config.directory)
         middleware = cls(crawler, config, connection.connect(crawler.settings))
-        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        crawler.signals.connect(middleware._archive.open, signals.spider_opened)
         crawler.signals.connect(middleware._closed, signals.spider_closed)
         crawler.signals.connect(middleware._item_dropped, signals.item_dropped)
         return middleware
@@ -125,9 +125,6 @@ class ArchiveMiddleware(OutputMiddleware[Response]):
     def _held(self, response: Response) -> HeldLease | None:
         worker = worker_if_any(self._crawler)
         return worker.book.behind(response) if worker is not None else None
-
-    async def _opened(self) -> None:
-        await self._archive.open()
 
     async def _closed(self) -> None:
         await self._archive.close()
