@@ -100,7 +100,7 @@ def choose(pool: ProxyPool, sick: Mapping[str, State], needs: ProxyNeeds, turn: 
         due = [one for one in serving if sick.get(one.name) is State.DUE] if State.DUE in sick.values() else []
         order = (*due, *_from(serving, turn))
     else:
-        order = tuple(sorted(serving, key=lambda one: _rank(one, needs), reverse=True))
+        order = tuple(sorted(serving, key=lambda one: _digest(f"{one.name}\n{needs.session}"), reverse=True))
     again: Endpoint | None = None
     for one in order:
         if sick.get(one.name) is State.QUARANTINED:
@@ -123,10 +123,6 @@ def session_id(pool: ProxyPool, needs: ProxyNeeds, now: float) -> str:
 def _from(endpoints: tuple[Endpoint, ...], turn: int) -> tuple[Endpoint, ...]:
     start = turn % len(endpoints) if endpoints else 0
     return endpoints[start:] + endpoints[:start]
-
-
-def _rank(endpoint: Endpoint, needs: ProxyNeeds) -> str:
-    return _digest(f"{endpoint.name}\n{needs.session}")
 
 
 def _digest(text: str) -> str:

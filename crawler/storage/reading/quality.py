@@ -33,7 +33,8 @@ async def by_spider(
     """Reads the whole collection, or one host's part; *invalid*: which issue makes which field invalid."""
     sums: dict[str, Any] = {}
     for number, field in enumerate(fields):
-        bad = {"$gt": [{"$size": {"$setIntersection": ["$issues", _issues(field, invalid)]}}, 0]}
+        issues = [name for name, of in invalid.items() if of == field]
+        bad = {"$gt": [{"$size": {"$setIntersection": ["$issues", issues]}}, 0]}
         missing = {"$in": [{"$ifNull": [f"${field}", None]}, _EMPTY]}
         sums[f"i{number}"] = {"$sum": {"$cond": [bad, 1, 0]}}
         sums[f"m{number}"] = {"$sum": {"$cond": [{"$and": [missing, {"$not": [bad]}]}, 1, 0]}}
@@ -60,10 +61,6 @@ async def rejections(database: Database, collection: str, host: str = "") -> dic
 
 def _of(host: str) -> dict[str, Any]:
     return {"url": {"$regex": rf"^https?://{re.escape(host)}(:\d+)?(/|$)"}} if host else {}
-
-
-def _issues(field: str, invalid: Mapping[str, str]) -> list[str]:
-    return [name for name, of in invalid.items() if of == field]
 
 
 def _quality(row: Mapping[str, Any], fields: Sequence[str]) -> SpiderQuality:

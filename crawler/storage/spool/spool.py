@@ -110,7 +110,7 @@ class Spool:
     async def done_with(self, path: Path, *, keep: bool) -> None:
         """Delete *path*, which is fully stored; *keep*: it is not, so it is set aside as `*.damaged`."""
         try:
-            await asyncio.to_thread(_set_aside if keep else _delete, path)
+            await asyncio.to_thread(lambda: path.rename(aside(path)) if keep else path.unlink(missing_ok=True))
         except OSError as error:
             self._stuck.add(path)
             logger.error("%s is stored but cannot be deleted (%s)", path, error.strerror)
@@ -127,14 +127,6 @@ class Spool:
             logger.error(text, self.directory, error.strerror)
         for claim in self._claims:
             claim.release()
-
-
-def _delete(path: Path) -> None:
-    path.unlink(missing_ok=True)
-
-
-def _set_aside(path: Path) -> None:
-    path.rename(aside(path))
 
 
 def aside(path: Path) -> Path:

@@ -111,16 +111,13 @@ class Offers:
     def _taken(self, message: Message, outcome: PushOutcome) -> bool:
         if not outcome.is_full:
             self._stored(message, outcome)
-            self._keep(message)
+            self._kept.append((self._clock(), message))
             return True
         self._refused()
         if not self._said:
             logger.warning("The frontier refuses new start requests (%s): they wait in this worker", outcome)
         self._said = True
         return False
-
-    def _keep(self, message: Message) -> None:
-        self._kept.append((self._clock(), message))
 
 
 def tell_lost(lost: Sequence[Message], stats: StatsCollector) -> None:
