@@ -21,11 +21,9 @@ from crawler.routing import callback_arguments, callback_names, page_methods, st
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 262_144  # per request; larger ones do not belong in Redis
+_TRIES: Final = ("retry_times", "unfinished_times", "complained", "proxy_retries", "proxy_tried", "proxy_doubted")
 # Counts kept from try to try, also when a request is put back in its queued form.
-_COUNTED_META: Final = (
-    *("retry_times", "unfinished_times", "complained", "min_tier", "tier_failed"),
-    *("proxy_retries", "proxy_tried", "proxy_doubted"),
-)
+_COUNTED_META: Final = (*_TRIES, "min_tier", "tier_failed")
 MAX_SHOWN: Final = 200  # characters of a value in an error
 _REFERER: Final = b"Referer"
 UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})  # secret
@@ -116,15 +114,24 @@ def restored(body: bytes, request: Request) -> bytes:
     return packed
 
 
-def passed_on(body: bytes, times: int | None = None) -> tuple[int, bytes]:
-    """How often *body* was left to workers of another release, and *body* with that count plus one, or set to
-    *times*."""
+def passed_on(body: bytes) -> tuple[int, bytes]:
+    """How often *body* was left to workers of another release, and *body* with that count plus one."""
     state = _unpacked(body)
     known = state.get(_PASSED_ON)
     before = known if isinstance(known, int) and 0 <= known < _INT_MAX else 0
-    state[_PASSED_ON] = before + 1 if times is None else times
+    state[_PASSED_ON] = before + 1
     packed: bytes = msgpack.packb(state, datetime=True)
     return before, packed
+
+
+def afresh(body: bytes) -> bytes:
+    """*body* of a dead letter: as of a request that was not tried yet, for whoever retries it."""
+    state = _unpacked(body)
+    state.pop(_PASSED_ON, None)
+    if meta := state.get("d"):
+        state["d"] = {name: value for name, value in meta.items() if name not in _TRIES}
+    packed: bytes = msgpack.packb(state, datetime=True)
+    return packed
 
 
 def decode(body: bytes, spider: Spider) -> Request:

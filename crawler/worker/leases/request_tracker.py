@@ -196,7 +196,7 @@ class RequestTracker:
                 self._requeue.again(request, held, conclusion.reason, delay_ms)
             case _:
                 logger.error("%s became a dead letter: %s", request, _words(conclusion))
-                self._outbox.end(Bury(held.handle, conclusion.reason, _detail(request, held, conclusion)))
+                self._requeue.bury(held, conclusion.reason, _detail(request, held, conclusion))
 
     def _first_download(self, request: Request) -> HeldLease | None:
         """The lease of *request*, unless its own callback downloads it again: that response is the callback's

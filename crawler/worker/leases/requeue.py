@@ -1,4 +1,4 @@
-"""Puts leased requests back into the frontier: for a retry, another tier, or another release."""
+"""Puts leased requests back into the frontier: for a retry, another tier, another release, or as dead letters."""
 
 from __future__ import annotations
 
@@ -73,8 +73,11 @@ class Requeue:
         words = "Became a dead letter, no worker has what it needs: %s"
         logger.error(words, error, extra={"about": held.about(error.url)})
         detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
-        _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry starts afresh
-        self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
+        self.bury(held, OTHER_RELEASE, detail)
+
+    def bury(self, held: HeldLease, reason: str, detail: dict[str, str | int]) -> None:
+        """Make it a dead letter, which starts over when somebody retries it."""
+        self._outbox.end(Bury(held.handle, reason, detail, codec.afresh(held.lease.body), held.lease.priority))
 
     def storable(self, request: Request, held: HeldLease) -> Request:
         """*request* encoded for the queue; if that fails, with the meta and cb_kwargs that it was leased with."""

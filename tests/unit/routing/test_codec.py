@@ -154,8 +154,7 @@ def test_what_another_release_has_is_named_and_counted(key: str, kind: str) -> N
         assert (told.value.kind, told.value.name, told.value.url) == (kind, "parse_next", "https://a.example/p")
         before, body = codec.passed_on(body)
         assert before == times
-    assert codec.passed_on(body, times=0)[0] == 3
-    assert codec.passed_on(codec.passed_on(body, times=0)[1])[0] == 0
+    assert codec.passed_on(codec.afresh(body))[0] == 0
     state = msgpack.unpackb(body) | {key: None}
     assert codec.decode(msgpack.packb(state), SPIDER).meta == {"page": 2}
 
@@ -273,6 +272,15 @@ def test_what_can_no_longer_be_stored_goes_back_as_it_was_with_its_counts() -> N
     again = codec.decode(codec.restored(body, Request("https://shop.example/b", meta=later, priority=-7)), SPIDER)
     assert (again.url, again.callback) == (queued.url, SPIDER.parse_item)
     assert (again.meta, again.priority) == ({"page": 2} | counts, -7)
+
+
+def test_a_dead_letter_keeps_what_was_learned_and_no_count_of_tries() -> None:
+    learned = {"page": 2, "min_tier": "browser", "tier_failed": "http"}
+    tries = {"retry_times": 3, "unfinished_times": 1, "proxy_retries": 1, "proxy_tried": ["p"], "complained": True}
+    body = codec.encode(Request("https://shop.example/a", meta=learned | tries), SPIDER)
+    assert codec.decode(codec.afresh(body), SPIDER).meta == learned
+    plain = codec.encode(Request("https://shop.example/a"), SPIDER)
+    assert codec.afresh(plain) == plain
 
 
 @pytest.mark.parametrize("count", [object(), 1 << 80, {}, [object()], None, "\ud800", ["\ud800"]])

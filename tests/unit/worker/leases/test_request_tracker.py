@@ -42,6 +42,8 @@ class Life:
         self.requeue = Requeue(crawler, self.outbox)  # type: ignore[arg-type]
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, 3)  # type: ignore[arg-type]
         self.request = Request(URL, meta=meta)
+        if lease is None:
+            self.held.lease = self.held.lease._replace(body=codec.encode(Request(URL), crawler.spider))
         self.book.hold(self.request, self.held)
 
     def end(self) -> Ending:
