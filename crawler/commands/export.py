@@ -190,6 +190,7 @@ def _target(output: str | None) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="") as target:
             yield target
         return
+    path = path.resolve()  # a link stays one, as `latest.csv`, or /dev/stdout
     part = unfinished(path)
     try:
         with part.open("w", encoding="utf-8", newline="") as target:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from pymongo.errors import OperationFailure
+
 from crawler.errors import ShoalError
 from crawler.storage import foreign_collections, schema
 from crawler.storage.collection_names import SCHEMA
@@ -19,6 +21,7 @@ from crawler.storage.connection import WRITE_CONCERN, Database
 
 # What shows that a collection had a validator: one that an operator has taken off leaves its level.
 _VALIDATED: Final = frozenset({"validator", "validationLevel"})
+_EXISTS: Final = 48  # MongoDB's code of a collection that is there
 _ID: Final = "version"  # of the one document in SCHEMA: the version, and what was applied when
 
 
@@ -104,11 +107,19 @@ async def apply(database: Database, steps: Sequence[Step], now: datetime) -> Non
 
 async def _set_validator(database: Database, step: Step) -> None:
     if step.collection not in await database.list_collection_names():
-        await database.create_collection(step.collection)
+        await _create(database, step.collection)
     # moderate: documents that break the rules already can still be updated, so that they stop no crawl
     options: dict[str, Any] = {"validator": {"$jsonSchema": step.validator}, "validationLevel": "moderate"}
     options["writeConcern"] = WRITE_CONCERN.document  # PyMongo gives commands none: after a failover it could be gone
     await database.command("collMod", step.collection, validationAction="error", **options)
+
+
+async def _create(database: Database, name: str) -> None:
+    try:
+        await database.create_collection(name, check_exists=False)
+    except OperationFailure as error:
+        if error.code != _EXISTS:  # another migration, or a worker, was first
+            raise
 
 
 async def _action(database: Database, name: str) -> str:

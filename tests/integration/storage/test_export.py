@@ -112,6 +112,16 @@ async def test_csv_to_a_file(export: Export, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("shop")
+async def test_a_link_leads_to_the_new_file(export: Export, tmp_path: Path) -> None:
+    """As `/dev/stdout` does, which would be no link any more."""
+    (target := tmp_path / "of-today").write_text("an earlier export")
+    (link := tmp_path / "latest").symlink_to(target)
+    await export("products", "--output", str(link))
+    assert link.is_symlink()
+    assert len(target.read_text(encoding="utf-8").splitlines()) == 3
+
+
+@pytest.mark.usefixtures("shop")
 async def test_since_selects_what_changed(export: Export) -> None:
     out, _ = await export("products", "--since", "2026-03-01T20:00")
     assert [json.loads(line)["_id"] for line in out.splitlines()] == [f"{URL}/1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -156,3 +157,11 @@ async def test_a_migration_that_was_cut_off_is_run_again(database: Database) -> 
     await database["schema"].delete_many({})
     assert len(await migrate(database)) == len(steps)
     assert await current(database) == LAST
+
+
+async def test_two_migrations_at_once_come_to_the_same(database: Database) -> None:
+    """And a worker that stores its first item meanwhile."""
+    plans = [await plan(database, StorageConfig()) for _ in range(2)]
+    await asyncio.gather(*(apply(database, steps, at(0)) for steps in plans))
+    assert await current(database) == LAST
+    assert await plan(database, StorageConfig()) == []
