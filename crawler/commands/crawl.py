@@ -37,6 +37,10 @@ from crawler.worker.scheduler import in_use
 
 START_RAISED: Final = "start_error"  # Scrapy's finish reason: the start requests after that are not there
 UNDER_WAY: Final = "-"  # no generation: join the unfinished one, even if it ends before all workers have joined
+CUT_OFF: Final = (
+    "The crawl of %s was cut off before its spider closed: something stopped the event loop, or cancelled all tasks. "
+    "Its pages are leased again when their leases expire"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +97,7 @@ class Command(OneLine, CrawlCommand):
         self._exit_by(crawler, forced)
 
     def _exit_by(self, crawler: Crawler, forced: ForcedStop) -> None:
-        """Exit status 1 for a crawl that failed or lost something, INTERRUPTED for one that was made to end."""
+        """Exit status 1 for a crawl that failed, lost something or did not end; INTERRUPTED if that was asked."""
         assert crawler.stats is not None
         ended = crawler.stats.get_value("finish_reason")
         lost = any(crawler.stats.get_value(name) for name in (names.START_LOST, names.DATA_LOST, names.DAMAGED))
@@ -101,6 +105,9 @@ class Command(OneLine, CrawlCommand):
             self.exitcode = 1
         if forced.so:
             self.exitcode = INTERRUPTED
+        elif not ended and crawler.stats.get_value("start_time"):
+            logger.critical(CUT_OFF, crawler.spidercls.name)
+            self.exitcode = 1
 
     def _supervise(self, name: str, opts: argparse.Namespace, joined: Joined | None) -> None:
         assert joined is not None

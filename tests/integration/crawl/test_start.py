@@ -107,6 +107,13 @@ async def test_start_requests_that_end_with_an_error_fail_the_command(fleet: Fle
     assert (status, "'finish_reason': 'start_error'" in log) == (1, True)
 
 
+@pytest.mark.parametrize("how", ["stop", "cancel"])
+async def test_a_crawl_that_its_spider_cuts_off_fails_the_command(fleet: Fleet, how: str) -> None:
+    arguments = ["-a", f"how={how}", *fleet.options(SPIDER_MODULES=WRONG)]
+    status, log = await ended(fleet.runner.fork("crawl", "cut_off", *arguments))
+    assert (status, log.count("The crawl of cut_off was cut off")) == (1, 1)
+
+
 async def test_a_worker_that_cannot_go_on_says_why_and_fails(fleet: Fleet) -> None:
     key = f"{fleet.key}:start"
     with redis.Redis.from_url(fleet.redis_url) as client:

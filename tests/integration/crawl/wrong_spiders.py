@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -24,6 +25,20 @@ class RaisingSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         shops: list[str] = []
         yield Request(shops[0])
+
+
+class CutOffSpider(Spider):
+    """Ends the event loop, or all that runs in it, under its own crawl."""
+
+    name = "cut_off"
+    how = "stop"
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request("http://127.0.0.1:9/")
+        if self.how == "stop":
+            asyncio.get_running_loop().stop()
+        for task in asyncio.all_tasks() if self.how == "cancel" else ():
+            task.cancel()
 
 
 class ClosedPipeline:
