@@ -107,7 +107,9 @@ class Lifecycle:
         self._leasing = spawn(self._lease())
         self._maintenance.begin()
         spawn(self._bound_close())
-        spawn(ClosingPages(worker.book, self._is_closing).run())
+        closing = asyncio.create_task(ClosingPages(worker.book, self._is_closing).run())  # outlives the worker's own
+        # pydispatch takes no builtin method
+        self._crawler.signals.connect(lambda: closing.cancel(), signals.engine_stopped, weak=False)  # noqa: PLW0108
 
     async def _lease(self) -> None:
         """Until the engine closes; then what is not on the wire goes back."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.utils.tasks import end
 from crawler.worker.leases.lease_book import LeaseBook
 from crawler.worker.upkeep.closing import ClosingPages
 from tests.clock import Clock
@@ -77,7 +79,7 @@ def test_of_many_pages_some_are_named(closing: Closing, caplog: pytest.LogCaptur
     assert caplog.messages[0].count("<GET") == 5
 
 
-def test_nothing_is_said_while_it_works_or_when_all_have_ended(
+async def test_nothing_is_said_while_it_works_or_when_all_have_ended(
     closing: Closing, caplog: pytest.LogCaptureFixture
 ) -> None:
     closing.looks_after(100)
@@ -86,3 +88,22 @@ def test_nothing_is_said_while_it_works_or_when_all_have_ended(
     closing.holds(1, started_at=Clock.now)
     closing.looks_after(100)
     assert not caplog.messages
+
+
+async def test_what_ends_with_the_spider_is_named_once_all_pages_have(
+    closing: Closing, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Shop:
+        async def closed(self) -> None:
+            await asyncio.Event().wait()
+
+    async def close() -> None:
+        await Shop().closed()
+
+    task = asyncio.create_task(close())
+    await asyncio.sleep(0)
+    closing.looks_after(0)
+    closing.looks_after(10)
+    await end(task)
+    name = Shop.closed.__qualname__
+    assert caplog.messages == [f"Closing, but {name} has not ended. A second SIGTERM or Ctrl-C quits at once"]
