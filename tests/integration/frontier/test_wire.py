@@ -19,15 +19,17 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, Report, Slot
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
+from tests.effort import EXAMPLES
 from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.making import acked, reported, sent
 
+pytestmark = pytest.mark.more
 CONFIG = FrontierConfig(lease_ms=100_000, start_within_ms=20_000)
 HOST = "a.example"
 HOUR_MS = 3_600_000
 PACES = ((1_000, 1, 1), (1_000, 2, 1), (500, 8, 1), (1_000, 2, 3), (9_000, 8, 4))  # delay ms, cap, burst
-SEEDS = 8
-CLUSTER_SEEDS = 3  # scripts are the same there; the model, too, calls all of them
+SEEDS = 8 if EXAMPLES >= 100 else 5
+CLUSTER_SEEDS = 2  # scripts are the same there; the model, too, calls all of them
 EVENTS = 250
 
 
