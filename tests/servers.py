@@ -70,6 +70,12 @@ class Server:
         self._launch()
         await asyncio.to_thread(self._until_ready)
 
+    def bring_up(self) -> None:
+        """As `start`, but for one that runs; a frozen one goes on."""
+        self.thaw()
+        if self._process.poll() is not None:
+            self.start()
+
     def _launch(self) -> None:
         self._process = spawn(self._service.command(self._data, self.port), stdout=subprocess.DEVNULL)
 

@@ -6,28 +6,18 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawler.embedded.service import MONGOD
 from crawler.errors import ServiceError
 from crawler.storage import connection
 from crawler.storage.items.repository import StoreResult
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen, until
 from tests.servers import Server
-
-
-@pytest.fixture
-def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
-    """Beside the shared server, whose fixture skips or fails if there is none."""
-    server = Server(MONGOD, tmp_path)
-    yield server
-    server.kill()
 
 
 @pytest.fixture

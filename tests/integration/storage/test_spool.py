@@ -17,7 +17,6 @@ from typing import Any
 import bson
 import pytest
 
-from crawler.embedded.service import MONGOD
 from crawler.errors import ConfigError
 from crawler.items import ProductItem
 from crawler.storage import connection, writer_setup
@@ -44,16 +43,6 @@ Build = Callable[..., Writer]
 def _forgotten_sockets() -> Iterator[None]:
     yield
     gc.collect()
-
-
-@pytest.fixture
-def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
-    """Beside the shared server, whose fixture skips or fails if there is none."""
-    data = tmp_path / "mongod"
-    data.mkdir()
-    server = Server(MONGOD, data)
-    yield server
-    server.kill()
 
 
 @pytest.fixture
