@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from crawler.extraction.scripts import state
+from crawler.extraction.scripts import state, state_prices
 from crawler.utils.entities import unescape
 
 MAX_STATES: Final = 200  # per page: each card may have its product's
@@ -19,9 +19,16 @@ _OPENED = re.compile(r"=[\"'](?=[\[{])")
 
 
 def states(markup: str, wanted: Callable[[str], bool] = bool) -> list[Any]:
-    """The objects and lists that attributes hold as JSON of *wanted* source, in document order. Bounded like states in
-    scripts."""
+    """The objects and lists that attributes hold as JSON, in document order, of *wanted* source as written.
+
+    Bounded like states in scripts.
+    """
     return list(islice(_in_attributes(markup, wanted), MAX_STATES))
+
+
+def priced(markup: str) -> list[Any]:
+    """Those that may hold a price."""
+    return states(markup, lambda text: ("rice" in text or "RICE" in text) and state_prices.may_be_in(text))
 
 
 def _in_attributes(markup: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
@@ -32,8 +39,8 @@ def _in_attributes(markup: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
         if end - start < LEAST:
             continue
         left -= end - start
-        text = unescape(markup[start:end])
-        found = state.whole(text) if wanted(text) else None
+        text = markup[start:end]
+        found = state.whole(unescape(text)) if wanted(text) else None
         if found is not None:
             yield _unpaired(found, MAX_DEPTH) if _is_paired(found) else found
 

@@ -20,12 +20,12 @@ LONGEST: Final = 24  # characters of a key on either side of its stem, with what
 MOST: Final = 5_000  # stems that are none, before the script is read to know it
 
 _BEFORE = re.compile(r"(?:(?<=\\)(?:u0022|x22)|(?<=%)22)?+([\w-]*+)\Z")
-_BEHIND = re.compile(rf"([\w-]{{0,{LONGEST}}}+)\\{{0,4}}+(?:[\"']|u0022|x22|%22)?+\s{{0,9}}+(?::|%3A)")
+_BEHIND = re.compile(rf"([\w-]{{0,{LONGEST}}}+)\\{{0,4}}+(?:[\"']|u0022|x22|%22|&quot;|&#34;)?+\s{{0,9}}+(?::|%3A)")
 _KNOWN: Final = frozenset(KEYS)
 
 
 def may_be_in(code: str) -> bool:
-    """Whether *code*, JSON or a script, has such a key: `"price":`, `salePrice:`, `\\"price-range\\":`.
+    """Whether *code*, JSON, a script or an attribute, has such a key: `"price":`, `salePrice:`, `\\"price-range\\":`.
 
     Most states of pages that sell nothing, and many of shops, have none; to find that out takes a hundredth of the time
     of reading them. Known weakness: a key that a stream of server components breaks in two.

@@ -102,8 +102,8 @@ class Document:
         """Those that may hold a price."""
         if self.is_json:
             return [self._json]
-        wanted = state_prices.may_be_in
-        return [*state.states(self.html, self.source.scripts, wanted), *attributes.states(self.markup, wanted)]
+        in_scripts = state.states(self.html, self.source.scripts, state_prices.may_be_in)
+        return [*in_scripts, *attributes.priced(self.markup)]
 
     @property
     def is_json(self) -> bool:

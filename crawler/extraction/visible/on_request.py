@@ -31,8 +31,8 @@ def _place(page: View) -> int | None:
     behind = page.texts[start : start + NEAR] if start >= 0 else ()
     short = [text.lower().strip(_ENDS) if len(text) <= MAX_TEXT else "" for text, _ in behind]
     parted = [" ".join(both) for both in zip(["", *short], short, strict=False)]  # "Price:" "on request"
-    likely = ((texts[at], at) for texts in (short, parted) for at in lexicon.of_request.among(texts))
-    said = sorted(start + at for text, at in likely if lexicon.on_request.fullmatch(text) is not None)
+    is_said, likely = lexicon.on_request.fullmatch, lexicon.of_request.among(parted)
+    said = (start + at for at in likely if is_said(short[at]) or is_said(parted[at]))
     own = (at for at in said if not (page.flags(page.texts[at][1]) & _ELSEWHERE or _is_of_other(page, at)))
     return next((at for at in own if not cards.is_in_card(page, at)), None)
 

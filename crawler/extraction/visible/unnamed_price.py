@@ -71,7 +71,8 @@ def _taxed_beside(page: View, aside: Price, prices: Sequence[Price]) -> Price | 
     """The one that is said to be with tax, and is higher by no more than that."""
     near = (each for each in prices if abs(each.index - aside.index) <= BEHIND and each.currency and not each.past)
     taxed = (each for each in near if aside.amount < each.amount <= aside.amount * statements.MAX_TAX)
-    return next((each for each in taxed if surroundings.says("with_tax", page, each.index)), None)
+    said = (each for each in taxed if surroundings.says("with_tax", page, each.index))
+    return next((each for each in said if not surroundings.says("other_price", page, each.index)), None)
 
 
 def _regular_beside(page: View, aside: Price, prices: Sequence[Price]) -> Price | None:

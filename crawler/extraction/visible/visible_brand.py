@@ -45,7 +45,8 @@ _BRAND_PAGE = re.compile(
 )
 _SLUG = re.compile(r"(?:\d{1,9}-)?([^/?#&]+)")
 _MANY = re.compile(
-    r"\b(?:all|more|alle?|mehr|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b", re.IGNORECASE
+    r"\b(?:all|more|alle?|mehr|weitere|meer|flere?|lisää|więcej|další|tou[st]|plus|todos?|más|tutt[ie]|altri|visit|shop|see|view)\b",
+    re.IGNORECASE,
 )
 _OPTION: Final = tag_ids("option")
 _LABELS: Final = tag_ids("dt th")

@@ -58,6 +58,9 @@ _START: Final = re.compile(
 )
 _UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")
 _NO: Final = r"0|no|none|non|nein|nicht|não|nao|ne|nie|nee|nej|nei|nem|nu|нет|не|ні|ні|hayır|όχι|لا|לא|否|無|无"
+_PIECES: Final = (
+    r"pcs?|pieces?|units?|items?|left|st(?:k|ück)?|szt|ks|kom|kos|db|buc|adet|kpl|vnt|gab|tk|шт|бр|[個件点개]"
+)
 _ZERO: Final = re.compile(r"(?<![\d.,])0 (?:\w{1,8} )?$")
 _REACH: Final = 40  # characters before and after a promise that may deny it
 _CLAUSE: Final = 60  # characters around a denial that may say where it holds
@@ -237,7 +240,7 @@ def _source(kind: str, languages: Iterable[str]) -> str:
         return rf"(?:(?<!\w)(?:{spaced})(?: \w{{1,6}}){{0,2}} |(?:{others}) ?)$"
     if kind == "negation_after":
         behind = "|".join(phrases) or "(?!)"
-        counted = r"[(（] ?0(?: \w{1,8}\.?)? ?[)）]"  # in stock (0 pcs)
+        counted = rf"[(（] ?0(?: ?(?:{_PIECES})\.?)? ?[)）]"  # in stock (0 pcs)
         return rf"\w{{0,3}} ?(?:(?:{behind})(?!\w)|[:：] ?(?:{behind}|{_NO})(?![\w.,])|{counted})"
     if kind == "elsewhere":  # searched in clauses that deny, few and short
         return "|".join(phrases)

@@ -27,6 +27,7 @@ def found(title: str, body: str, lang: str = "en") -> ProductItem:
         ("Makita DDF484", "<div class=product-brand><a href=/m>Alle Makita Artikel</a></div>", "de", "Makita"),
         ("Chaise Fermob", "<p>Marque : <a href=/m>Voir tous les produits Fermob</a></p>", "fr", "Fermob"),
         ("Дрель Makita", "<p>Бренд: <a href=/m>Все товары Makita</a></p>", "ru", "Makita"),
+        ("Makita DDF484", "<a href=/hersteller/makita>Weitere Artikel von Makita</a>", "de", "Makita"),
         ("Märklin 36629", LOGO, "de", "Märklin"),
     ],
 )

@@ -50,6 +50,7 @@ def test_of_two_prices_the_one_with_tax_is_paid(lang: str, shape: str) -> None:
     [
         "<p class=price><b>£75.00</b> <i>ex VAT</i></p><p>Delivery £5.00 inc VAT</p>",
         "<p class=price><b>£75.00</b> <i>ex VAT</i></p><p><del>£90.00 inc VAT</del></p>",
+        "<p class=price><b>£75.00</b> <i>ex VAT</i></p><p>Pallet delivery £79.00 inc VAT</p>",
         "<p class=price><b>£75.00</b> <i>ex VAT</i></p><p>Fitted: £190.00 inc VAT</p>",
         "<i>ex VAT</i> <b>£75.00</b> <i>In stock</i> <b>90</b>",
     ],

@@ -84,7 +84,7 @@ def test_a_denial_is_no_promise(text: str, language: str) -> None:
         cs="Skladem | 10 ks skladem",
         it="Disponibile",
         en="10 in stock | In stock: 20 | Not sold online. In stock | Item no. 5\nIn stock"
-        " | In stock (10) | In stock (0 minutes away) | In stock (0.5 kg)",
+        " | In stock (10) | In stock (0 minutes away) | In stock (0.5 kg) | In stock (0 reviews) | In stock (0 sold)",
         de="Auf Lager",
         tr="Stokta var",
         sl="Na zalogi",
