@@ -79,7 +79,8 @@ class Demo:
                 f"{self._home} to start afresh"
             )
         servers = embedded.ensure(self._home / "services", preferred_ports=False)
-        self._say(f"Servers: {servers.redis_url} and {servers.mongodb_uri}; logs and data are in {self._home}")
+        self._say(f"Servers: {servers.redis_url} and {servers.mongodb_uri}")
+        self._say(f"Logs and data: {self._home}")
         self._state.save(self._home)
         urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
         urls["SPOOL_DIR"] = str(self._home / "spool")

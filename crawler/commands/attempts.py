@@ -11,7 +11,7 @@ from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.base import FleetCommand
+from crawler.commands.base import FleetCommand, spider_class
 from crawler.commands.options import host_name, parse_since
 from crawler.commands.spider_stores import STORES
 from crawler.commands.terminal import answering, console
@@ -47,7 +47,9 @@ class Command(FleetCommand, ScrapyCommand):
             since = parse_since(opts.since, datetime.now(UTC))
             found = tasks.run(self._read(since, opts.host, opts.spider))
             show(console(), found, since, is_off=is_off)
-            if not found["outcome"] and not opts.spider:
+            if not found["outcome"] and opts.spider:
+                spider_class(self.settings, opts.spider)
+            elif not found["outcome"]:
                 self.point_elsewhere(STORES)
 
     async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:

@@ -49,6 +49,6 @@ class Command(FleetCommand, ScrapyCommand):
         if not steps:
             print(f"{where}: schema version {version}, nothing to do")
         elif dry_run:
-            print(f"{where}: dry run, nothing is changed; would go from schema version {version} to {reached}")
+            print(f"{where}: would go from schema version {version} to {reached} (--dry-run)")
         else:
             print(f"{where}: schema version {reached}, was {version}")

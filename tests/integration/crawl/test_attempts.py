@@ -66,6 +66,8 @@ async def test_each_attempt_is_logged_with_its_outcome(fleet: Fleet, mongo_datab
     assert ("permanent", site.url("/lost")) in [(one["outcome"], one["url"]) for one in found]
     nothing = fleet.runner.run("attempts", "--host", "other.example").stdout
     assert nothing.startswith("no such attempts logged since ")
+    misspelt = fleet.runner.run("attempts", "--spider", "product")
+    assert (misspelt.returncode, "(did you mean 'products'?)" in misspelt.stderr) == (2, True)
     assert "the log is off here: ATTEMPTS_DAYS = 0" in nothing
     assert fleet.runner.run("attempts", "--since", "soon").returncode == 2
 
