@@ -39,6 +39,7 @@ from crawler.utils.plural import several
 
 COLLECTIONS: Final = ("products", "pages")
 SHOWN: Final = ("version", "first_seen_at", "last_seen_at")  # of a document
+RETRIED: Final = "retry"  # why it was put back: what its host answered
 ERROR_LENGTH: Final = 200  # characters; `scrapy dead show` has it whole
 
 
@@ -140,7 +141,7 @@ def _told(report: UrlReport) -> list[str]:
     waits = [one for one in report.places if one.state in {"queued", "delayed"}]
     if waits:
         told.append(f"  {_host(report.host)}")
-    if any(one.nacked or one.why for one in waits):
+    if any(RETRIED in {one.why, one.nacked} for one in waits):
         host = urlsplit(report.url).hostname
         told.append(f"  `scrapy attempts --host {host}` shows what {host} answers")
     return told

@@ -70,3 +70,4 @@ def test_of_one_that_was_put_back_it_says_where_to_see_what_its_host_answers() -
     delayed, queued = UrlPlace("delayed", "quotes", "7", why="retry"), UrlPlace("queued", "quotes", "7")
     assert pointer in lines(report(delayed))
     assert pointer not in lines(report(queued))
+    assert pointer not in lines(report(UrlPlace("delayed", "quotes", "7", why="its run is paused")))
