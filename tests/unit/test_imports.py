@@ -35,7 +35,7 @@ def imports(tree: ast.AST, known: Mapping[str, Path]) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (name if name in known else node.module for name in names if node.module in known)
-        else:
+        elif not isinstance(node, ast.expr):  # which holds none, and is most of a module
             yield from imports(node, known)
 
 
