@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Final
 
 from crawler.extraction.content.cells import row_of
-from crawler.extraction.content.main_html import link_of, main_html
+from crawler.extraction.content.inline import link_of
 from crawler.extraction.content.main_text import main_passages
 from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.marks import BITS
@@ -45,7 +45,7 @@ def extract_page(html: str | bytes | Document, url: str, *, links: bool = False,
         url=document.canonical_url,
         title=stated.title,
         text=_text(whole_rows(chosen) if images else shown) or _stated_text(document),
-        markdown=markdown(main_html(document, shown, images=images)) or None,
+        markdown=markdown(document, shown, images=images) or None,
         links=_some_of((_links(document, each) for each in chosen), MAX_LINKS) if links else None,
         images=_some_of((addresses(document, each) for each in shown), MAX_IMAGES) if images else None,
         published_at=stated.published,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from crawler.extraction import Document
-from crawler.extraction.content.main_html import main_html
 from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.walk import passages
 
@@ -32,9 +31,7 @@ def test_a_formula_is_its_tex_once(formula: str) -> None:
     html = f"<p>So {formula} <b>of</b> it</p><div>{formula}</div><p>is</p>"
     document = Document(html, URL)
     assert texts(html) == [f"So ${TEX}$ of it", f"${TEX}$", "is"]
-    assert markdown(main_html(document, passages(document), images=True)) == (
-        f"So $`{TEX}`$ **of** it\n\n$`{TEX}`$\n\nis"
-    )
+    assert markdown(document, passages(document), images=True) == (f"So $`{TEX}`$ **of** it\n\n$`{TEX}`$\n\nis")
 
 
 @pytest.mark.parametrize("inside", [ROW, f"<semantics>{ROW}<annotation-xml><ci>c</ci></annotation-xml></semantics>"])

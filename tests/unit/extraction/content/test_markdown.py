@@ -11,7 +11,6 @@ from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.extraction import Document
-from crawler.extraction.content.main_html import main_html
 from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.walk import passages
 
@@ -21,7 +20,7 @@ RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 def markdown_of(body: str, *, images: bool = False) -> str:
     document = Document(body, URL)
-    return markdown(main_html(document, passages(document), images=images))
+    return markdown(document, passages(document), images=images)
 
 
 def rendered(body: str) -> LexborNode:
@@ -147,6 +146,26 @@ def test_two_quotations_are_two() -> None:
     assert [each.text().split() for each in found.css("blockquote")] == [["a", "b", "c"], ["b"], ["d"]]
 
 
+def test_what_follows_a_list_is_no_part_of_its_last_item() -> None:
+    found = rendered("<blockquote><ul><li>a<li>b</ul><div>c</div></blockquote><ul><li><ul><li>d</ul>e</ul>")
+    assert [each.text().split() for each in found.css("li")] == [["a"], ["b"], ["d", "e"], ["d"]]
+
+
+def test_a_link_that_shows_nothing_is_none() -> None:
+    assert markdown_of("<p>See <a href=/x><img src=/i.png></a> it</p>") == "See it"
+
+
+def test_what_an_address_holds_is_no_markup() -> None:
+    found = rendered("<p>See <a href='/x (<script>)&gt;'>it</a></p>")
+    assert found.css_first("script") is None
+    assert found.css_first("a") is not None
+
+
+def test_lists_one_behind_the_other_begin_anew() -> None:
+    found = rendered("<ol><li>a<li>b</ol><ol><li>c</ol><ol start=4><li>d</ol>")
+    assert [each.attributes.get("start") for each in found.css("ol")] == [None, None, "4"]
+
+
 def test_a_link_to_a_place_in_the_page_is_its_text() -> None:
     html = f"<p>See <a href='#n'>a <b>note</b></a><sup><a href='page#x'>[1]</a></sup> of <a href='{URL}'>it</a></p>"
     assert markdown_of(html) == f"See a **note**<sup>\\[1\\]</sup> of [it]({URL})"
@@ -200,6 +219,11 @@ def test_white_space_in_a_text_is_one_space(space: str) -> None:
     assert markdown_of(f"<pre>3.{space}x</pre>") == f"```\n3.{space}x\n```"
 
 
+def test_what_is_longer_than_a_store_takes_is_left_out() -> None:
+    assert markdown_of(f"<p>{'a' * 1_000_000}</p>") == "a" * 1_000_000
+    assert markdown_of(f"<p>{'a' * 1_000_001}</p>") == ""
+
+
 SIGNS = [*"*_`#-+=><&|\\~[]()!:^.2abé中™—", " ", "  ", "\n", "1.", "1)", "&amp;", "<b>", "x y", "[x]: y", "```", "---"]
 TEXTS = st.builds(
     lambda signs, at: escape("".join([*signs[:at], "w", *signs[at:]]), quote=False),
@@ -218,13 +242,20 @@ CODE = elements("code|kbd", TEXTS)
 BLOCKS = elements("p|h2|h6|blockquote", LINES | CODE) | elements("pre", TEXTS)
 
 
+NESTED = st.recursive(
+    BLOCKS,
+    lambda inside: elements("ul|ol", elements("li", inside | LINES)) | elements("blockquote", inside),
+    max_leaves=5,
+)
+
+
 def shapes(node: LexborNode) -> list[tuple[str, str]]:
     """What it has of structure, in order, each with its letters."""
-    kept = node.css("h2, h6, pre, blockquote")
+    kept = node.css("h2, h6, pre, blockquote, li")
     return [(each.tag or "", "".join(each.text().split())) for each in kept]
 
 
-@given(st.lists(BLOCKS, min_size=1, max_size=3).map("".join))
+@given(st.lists(NESTED, min_size=1, max_size=3).map("".join))
 def test_what_is_rendered_has_the_words_and_the_structure_of_the_page(html: str) -> None:
     found, page = rendered(html), tree_of(html)
     assert "".join(found.text().split()) == "".join(page.text().split())

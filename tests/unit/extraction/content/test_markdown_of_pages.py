@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import re
 
-import html_to_markdown
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from crawler.extraction import extract_page
-from crawler.extraction.content.markdown import markdown
 
 URL = "https://site.example/docs/page"
 LONG = "It is a paragraph with enough words in it to be taken for the text of a page, whatever else there is. "
@@ -72,7 +67,6 @@ def test_nothing_of_a_page_becomes_markup() -> None:
 
 @pytest.mark.parametrize("sign", ["&#1;", "\x02", "&#27;", "\x1f", "\0"])
 def test_control_characters_are_no_reason_to_refuse_a_page(sign: str) -> None:
-    """The library takes a text with some dozens of them for binary data."""
     found = extract_page(f"<main><p>{LONG}{sign * 500}{LONG}</p><p>{LONG}</p></main>", URL).markdown or ""
     assert found.count("It is a paragraph") == 3
 
@@ -140,48 +134,6 @@ def test_only_signs_that_would_mean_something_are_escaped() -> None:
     )
     assert "A well-known 3.5-inch - or 4 + 5 = 9 - disk, R&D." in found
     assert all(kept in found for kept in ("1\\. x", "\\- y", "\\# z", "`b\\-c`", "\\*y\\*", "\\&lt;", "No \\#"))
-
-
-SIGNS = st.lists(
-    st.sampled_from(
-        [
-            "-",
-            "+",
-            "=",
-            "#",
-            ">",
-            ".",
-            "1",
-            ")",
-            "&amp;",
-            "amp;",
-            "`",
-            "*",
-            "_",
-            " ",
-            "a",
-            "\\",
-            "|",
-            "<br>",
-            "<code>`</code>",
-            "<p>",
-            "<li>",
-            "<pre>\\-</pre>",
-        ]
-    ),
-    max_size=30,
-)
-
-
-@given(SIGNS)
-def test_without_these_escapes_the_same_is_rendered(signs: list[str]) -> None:
-    html = f"<p>{''.join(signs)}</p>"
-    options = html_to_markdown.ConversionOptions(
-        escape_misc=True, escape_asterisks=True, escape_underscores=True, extract_metadata=False
-    )
-    renderer = MarkdownIt("commonmark").enable("table")
-    whole = str(html_to_markdown.convert(html, options).content or "").strip()
-    assert renderer.render(markdown(html)) == renderer.render(whole)
 
 
 CELL = "These words are long enough for a cell of a table"
@@ -278,8 +230,3 @@ def test_a_backslash_of_code_is_kept() -> None:
 def test_the_sign_by_a_heading_is_left_out() -> None:
     assert "## Title\n" in of("<h2 id=x>Title <a href='#x'>\u00b6</a></h2>")
     assert "## Title of\n" in of("<h2 id=x>Title <a href='#x'>of</a></h2>")
-
-
-def test_what_is_too_long_to_be_converted_has_no_markdown() -> None:
-    assert markdown(f"<p>{'a' * 999_993}</p>") == "a" * 999_993
-    assert markdown(f"<p>{'a' * 999_994}</p>") == ""
