@@ -135,7 +135,8 @@ class SeedReader:
                 logger.info("A start URL is a dead letter already: %s", words)
                 return []
             self._crawler.stats.inc_value(names.SEEDS_BAD)
-            unforeseen = None if isinstance(error, ShoalError) else error
+            is_stock = type(spider).make_request_from_data is RedisMixin.make_request_from_data
+            unforeseen = None if is_stock or isinstance(error, ShoalError) else error
             logger.error("A start URL became a dead letter: %s", words, exc_info=unforeseen)
             return []
 

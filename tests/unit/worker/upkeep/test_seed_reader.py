@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
+from scrapy_redis.spiders import RedisSpider
 
 from crawler import scrapy_hooks
 from crawler.errors import MessageError
@@ -96,3 +97,25 @@ async def test_a_start_url_stays_where_another_server_than_that_with_its_request
     await reader.read()
     assert not reader.queue.left
     assert frontier.names == ["push", "push"]
+
+
+class OwnSpider(RedisSpider):  # type: ignore[misc]
+    """With a reader of its own."""
+
+    def make_request_from_data(self, data: bytes) -> Any:
+        raise KeyError("sku")
+
+
+@pytest.mark.parametrize(("spider", "is_traced"), [(RedisSpider, False), (OwnSpider, True)])
+async def test_only_code_of_the_projects_own_is_traced(
+    spider: type[RedisSpider], is_traced: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is no URL took 14 lines of the log for each entry."""
+    frontier: Any = SimpleNamespace(dead=SimpleNamespace(bury_seed=AsyncMock(return_value=True)))
+    crawler: Any = SimpleNamespace(spider=spider(name="s", redis_encoding="utf-8"), stats=Stats())
+    made: Any = SeedReader
+    reader = made(crawler, frontier, None, SimpleNamespace(id="0"), None, lambda: None)
+    assert await reader._messages(Seed(b"1", b"no url")) == []
+    [record] = [one for one in caplog.records if one.levelname == "ERROR"]
+    assert record.getMessage().endswith("no request can be made of 'no url'")
+    assert bool(record.exc_info) == is_traced
