@@ -97,7 +97,8 @@ async def begun(fleet: Fleet, sites: Sites, workers: int, **settings: Any) -> li
     roots = [site.url("/0") for site in sites.all]
     pushed = await asyncio.to_thread(fleet.runner.run, "push", "walk", *roots, *fleet.options())
     assert pushed.returncode == 0, pushed.stderr
-    started = [fleet.start(DOWNLOAD_DELAY=0.5, CONCURRENT_REQUESTS_PER_DOMAIN=1, **settings) for _ in range(workers)]
+    settings |= {"DOWNLOAD_DELAY": 0.5, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "FRONTIER_POLL_SECONDS": 0.5}
+    started = [fleet.start(**settings) for _ in range(workers)]
     await asyncio.gather(*(asked(site, 3) for site in sites.all))
     return started
 
