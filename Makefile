@@ -147,7 +147,7 @@ bench-fleet: $(STAMP)  ## A million hosts and 100 million URLs in simulated time
 bombs: $(STAMP)  ## Every hostile page of the corpus at two sizes; `make test` tries a tenth of them
 	@BOMBS=all $(BIN)/python -m pytest -q --timeout 600 tests/unit/extraction/test_bombs.py $(ARGS)
 
-properties: $(STAMP)  ## Each property with 300 examples, the simulated pace with all seeds; `make test` tries 30, and half
+properties: $(STAMP)  ## Each property with 300 examples, the simulated pace and wire with all seeds; `make test` tries 30, and half
 	@EXAMPLES=300 $(BIN)/python -m pytest -q -n 4 --dist loadfile --timeout 1800 -m 'hypothesis or more' $(ARGS)
 
 mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each of them
