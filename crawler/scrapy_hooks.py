@@ -19,7 +19,7 @@ from scrapy import Request, Spider
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcessBase
 
-OPENING_SECONDS: Final = 0.02  # between two looks whether a spider is open, which no signal tells
+LOOK_SECONDS: Final = 0.02  # between two looks whether a spider is open, or closed, which no signal tells
 
 
 def engine_of(crawler: Crawler) -> ExecutionEngine | None:
@@ -109,21 +109,23 @@ def on_second_signal(process: CrawlerProcessBase, callback: Callable[[], None]) 
     process._signal_kill = signal_kill  # type: ignore[assignment,method-assign]
 
 
-def stop_when_open(process: CrawlerProcessBase, crawler: Crawler) -> None:
-    """Let a signal that comes while the spider of *crawler* opens wait until it is open, at most
-    FRONTIER_CLOSE_SECONDS: Scrapy ends the event loop under a spider that is half open, and closes nothing."""
+def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> None:
+    """Let a signal wait that comes while the spider of *crawler* opens, at most FRONTIER_CLOSE_SECONDS, or closes:
+    Scrapy ends the event loop under one that is half open or half closed, and closes nothing more."""
     if not isinstance(process, AsyncCrawlerProcess):  # a spider outside the fleet may have another reactor
         return
     stop = process.stop
 
-    async def stop_open() -> None:
+    async def stop_in_turn() -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(crawler.settings.getfloat("FRONTIER_CLOSE_SECONDS")):
                 while crawler.crawling and not (crawler._engine and crawler._engine.running):  # noqa: ASYNC110
-                    await asyncio.sleep(OPENING_SECONDS)
+                    await asyncio.sleep(LOOK_SECONDS)
+        while (engine := crawler._engine) and engine._slot and engine._slot.closing:  # noqa: ASYNC110
+            await asyncio.sleep(LOOK_SECONDS)
         await stop()
 
-    process.stop = stop_open  # type: ignore[method-assign]
+    process.stop = stop_in_turn  # type: ignore[method-assign]
 
 
 def know_public_suffixes() -> None:

@@ -27,7 +27,7 @@ from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_wor
 from crawler.frontier.command_session import session
 from crawler.frontier.inspection.old_queue import left_by_scrapy_redis
 from crawler.frontier.joining import Joined, digests, join, project_of
-from crawler.scrapy_hooks import on_second_signal, stop_when_open
+from crawler.scrapy_hooks import on_second_signal, stop_in_order
 from crawler.startup.fleet_check import findings
 from crawler.storage import connection as storage
 from crawler.utils import tasks
@@ -90,7 +90,7 @@ class Command(OneLine, CrawlCommand):
             require_addon(crawler.settings, args[0])
             crawler.settings.set("FRONTIER_ARGUMENTS", digests(opts.spargs), priority="cmdline")
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
-        stop_when_open(self.crawler_process, crawler)
+        stop_in_order(self.crawler_process, crawler)
         on_second_signal(self.crawler_process, forced := ForcedStop())
         self.crawler_process.start()
         self._exit_as(crawl)

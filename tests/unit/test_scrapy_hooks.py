@@ -13,7 +13,7 @@ from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcess
 from scrapy.utils.test import get_crawler
 
-from crawler.scrapy_hooks import is_heard, on_second_signal, stop_when_open
+from crawler.scrapy_hooks import is_heard, on_second_signal, stop_in_order
 
 SIGNAL = signals.bytes_received
 
@@ -91,9 +91,9 @@ async def test_a_signal_while_a_spider_opens_stops_it_once_it_is_open(
         engine.running = True
 
     crawler = get_crawler(settings_dict={"FRONTIER_CLOSE_SECONDS": within})
-    crawler.crawling, crawler._engine = True, cast("Any", engine := SimpleNamespace(running=False))
+    crawler.crawling, crawler._engine = True, cast("Any", engine := SimpleNamespace(running=False, _slot=None))
     process = Process.__new__(Process)  # building one would configure logging
-    stop_when_open(process, crawler)
+    stop_in_order(process, crawler)
     opening = asyncio.create_task(open_spider())
     await process.stop()
     opening.cancel()

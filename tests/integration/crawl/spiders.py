@@ -150,6 +150,15 @@ class LingeringSpider(FrontierSpider):
         yield {"url": response.url}
 
 
+class SlowlyClosedSpider(WalkSpider):
+    """Takes a while to close."""
+
+    name = "slowly_closed"
+
+    async def closed(self, reason: str) -> None:
+        await asyncio.sleep(2)
+
+
 class PausingSpider(FrontierSpider):
     """Pauses the engine at its first page as soon as others wait, notes what it still holds once it had time to give
     that back, and goes on."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import Fleet, count, ended, said
+from tests.crawling import Fleet, count, ended, open_frontier, said
 from tests.sites import Page, Site
 
 
@@ -54,6 +54,17 @@ async def test_a_second_signal_quits_at_once(fleet: Fleet) -> None:
         left = await fleet.left()
         hold.set()
     assert left.states == {"leased": 4}  # they come back when their leases expire
+
+
+async def test_a_signal_while_it_closes_cuts_nothing_off(fleet: Fleet) -> None:
+    """It would be taken for silent, and what ends with the spider, such as a feed, would be lost."""
+    worker = fleet.start("slowly_closed", MAX_IDLE_TIME_BEFORE_CLOSE=0.1)
+    await said(worker, "Closing spider (finished)")
+    worker.send_signal(signal.SIGTERM)
+    status, log = await ended(worker)
+    assert (status, log.count("Spider closed (finished)")) == (0, 1)
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        assert await frontier.workers.alive() == []
 
 
 async def test_paused_engine_gives_its_buffer_back(fleet: Fleet) -> None:
