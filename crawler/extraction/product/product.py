@@ -16,11 +16,12 @@ from crawler.extraction.product.shown import Shown
 from crawler.extraction.product.stated import Structured, StructuredData
 from crawler.extraction.structured import site_names
 from crawler.extraction.tree.document import Document
-from crawler.extraction.visible import identifiers
+from crawler.extraction.visible import identifiers, other_kinds
 from crawler.extraction.words import url_identifiers
 from crawler.items import ProductItem
 from crawler.policy.rules.domains import NO_RULES, DomainRules
 
+NAMED: Final = 1.5  # evidence of a state whose product the page names: one sign of another kind outweighs it
 _SHOWN: Final = ("html", "opengraph")
 
 
@@ -52,7 +53,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     if not (_is_stated(draft, evidence, rules) or shown.is_called_product(structured.metas)):
         is_listed = evidence.listed and url_identifiers.likelihood(document.url) < 1  # else of things beside it
         is_another = is_listed or evidence.other or not is_guessed
-        if is_another or not (shown.is_product(evidence) or _stated_in_script(draft, structured)):
+        if is_another or not (shown.is_product(evidence) or _is_in_state(draft, structured, shown)):
             return None
     if is_guessed and shown.is_listing(evidence):
         return None
@@ -66,6 +67,12 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     if draft.lacks("title", "price", "currency"):
         _stated_in_script(draft, structured)
     return _finished(draft, structured)
+
+
+def _is_in_state(draft: Draft, structured: Structured, shown: Shown) -> bool:
+    """Whether the page's state has the product that it is about: events, courses and homes have a name and a price,
+    too."""
+    return _stated_in_script(draft, structured) and not other_kinds.outweigh(shown.view, NAMED)
 
 
 def _stated_in_script(draft: Draft, structured: Structured) -> bool:

@@ -42,6 +42,7 @@ _SAID: Final = ("availability", "availabilitystatus", "stockstatus", "stockstate
 _YES: Final = ("instock", "isinstock", "available", "isavailable", "availableforsale", "issellable", "purchasable",
                "buyable", "isbuyable", "hasstock")  # fmt: skip
 _NO: Final = ("outofstock", "isoutofstock", "soldout", "issoldout")
+_LISTED: Final = ("products", "productcount", "totalproducts", "facets", "filters")  # keys of a category
 _NO_WORD = re.compile(r"\W+")
 _SUFFIX = re.compile(r"\.(?:html?|php|aspx?|json|js)$")
 _BARE = re.compile(r"[\d.,\s]+")  # a number without a currency
@@ -62,7 +63,7 @@ def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict
     for root in states:
         for node in _shaped(root):
             confirmed = _confirmed(node, path, in_url, folded)
-            if not confirmed:
+            if not confirmed or any(key in node for key in _LISTED):
                 continue
             fields = _fields(node, root, in_url)
             evidence = confirmed + 0.1 * sum(value is not None for value in fields.values())

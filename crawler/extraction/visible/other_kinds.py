@@ -39,7 +39,7 @@ _KINDS: Final = re.compile(
     r"|uslugi|servicios|servizi|servicos|prestations|hizmetler(?:imiz)?|diensten|sluzby|reparatur(?:en)?|repairs?"
     r"|seminare?|szkolenia|skoleni"
     r"|propert(?:y|ies)|real-?estate|immobilien?|inmuebles?|imove(?:l|is)|immobili|apartments?|wohnungen?"
-    r"|quotes?|currencies|wallpapers?"
+    r"|quotes?|currencies|wallpapers?|flights?|fluege|vuelos|vols|voli"
     # Lists of WooCommerce, whose products have addresses of their own:
     r"|product-(?:categor(?:y|ie)|tag)|produkt-(?:kategorie?|schlagwort)|categorie-produ(?:its?|s)"
     r"|categoria-(?:producto|produto|prodotto)"
@@ -100,12 +100,10 @@ _ROOMS = re.compile(
     r"|building plot|land for sale|zemljišt|építési telek|\barsa\b|byggetomt|\btomt\b|bouwgrond",
     re.IGNORECASE,
 )
-_RENTED = re.compile(
-    r"\b(?:kalt|warm)miete\b|\bmonthly rent\b|[£€] ?[\d.,]+ pcm\b|\bloyer (?:mensuel|hors charges|cc)\b"
-    r"|\bkale huur\b|\bhuurprijs\b|\bczynsz\b|\bcanone mensile\b|\balquiler mensual\b|\baluguel mensal\b|\bmånadshyra\b"
-    r"|\bhusleje\b|\bkuukausivuokra\b|аренд\w+ в месяц",
-    re.IGNORECASE,
-)
+_RENTED: Final = (
+    "kaltmiete", "warmmiete", "monthly rent", "loyer mensuel", "loyer hors charges", "kale huur", "huurprijs", "czynsz",
+    "canone mensile", "alquiler mensual", "aluguel mensal", "månadshyra", "husleje", "kuukausivuokra",
+)  # fmt: skip
 _INGREDIENTS = re.compile(
     r"^(?:ingredients|zutaten|ingrédients|ingredientes|ingredienti|ingrediënten|ingredienser|składniki|ingredience"
     r"|suroviny|hozzávalók|ingrediente|ингредиенты|інгредієнти|malzemeler|ainekset|材料|食材|재료|المكونات|מצרכים)\b",
@@ -187,5 +185,6 @@ def _is_told(page: View) -> bool:
     ):
         return True
     is_home = _AREA.search(told) is not None and _ROOMS.search(told) is not None
+    is_rented = any(each in told.lower() for each in _RENTED)
     is_recipe = _INGREDIENTS.search(told) is not None and _COOKED.search(told) is not None
-    return is_home or is_recipe or any(sign.search(told) for sign in (_APPLIED, _QUOTED, _RENTED))
+    return is_home or is_rented or is_recipe or any(sign.search(told) for sign in (_APPLIED, _QUOTED))

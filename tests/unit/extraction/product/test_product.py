@@ -818,7 +818,7 @@ TICKETS = "<h1>Jazz Night</h1><p>12 December, 20:00</p><p class=price>€25.00</
         ),
         *map(TICKETS.format, ("Buy tickets", "Tickets kaufen", "Acheter des billets", "Comprar entradas", "Kup bilet")),
         "<h1>Altbau in Leipzig</h1><p>Kaltmiete <b class=price>890 €</b></p><p>Objektnummer 88123</p>",
-        "<h1>Flat in Leeds</h1><p class=price>£890 pcm</p><p>Ref: LS-88123</p>",
+        "<h1>Flat in Leeds</h1><p>Monthly rent <b class=price>£890</b></p><p>Ref: LS-88123</p>",
         "<h1>Verkäufer</h1><p>Referenz: 88123</p><p>Gehalt: 2.800 €</p><button>Jetzt bewerben</button>",
         "<h1>Gold card</h1><p>Annual fee <b class=price>$95</b></p><p>Product code: GC-100</p><a href=/a>Apply now</a>",
         "<h1>Acme AG</h1><p>ISIN: DE0007236101</p><p class=price>€49.90</p><button>Buy now</button>",

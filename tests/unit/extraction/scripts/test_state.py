@@ -497,3 +497,25 @@ def test_a_price_that_a_shopify_theme_tells_its_counters_is_in_cents() -> None:
     )
     assert item is not None
     assert item.price == Decimal(48)
+
+
+@pytest.mark.parametrize(
+    ("path", "stated", "shown"),
+    [
+        ("events/steel-knife", {"venue": "Blue Hall"}, "<button>Get tickets</button>"),
+        ("recipes/steel-knife", {"servings": 4}, ""),
+        ("kurse/steel-knife", {"start": "2027-01-12"}, "<button>Anmelden</button>"),
+        ("hotels/steel-knife", {"stars": 4}, "<button>Book now</button>"),
+        ("cart", {"items": [PRODUCT]}, ""),
+        ("x/steel-knife", {"beds": 3}, "<p>3 bedrooms, 90 m²</p>"),
+        ("collections/steel-knife", {"products": OTHERS}, ""),
+        ("collections/steel-knife", {"facets": ["Colour"], "productCount": 12}, ""),
+    ],
+)
+@pytest.mark.parametrize("form", ["<script type=application/json>{}</script>", "<div data-page='{}'></div>"])
+def test_what_else_has_a_name_and_a_price_is_no_product(
+    form: str, path: str, stated: dict[str, Any], shown: str
+) -> None:
+    state = json.dumps({"data": {"name": "Steel knife", "price": 49.9, "currency": "EUR", **stated}})
+    html = page(f"<h1>Steel knife</h1>{form.format(state)}{shown}")
+    assert extract_product(html, f"https://shop.example.com/{path}") is None
