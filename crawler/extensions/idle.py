@@ -27,7 +27,8 @@ from crawler.worker.scheduler import in_use
 from crawler.worker.upkeep.seed_reader import start_key
 from crawler.worker.worker import Worker
 
-TELL_SECONDS: Final = 60.0  # between log lines about what an idle worker waits for
+TELL_SECONDS: Final = 60.0  # between looks at what an idle worker waits for
+REPEAT_SECONDS: Final = 600.0  # between log lines about it, while it is the same
 LOOK_SECONDS: Final = 0.5  # until the next check, while there is nothing to log
 LOOKS: Final = 10  # checks that do not wait for the engine's heartbeat: what has just ended is on its way to Redis
 MOST_TOLD: Final = 5  # hosts
@@ -49,6 +50,7 @@ class IdleExtension:
         self._clock = clock
         self._said = False
         self._told_at = -TELL_SECONDS
+        self._logged: tuple[object, float] | None = None  # what was waited for, and when that was said
         self._looks = LOOKS
         self._telling: asyncio.Task[None] | None = None
 
@@ -95,13 +97,22 @@ class IdleExtension:
         except FrontierError as error:
             logger.debug("Redis did not answer what the crawl waits for: %s", error)
             return
-        if told:
-            logger.info("Idle, waiting for %s", "; ".join(told))
-        if back:
-            logger.info("Idle, as requests are held back: %s", "; ".join(back))
+        if self._is_news(([one.host for one in hosts], bool(told), len(back))):
+            if told:
+                logger.info("Idle, waiting for %s", "; ".join(told))
+            if back:
+                logger.info("Idle, as requests are held back: %s", "; ".join(back))
         if not told and not back:
             self._told_at = self._clock() - TELL_SECONDS + LOOK_SECONDS
             self._look_soon()
+
+    def _is_news(self, what: object) -> bool:
+        """Whether *what* is waited for is to be said: it has changed, or was said long ago."""
+        now = self._clock()
+        if self._logged and self._logged[0] == what and now - self._logged[1] < REPEAT_SECONDS:
+            return False
+        self._logged = what, now
+        return True
 
     def _look_soon(self) -> None:
         if self._looks:
