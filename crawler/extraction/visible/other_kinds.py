@@ -185,6 +185,7 @@ def _is_told(page: View) -> bool:
     ):
         return True
     is_home = _AREA.search(told) is not None and _ROOMS.search(told) is not None
-    is_rented = any(each in told.lower() for each in _RENTED)
+    lower = told.lower()
+    is_rented = any(each in lower for each in _RENTED)
     is_recipe = _INGREDIENTS.search(told) is not None and _COOKED.search(told) is not None
     return is_home or is_rented or is_recipe or any(sign.search(told) for sign in (_APPLIED, _QUOTED))
