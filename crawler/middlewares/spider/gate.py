@@ -34,7 +34,7 @@ class GateMiddleware(FleetMiddleware):
             raise TooCostlyError(costly)
         if why := self._why(response):
             raise BlockedError(response, why)
-        self._worker.tracker.handed(response)
+        self._pass(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
         """Swallow our own errors; one about another page, which a callback downloaded, is the callback's error."""
@@ -42,6 +42,9 @@ class GateMiddleware(FleetMiddleware):
             return None
         logger.debug("not passed to the spider: %s", exception)  # its dead letter says so, too
         return ()
+
+    def _pass(self, response: Response) -> None:
+        self._worker.tracker.handed(response)
 
     def _costly(self, response: Response) -> str:
         """The limit that the page broke in the child process, or ""."""
