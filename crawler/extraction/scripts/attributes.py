@@ -26,9 +26,9 @@ def states(markup: str, wanted: Callable[[str], bool] = bool) -> list[Any]:
     return list(islice(_in_attributes(markup, wanted), MAX_STATES))
 
 
-def priced(markup: str) -> list[Any]:
-    """Those that may hold a price."""
-    return states(markup, lambda text: ("rice" in text or "RICE" in text) and state_prices.may_be_in(text))
+def may_have_price(text: str) -> bool:
+    """Whether the source of a state may hold one."""
+    return ("rice" in text or "RICE" in text) and state_prices.may_be_in(text)
 
 
 def _in_attributes(markup: str, wanted: Callable[[str], bool]) -> Iterator[Any]:

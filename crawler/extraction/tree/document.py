@@ -103,7 +103,7 @@ class Document:
         if self.is_json:
             return [self._json]
         in_scripts = state.states(self.html, self.source.scripts, state_prices.may_be_in)
-        return [*in_scripts, *attributes.priced(self.markup)]
+        return [*in_scripts, *attributes.states(self.markup, attributes.may_have_price)]
 
     @property
     def is_json(self) -> bool:
