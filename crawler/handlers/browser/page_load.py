@@ -38,7 +38,7 @@ BODILESS: Final = frozenset({204, 205, 304})
 EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"
 LOGIN_ERROR: Final = "ERR_INVALID_AUTH_CREDENTIALS"
 LEAVING_ERROR: Final = "the page is navigating"
-LEAVING_SECONDS: Final = 1.0  # until Chromium has told where to
+LEAVING_SECONDS: Final = 10.0  # until Chromium has told where to, on a machine that is busy
 FLOOD: Final = 2_000  # resources that a page asks for after it is given up: more are on their way, and all would come
 # Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
