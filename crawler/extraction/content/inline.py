@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Final
 from unicodedata import category
+from urllib.parse import quote
 
 from crawler.extraction.content.passages import Passage, Piece
 from crawler.extraction.content.pictures import address_of
@@ -17,12 +18,15 @@ MAX_LEVELS: Final = 12  # of elements
 _SIGNS: Final = {"em": "*", "strong": "**", "del": "~~", "q": '"'}
 _BY_SIGN: Final = (frozenset(("em", "/em", "strong", "/strong")), frozenset(("del", "/del")))
 _RUNS: Final = frozenset(("em", "strong", "del", "code"))  # of which two would have their signs side by side
-_LINKS: Final = ("a", "/a")
+_NOT_IN_CODE: Final = ("a", "/a", "img")
 _CODE, _END_OF_CODE = ("code", ""), ("/code", "")
 _TICKS: Final = re.compile("`+")
 # What means something anywhere: but no `_` in a word, no entity that is none.
 _MEANT: Final = re.compile(r"[\\`*\[\]<|~_#&](?:(?<=[^_#&])|(?<=_)_*+|(?<=#)(?!\w)|(?<=&)(?=#?\w{1,40};))")
 _IN_WORD: Final = re.compile(r"(?<=[^\W_])_++(?=[^\W_])")
+_NO_ADDRESS: Final = re.compile(r"[\s<>]")  # what would end one
+_MEANT_IN_ADDRESS: Final = re.compile(r"\\|&(?=#?\w{1,40};)")
+_PAIRED: Final = re.compile(r"(?:[^()]|\([^()]*\))*+")
 _AT_START: Final = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=[-+=>]|#\w)")
 
 
@@ -39,7 +43,7 @@ def inline(document: Document, passage: Passage, images: bool) -> str:
     parts = _parts(document, passage.pieces, images)
     for tags in _BY_SIGN * 2:  # what goes may leave another stuck
         stuck = () if tags.isdisjoint([each[0] for each in parts]) else set(_stuck(parts, tags))
-        parts = [each for at, each in enumerate(parts) if at not in stuck] if stuck else parts
+        parts = _joined([each for at, each in enumerate(parts) if at not in stuck]) if stuck else parts
     return " ".join(_written(parts).split())
 
 
@@ -68,43 +72,54 @@ def _parts(document: Document, pieces: Sequence[Piece], images: bool) -> list[Pi
         if not tag:
             parts.extend([piece] if piece else ())
         elif tag == "img":
-            parts.extend(_image(document, piece[1]) if images else ())
+            image = _image(document, piece[1]) if images else ""
+            parts.extend(_placed(tag, image, open_) if image else ())
         elif tag[0] == "/":
             if open_ and open_[-1] == tag[1:]:
                 open_.pop()
                 parts.extend(_placed(tag, "", open_))
         elif len(open_) < MAX_LEVELS and _begins(document, parts, open_, tag, piece[1]):
             open_.append(tag)
-    return [*parts, *((f"/{tag}", "") for tag in reversed(open_))]
+    return _joined([*parts, *((f"/{tag}", "") for tag in reversed(open_))])
+
+
+def _joined(parts: Sequence[Piece]) -> list[Piece]:
+    """*parts* without elements that nothing is in; one right behind another of its kind goes on with that."""
+    joined: list[Piece] = []
+    for part in parts:
+        last = joined[-1] if joined else ""
+        is_empty = isinstance(last, tuple) and part[0] == f"/{last[0]}"
+        if is_empty or (part[0] in _RUNS and last == (f"/{part[0]}", "")):
+            joined.pop()
+        else:
+            joined.append(part)
+    return joined
 
 
 def _begins(document: Document, parts: list[Piece], open_: Sequence[str], tag: str, target: str) -> bool:
-    """Whether an element is kept; one right behind another of its kind goes on with that, one in it is none."""
-    if tag in _RUNS and parts[-1:] == [(f"/{tag}", "")]:
-        parts.pop()
-        return True
+    """Whether an element is kept: one in another of its kind is none."""
     address = link_of(document, target) if tag == "a" else ""
-    if address is None or (tag in _RUNS and tag in open_):
+    if address is None or (tag in open_ and (tag in _RUNS or tag == "a")):
         return False
     parts.extend(_placed(tag, address, open_))
     return True
 
 
 def _placed(tag: str, target: str, open_: Sequence[str]) -> Sequence[Piece]:
-    """An element, or its end; in code a link alone, for which the code ends and begins again."""
+    """An element, or its end; in code links and images alone, for which the code ends and begins again."""
     if "code" not in open_:
         return ((tag, target),)
-    return (_END_OF_CODE, (tag, target), _CODE) if tag in _LINKS else ()
+    return (_END_OF_CODE, (tag, target), _CODE) if tag in _NOT_IN_CODE else ()
 
 
-def _image(document: Document, target: str) -> Sequence[Piece]:
+def _image(document: Document, target: str) -> str:
     address, words = address_of(document, target), " ".join(target.partition("\n")[2].split())
-    return (("img", f"![{_escaped(words)}]({_enclosed(address)})"),) if address else ()
+    return f"![{_escaped(words)}]({_enclosed(address)})" if address else ""
 
 
 def _enclosed(address: str) -> str:
-    address = address.replace("<", "%3C").replace(">", "%3E")
-    return address if address.count("(") == address.count(")") and " " not in address else f"<{address}>"
+    address = _NO_ADDRESS.sub(lambda found: quote(found[0]), _MEANT_IN_ADDRESS.sub(r"\\\g<0>", address))
+    return address if _PAIRED.fullmatch(address) else f"<{address}>"
 
 
 def _written(parts: Sequence[Piece]) -> str:
@@ -145,7 +160,9 @@ def _marked(tag: str, target: str, written: Sequence[str]) -> str:
         return f"{ticks} {words} {ticks}" if "`" in (words[0], words[-1]) else f"{ticks}{inside}{ticks}"
     before, _, behind = inside.partition(words)
     if tag == "a":
-        link = f"<{target}>" if words == target and " " not in target else f"[{words}]({_enclosed(target)})"
+        link = (
+            f"<{target}>" if words == target and not _NO_ADDRESS.search(target) else f"[{words}]({_enclosed(target)})"
+        )
         return f"{before}{link}{behind}"
     start, end = (_SIGNS[tag],) * 2 if tag in _SIGNS else (f"<{tag}>", f"</{tag}>")
     return f"{before}{start}{words}{end}{behind}"
@@ -153,7 +170,7 @@ def _marked(tag: str, target: str, written: Sequence[str]) -> str:
 
 def _stuck(parts: Sequence[Piece], tags: frozenset[str]) -> Iterator[int]:
     """Where those of *tags* and their ends are that Markdown cannot set: a sign at their edge, a letter right
-    outside."""
+    outside, or two ends right before."""
     edges = [(each[0], each[-1]) if isinstance(each, str) else "()" for each in parts if each[0] not in tags]
     open_, behind = list[tuple[int, bool]](), 0
     for at, each in enumerate(parts):
@@ -163,7 +180,8 @@ def _stuck(parts: Sequence[Piece], tags: frozenset[str]) -> Iterator[int]:
         is_between = 0 < behind < len(edges)
         last, first = (edges[behind - 1][1], edges[behind][0]) if is_between else "  "
         if each[0][0] != "/":
-            open_.append((at, not last.isspace() and not _is_sign(last) and _is_sign(first)))
+            is_third = at > 1 and all(part[0] in tags and part[0][0] == "/" for part in parts[at - 2 : at])
+            open_.append((at, is_third or (not last.isspace() and not _is_sign(last) and _is_sign(first))))
             continue
         start, is_stuck = open_.pop()
         if is_stuck or (_is_sign(last) and not first.isspace() and not _is_sign(first)):

@@ -19,10 +19,12 @@ MAX_EMPTY: Final = 50  # columns of a table up to which its rows are made as lon
 _HEADINGS: Final = frozenset(str.split("h1 h2 h3 h4 h5 h6"))
 _STRUCTURE: Final = _HEADINGS | frozenset(str.split("ul ol li table tr td th blockquote pre"))
 _ONLY_TEXT: Final = _HEADINGS | {"pre", "td", "th"}
+_LISTS: Final = frozenset(("ul", "ol"))
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 _APART: Final = frozenset(("pre", "blockquote", "table"))  # by empty lines, in an item
-_BULLETS: Final = "-*+"  # by level
+_BULLETS: Final = "-*+"  # by level, and for lists one behind the other
 _FENCE: Final = re.compile("`{3,}")
+_END_OF_LINE: Final = re.compile(r"\r\n?")
 _BARE_PIPE: Final = re.compile(r"(?<!\\)\|")  # in code or an address
 
 Levels: TypeAlias = tuple[Box, ...]
@@ -54,7 +56,8 @@ def _lines(document: Document, chosen: Sequence[Passage], images: bool) -> Itera
         levels = known.get(id(box)) or _levels(box, known, tables)
         tag = levels[-1].tag if levels else ""
         if tag == "pre":
-            text = "".join([piece for piece in passage.pieces if isinstance(piece, str)])
+            code = "".join([piece for piece in passage.pieces if isinstance(piece, str)])
+            text = _END_OF_LINE.sub("\n", code) if "\r" in code else code
         else:
             text = inline(document, passage, images)
             text = text if tag in _ONLY_TEXT else escaped_start(text)
@@ -70,7 +73,7 @@ def _blocks(lines: Sequence[_Line], depth: int) -> list[str]:
     lists = 0  # one behind the other, of which other signs tell that they are several
     for box, inside in _grouped(lines, depth):
         tag = box.tag if box is not None else ""
-        lists = lists + 1 if tag == "ol" else 0
+        lists = lists + 1 if tag in _LISTS else 0
         if box is None:
             for line in inside:
                 if line.is_further and blocks:
@@ -87,7 +90,7 @@ def _blocks(lines: Sequence[_Line], depth: int) -> list[str]:
         elif tag == "table":
             blocks.extend(_table(inside, depth + 1))
         else:
-            blocks.append(_list(box, inside, depth + 1, ".)"[(lists + 1) % 2]))
+            blocks.append(_list(box, inside, depth + 1, lists - 1))
     return blocks
 
 
@@ -96,18 +99,25 @@ def _code(language: str, code: str) -> str:
     return f"{fence}{language}\n{code}\n{fence}"
 
 
-def _list(box: Box, lines: Sequence[_Line], depth: int, sign: str) -> str:
-    """Its items, with empty lines between them where one has several blocks, or one that needs them."""
+def _list(box: Box, lines: Sequence[_Line], depth: int, before: int) -> str:
+    """Its items, behind so many lists, with empty lines between them where one has several blocks, or one that needs
+    them; a list that is in no item belongs to the one before."""
     number, is_ordered = int(box.start or 1), box.tag == "ol"
-    bullet = _BULLETS[sum(each.tag == "ul" for each in lines[0].levels[: depth - 1]) % len(_BULLETS)]
+    level = sum(each.tag == "ul" for each in lines[0].levels[: depth - 1])
+    bullet, sign = _BULLETS[(level + before) % len(_BULLETS)], ".)"[before % 2]
     items: list[tuple[str, list[str]]] = []
     for item, inside in _grouped(lines, depth):
+        if items and item is not None and item.tag in _LISTS:
+            items[-1][1].extend(_blocks(inside, depth))
+            continue
         is_item = item is not None and item.tag == "li"
         mark = "" if not is_item else f"{number}{sign} " if is_ordered else f"{bullet} "
         items.append((mark, _blocks(inside, depth + is_item)))
         number += is_item
     inner = [(line, line.levels[depth + 1 :]) for line in lines]
     is_loose = any(each[0].tag in _APART if each else line.is_paragraph for line, each in inner)
+    # a number other than 1 begins no list right behind a line
+    is_loose = is_loose or any(each.start for line in lines for each in line.levels[depth : depth + 2])
     is_loose = is_loose or any(not mark or "\n\n" in "\n".join(blocks) for mark, blocks in items)
     gap = "\n\n" if is_loose else "\n"
     return gap.join([mark + _indented(gap.join(blocks), len(mark)) for mark, blocks in items])

@@ -31,7 +31,7 @@ MOST_LINKED: Final = 0.3  # of them in links
 _H1: Final = BITS["h1"]
 _NOTED = frozenset({"pre", "ol"})
 Open = tuple[LexborNode, Layout]  # an element that the walk is in
-_START = re.compile(r"[0-9]{1,9}", re.ASCII)  # as Markdown has them
+_START = re.compile(r"[0-9]{1,8}", re.ASCII)  # the last item, too, has nine digits at most: so in Markdown
 _END_OF_LINK: Final = ("/a", "")
 _IN_CELL: Final = BITS["td"] | BITS["th"]
 

@@ -7,31 +7,11 @@ from html import escape
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from crawler.extraction import Document
-from crawler.extraction.content.markdown import markdown
 from crawler.extraction.content.walk import passages
-
-URL = "https://site.example/docs/page"
-RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-
-
-def markdown_of(body: str, *, images: bool = False) -> str:
-    document = Document(body, URL)
-    return markdown(document, passages(document), images=images)
-
-
-def rendered(body: str) -> LexborNode:
-    """What a reader of its Markdown sees."""
-    return tree_of(RENDERER.render(markdown_of(body)))
-
-
-def tree_of(html: str) -> LexborNode:
-    tree = LexborHTMLParser(f"<body>{html}").body
-    assert tree is not None
-    return tree
+from tests.unit.extraction.content.rendering import RENDERER, URL, markdown_of, rendered, tree_of
 
 
 def test_code_has_no_markup() -> None:
@@ -199,10 +179,10 @@ def test_what_follows_a_table_in_a_quotation_is_no_row_of_it() -> None:
 
 def test_a_link_behind_an_exclamation_mark_is_no_image() -> None:
     html = "<p>Go!<a href=/x>There</a> and !<b>!</b><a href=/y><img src=/i.png alt=z></a>!<img src=/j.png alt=z></p>"
-    found = LexborHTMLParser(RENDERER.render(markdown_of(html, images=True)))
+    found = tree_of(RENDERER.render(markdown_of(html, images=True)))
     assert [each.attributes["href"] for each in found.css("a")] == ["https://site.example/x", "https://site.example/y"]
     assert len(found.css("img")) == 2
-    assert tree_of(html).text().split() == (found.body or tree_of("")).text().split()
+    assert tree_of(html).text().split() == found.text().split()
 
 
 def test_an_exclamation_mark_in_code_before_a_link_is_no_escape() -> None:
