@@ -170,7 +170,7 @@ def _marked(tag: str, target: str, written: Sequence[str]) -> str:
 
 def _stuck(parts: Sequence[Piece], tags: frozenset[str]) -> Iterator[int]:
     """Where those of *tags* and their ends are that Markdown cannot set: a sign at their edge, a letter right
-    outside, or two ends right before."""
+    outside, or an end right before and another or a begin beside them."""
     edges = [(each[0], each[-1]) if isinstance(each, str) else "()" for each in parts if each[0] not in tags]
     open_, behind = list[tuple[int, bool]](), 0
     for at, each in enumerate(parts):
@@ -180,7 +180,12 @@ def _stuck(parts: Sequence[Piece], tags: frozenset[str]) -> Iterator[int]:
         is_between = 0 < behind < len(edges)
         last, first = (edges[behind - 1][1], edges[behind][0]) if is_between else "  "
         if each[0][0] != "/":
-            is_third = at > 1 and all(part[0] in tags and part[0][0] == "/" for part in parts[at - 2 : at])
+            around = [part[0] if part[0] in tags else "" for part in parts[max(at - 2, 0) : at + 2]]
+            is_third = (
+                len(around) > 3
+                and around[1][:1] == "/"
+                and (around[0][:1] == "/" or (around[3] and around[3][0] != "/"))
+            )
             open_.append((at, is_third or (not last.isspace() and not _is_sign(last) and _is_sign(first))))
             continue
         start, is_stuck = open_.pop()

@@ -13,6 +13,7 @@ from tests.unit.extraction.content.rendering import markdown_of, rendered, tree_
         ("a<code>x</code><em><code>b</code></em>c", "a`xb`c"),
         ("<b>a</b><del><b>b!</b></del>c", "ab!c"),
         ("<b>x <i>y</i></b><i>z</i>", "**x *y***z"),
+        ("<i>w</i><b><i>x</i> y</b>", "*wx* y"),
         ("<b>a</b><i><img src=/x></i><b>c</b>", "**ac**"),
         ("Hot!<b><img src=/x></b><a href=/1>y</a>", "Hot\\![y](https://site.example/1)"),
         ("<a href=/1>x<marquee><a href=/2>y</a></marquee></a>", "[xy](https://site.example/1)"),
