@@ -170,7 +170,7 @@ def _marked(tag: str, target: str, written: Sequence[str]) -> str:
 
 def _stuck(parts: Sequence[Piece], tags: frozenset[str]) -> Iterator[int]:
     """Where those of *tags* and their ends are that Markdown cannot set: a sign at their edge, a letter right
-    outside, or an end right before and another or a begin beside them."""
+    outside, a begin in another that may be its end, or an end right before and another or a begin beside them."""
     edges = [(each[0], each[-1]) if isinstance(each, str) else "()" for each in parts if each[0] not in tags]
     open_, behind = list[tuple[int, bool]](), 0
     for at, each in enumerate(parts):
@@ -186,7 +186,8 @@ def _stuck(parts: Sequence[Piece], tags: frozenset[str]) -> Iterator[int]:
                 and around[1][:1] == "/"
                 and (around[0][:1] == "/" or (around[3] and around[3][0] != "/"))
             )
-            open_.append((at, is_third or (not last.isspace() and not _is_sign(last) and _is_sign(first))))
+            may_end = not last.isspace() and _is_sign(first) and bool(open_ or not _is_sign(last))
+            open_.append((at, is_third or may_end))
             continue
         start, is_stuck = open_.pop()
         if is_stuck or (_is_sign(last) and not first.isspace() and not _is_sign(first)):

@@ -22,7 +22,7 @@ _ONLY_TEXT: Final = _HEADINGS | {"pre", "td", "th"}
 _LISTS: Final = frozenset(("ul", "ol"))
 _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 _APART: Final = frozenset(("pre", "blockquote", "table"))  # by empty lines, in an item
-_BULLETS: Final = "-*+"  # by level, and for lists one behind the other
+_BULLETS: Final = "-*+"  # by level; a page of tiles, a list each, reads better as one
 _FENCE: Final = re.compile("`{3,}")
 _END_OF_LINE: Final = re.compile(r"\r\n?")
 _BARE_PIPE: Final = re.compile(r"(?<!\\)\|")  # in code or an address
@@ -104,7 +104,7 @@ def _list(box: Box, lines: Sequence[_Line], depth: int, before: int) -> str:
     them; a list that is in no item belongs to the one before."""
     number, is_ordered = int(box.start or 1), box.tag == "ol"
     level = sum(each.tag == "ul" for each in lines[0].levels[: depth - 1])
-    bullet, sign = _BULLETS[(level + before) % len(_BULLETS)], ".)"[before % 2]
+    bullet, sign = _BULLETS[level % len(_BULLETS)], ".)"[before % 2]
     items: list[tuple[str, list[str]]] = []
     for item, inside in _grouped(lines, depth):
         if items and item is not None and item.tag in _LISTS:
