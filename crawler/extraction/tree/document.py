@@ -29,10 +29,10 @@ MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated
 _COMMENT = re.compile(rf"(?i)<(?:(script\b[^<]*+(?:<(?!/script)[^<]*+)*+)|{COMMENT}(?:--!?>)?)")
 _LANGUAGE = re.compile(r"<html\b[^<>]{0,2000}?[\s\"':]lang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}(?![^\W_])")
-# Letters of simplified Chinese that neither Japanese nor traditional Chinese has.
+# Letters of simplified Chinese that neither Japanese nor traditional Chinese uses.
 _SIMPLIFIED = re.compile(
-    "[们这说话请货购价电见车东马鸟鱼门问间关开风飞长张轮钢铁银铝锅锁镜饭饮馆页顶领颜额频红绿纸线细结给网袜裤宝护质贴费赠运适选业专丝两个"
-    "丽乐书买卖仅仓优传净减厂压头夹婴宽导层币带帮广应录总扫损摄时显权枪柜标样欧汤测热爱环现监盘码种积笔签简粮纯纱纹]"
+    "[们这说话请货购价电见车东马鸟鱼门问间关开风飞长张轮钢铁银铝锅锁镜饭饮馆页顶领颜额频红绿纸线细结给网袜裤护质贴费赠运选业专丝两"
+    "丽乐书买卖仅仓传净减压头夹婴宽导层币带帮应录总扫损摄时显权枪标样汤测热爱环现监盘码积笔签简纯纱纹]"
 )
 _TITLE = re.compile(r"<title(?:\s[^>]{0,400}+)?>([^<]{1,2000}+)</title", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
