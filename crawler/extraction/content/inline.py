@@ -180,18 +180,23 @@ def _stuck(parts: Sequence[Piece], tags: frozenset[str]) -> Iterator[int]:
         is_between = 0 < behind < len(edges)
         last, first = (edges[behind - 1][1], edges[behind][0]) if is_between else "  "
         if each[0][0] != "/":
-            around = [part[0] if part[0] in tags else "" for part in parts[max(at - 2, 0) : at + 2]]
-            is_third = (
-                len(around) > 3
-                and around[1][:1] == "/"
-                and (around[0][:1] == "/" or (around[3] and around[3][0] != "/"))
-            )
-            may_end = not last.isspace() and _is_sign(first) and bool(open_ or not _is_sign(last))
-            open_.append((at, is_third or may_end))
+            may_both = _is_sign(last) == _is_sign(first)  # then it begins, unless there is something to end
+            is_inside = not all(is_stuck for _, is_stuck in open_)
+            may_end = not (last.isspace() or first.isspace()) and (is_inside if may_both else _is_sign(first))
+            open_.append((at, may_end or _is_third(parts, at, tags)))
             continue
         start, is_stuck = open_.pop()
         if is_stuck or (_is_sign(last) and not first.isspace() and not _is_sign(first)):
             yield from (start, at)
+
+
+def _is_third(parts: Sequence[Piece], at: int, tags: frozenset[str]) -> bool:
+    """Whether the begin at *at* stands right behind an end, with another end before or a begin behind: three signs
+    meet."""
+    if not 1 < at < len(parts) - 1:
+        return False
+    before, end, behind = (parts[place][0] if parts[place][0] in tags else "" for place in (at - 2, at - 1, at + 1))
+    return end[:1] == "/" and (before[:1] == "/" or behind[:1] not in {"", "/"})
 
 
 def _is_sign(character: str) -> bool:

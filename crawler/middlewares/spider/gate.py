@@ -44,6 +44,7 @@ class GateMiddleware(FleetMiddleware):
         return ()
 
     def _pass(self, response: Response) -> None:
+        """Tell the worker that a callback has the page; in a re-parse there is none."""
         self._worker.tracker.handed(response)
 
     def _costly(self, response: Response) -> str:

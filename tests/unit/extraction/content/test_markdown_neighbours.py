@@ -18,6 +18,7 @@ from tests.unit.extraction.content.rendering import markdown_of, rendered, tree_
         ("Hot!<b><img src=/x></b><a href=/1>y</a>", "Hot\\![y](https://site.example/1)"),
         ("<a href=/1>x<marquee><a href=/2>y</a></marquee></a>", "[xy](https://site.example/1)"),
         ("<b><i>w</i><sup><i>*w</i></sup></b>", "***w*<sup>\\*w</sup>**"),
+        ("<b><i>w</i>w<i>w</i></b>", "***w*ww**"),
     ],
 )
 def test_signs_of_neighbours_do_not_meet(html: str, written: str) -> None:
